@@ -41,7 +41,10 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
   { name: SUPERGRAPH, content: () => supergraph },
   { name: 'client.graphql', content: () => clientSdl(supergraph) },
-  { name: '../rest-compat/documents/introspection.d.ts', content: () => introspectionTypes(supergraph) },
+  {
+    name: '../rest-compat/documents/introspection.d.ts',
+    content: () => introspectionTypes(supergraph, [media, workflow]),
+  },
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },

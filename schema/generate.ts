@@ -11,6 +11,8 @@ import {
   printSchema,
 } from 'graphql';
 
+import { isNullOnlyOnError } from '../platform/graphql/schema/nullable-roots-plugin.ts';
+
 /** Generates the checked-in contracts from the code. Pure; build.ts writes or compares them. */
 
 /** A subgraph: its schema, and the URL at which other federation routers find it (docker-compose.yml). */
@@ -56,9 +58,21 @@ export function breakingChanges(before: string, after: string): string[] {
   );
 }
 
-/** The API that callers see as TypeScript types, from which gql.tada infers those of REST's documents. */
-export function introspectionTypes(supergraphSdl: string): string {
+/**
+ * The API that callers see as TypeScript types, from which gql.tada infers those of REST's documents. Root fields that
+ * are null only with an error are not null here, as REST refuses every document that has one.
+ */
+export function introspectionTypes(supergraphSdl: string, subgraphs: readonly SubgraphSource[]): string {
   const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
+  const answered = new Set(subgraphs.flatMap(({ schema }) => namesOfAnsweredRoots(schema)));
+  for (const type of introspection.__schema.types) {
+    if (type.kind !== 'OBJECT') continue;
+    for (const field of type.fields) {
+      if (answered.has(`${type.name}.${field.name}`)) {
+        Object.assign(field, { type: { kind: 'NON_NULL', ofType: field.type } });
+      }
+    }
+  }
   return `${NOTE.replace('#', '//')}export type introspection = ${preprocessIntrospection(minifyIntrospection(introspection))};\n`;
 }
 
@@ -66,6 +80,14 @@ export function introspectionTypes(supergraphSdl: string): string {
 export function clientSdl(supergraphSdl: string): string {
   const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
   return `${NOTE}${printSchema(buildClientSchema(introspection)).trim()}\n`;
+}
+
+function namesOfAnsweredRoots(schema: GraphQLSchema): readonly string[] {
+  return [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {})
+      .filter((field) => isNullOnlyOnError(field))
+      .map(({ name }) => `${type?.name}.${name}`),
+  );
 }
 
 /** The schema that callers see. */

@@ -44,3 +44,8 @@ export function mayChange(caller: Caller, owner: string): boolean {
   if (owner === 'anon' || caller.id === owner) return true;
   return caller.kind === 'internal' || caller.scopes.includes('admin');
 }
+
+/** Whose rows a known caller may list: its own; null means everybody's, for admins and Kiln itself. */
+export function listedOwner(caller: Caller): string | null {
+  return caller.kind === 'internal' || caller.scopes.includes('admin') ? null : caller.id;
+}

@@ -49,8 +49,6 @@ const http = new HttpLink({
 export const client = new ApolloClient({
   cache: new InMemoryCache({
     typePolicies: {
-      // Generators share ids of models; a model is named by both.
-      Model: { keyFields: ['generator', 'id'] },
       Template: { keyFields: ['code'] },
       ComfyWorkflow: { keyFields: ['name'] },
       Query: {

@@ -20,7 +20,7 @@ import type { IconName } from '../parts/icons.tsx';
 /** The kinds of work of the Studio: which tasks each starts, with which members, by which mutation. */
 
 /** A model as the API lists it. */
-export type Model = ModelsQuery['models'][number];
+export type Model = NonNullable<ModelsQuery['models']>[number];
 
 /** A tab of the Studio. */
 export type Tab = 'image' | 'video' | 'speech' | 'lipsync' | 'avatar' | 'comfy' | 'analysis' | 'chat';
@@ -143,7 +143,7 @@ export function choicesOf(tab: Tab, models: readonly Model[]): readonly Choice[]
   return kinds.flatMap((kind) =>
     models
       .filter((model) => model.kinds.includes(kind))
-      .map((model) => ({ key: `${kind} ${model.generator} ${model.id}`, kind, model })),
+      .map((model) => ({ key: `${kind} ${model.generator} ${model.model}`, kind, model })),
   );
 }
 
@@ -192,7 +192,7 @@ function inputOf(choice: Choice, values: Values): Record<string, unknown> {
       ? []
       : [
           ['generator', choice.model.generator],
-          ['model', choice.model.id],
+          ['model', choice.model.model],
         ];
   const inputs = choice.kind === 'COMFY_WORKFLOW' ? [['inputs', comfyInputs(values)]] : [];
   return Object.fromEntries([...own, ...filled, ...inputs]) as Record<string, unknown>;

@@ -3,6 +3,7 @@ import DirectivesPlugin from '@pothos/plugin-directives';
 import FederationPlugin from '@pothos/plugin-federation';
 
 import type { Json } from '../../json.ts';
+import { nullableRootsPlugin } from './nullable-roots-plugin.ts';
 import { pageInfoOf, type PageInfoShape } from './paging.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 import { dateTimeScalar, jsonScalar } from './scalars.ts';
@@ -39,6 +40,8 @@ interface Identified {
 interface ConnectionOptions<Item, ItemsPage> {
   /** Name of the item type: `Task` makes `TaskConnection` and `TaskEdge`. */
   readonly name: string;
+  /** What descriptions call the items; the name with an s when absent. */
+  readonly plural?: string;
   readonly itemsOf: (page: ItemsPage) => readonly Item[];
   /** Counts the items of all pages; without it the connection has no `totalCount`. */
   readonly countOf?: (page: ItemsPage) => Promise<number>;
@@ -59,11 +62,16 @@ type Base = TypesOf<RuleContext, unknown>;
 /** Makes the builder of a subgraph. */
 export function createSubgraphBuilder<Context extends RuleContext, OwnScalars = unknown>() {
   const builder = new SchemaBuilder<Base>({
-    plugins: [rulePlugin, DirectivesPlugin, FederationPlugin],
+    plugins: [rulePlugin, nullableRootsPlugin, DirectivesPlugin, FederationPlugin],
     defaultFieldNullability: false,
   });
-  builder.queryType({ description: 'Everything that can be read.' });
-  builder.mutationType({ description: 'Everything that starts, changes or deletes something.' });
+  builder.queryType({
+    description: 'Everything that can be read. A field that fails is null; the others are answered.',
+  });
+  builder.mutationType({
+    description:
+      'Everything that starts, changes or deletes something. A field that fails is null; the others are done and answered.',
+  });
   builder.subscriptionType({
     description: 'What can be watched live; each can be resumed where it was left.',
   });
@@ -95,9 +103,9 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
   });
   return (
     node: ObjectRef<Extended<Base>, Identified>,
-    { name, itemsOf, countOf }: ConnectionOptions<Identified, Page>,
+    { name, plural = `${name.toLowerCase()}s`, itemsOf, countOf }: ConnectionOptions<Identified, Page>,
   ) => {
-    const noun = name.toLowerCase();
+    const noun = plural.replace(/s$/, '');
     const Edge = builder.objectRef<Identified>(`${name}Edge`).implement({
       description: `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun} within a list.`,
       fields: (t) => ({
@@ -106,9 +114,13 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
       }),
     });
     return builder.objectRef<Page>(`${name}Connection`).implement({
-      description: `A page of ${noun}s, newest first.`,
+      description: `A page of ${plural}, newest first.`,
       fields: (t) => ({
-        edges: t.field({ type: [Edge], description: `The ${noun}s.`, resolve: (page) => [...itemsOf(page)] }),
+        edges: t.field({
+          type: [Edge],
+          description: `The ${plural}.`,
+          resolve: (page) => [...itemsOf(page)],
+        }),
         ...(countOf && {
           totalCount: t.int({ description: 'How many there are on all pages.', resolve: countOf }),
         }),

@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.ts';
 import { isUuid } from '../../ids.ts';
 
-/** Cursor pagination, the same in every subgraph. */
+/** Cursor pagination and filters, the same in every subgraph. */
 
 /** The position of a page in its list. */
 export interface PageInfoShape {
@@ -34,4 +34,13 @@ export function boundedFirst(first: number, most: number): number {
 export function checkedCursor(after: string | null | undefined): string | null {
   if (after === null || after === undefined || isUuid(after)) return after ?? null;
   throw badInput('after', 'after must be a cursor of this list');
+}
+
+/** The members of a filter that were given; null is the same as absent. */
+export function givenMembers<Filter extends object>(
+  filter: Filter,
+): { [Name in keyof Filter]?: NonNullable<Filter[Name]> } {
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => value !== null && value !== undefined),
+  ) as { [Name in keyof Filter]?: NonNullable<Filter[Name]> };
 }

@@ -6,7 +6,7 @@ import { type DataOf, graphql } from '../graphql.ts';
 export const Models = graphql(`
   query Models($generator: String, $category: String) {
     models(generator: $generator, category: $category) {
-      id
+      model
       name
       category
       generator

@@ -31,9 +31,9 @@ export function modelsReply(
   fieldNames: Readonly<Record<string, readonly string[]>> = {},
 ): Envelope {
   const namesFor = (input: string) => fieldNames[input] ?? restNamesOf(input);
-  const list = models.map((model) => {
-    const { id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = model;
-    const inputs = [...new Set(model.inputs.flatMap(namesFor))];
+  const list = models.map((listed) => {
+    const { model: id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = listed;
+    const inputs = [...new Set(listed.inputs.flatMap(namesFor))];
     const limits = { inputs, sizes, durations, max_prompt: maxPrompt };
     return { id, name, category, provider, generator, ...limits, sandbox };
   });

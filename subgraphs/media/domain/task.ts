@@ -53,6 +53,12 @@ export interface TaskFilter {
   readonly states?: readonly TaskState[];
   readonly kinds?: readonly TaskKind[];
   readonly generator?: string;
+  /** Asked for by name, or taken by one of its attempts. */
+  readonly model?: string;
+  /** Part of the prompt, or of the text to be spoken, in any case. */
+  readonly text?: string;
+  /** `usr_...`, `key_...` or `anon`; within what the caller may list. */
+  readonly owner?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
 }
@@ -61,6 +67,8 @@ export interface TaskFilter {
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasNextPage: boolean;
+  /** Counts the tasks of all pages. */
+  readonly count: () => Promise<number>;
 }
 
 /** One numbered entry of a task's log. */

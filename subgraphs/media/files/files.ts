@@ -12,6 +12,12 @@ export interface FileService {
   store(file: NewFile): Promise<StoredFile>;
   /** In the order of the ids; null where there is none. No check of ownership: the unguessable id is the capability. */
   byIds(ids: readonly string[]): Promise<readonly (StoredFile | null)[]>;
+  /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. Temporary files are left out. */
+  list(
+    caller: Caller,
+    filter: FileFilter,
+    page: { readonly first: number; readonly after: string | null },
+  ): Promise<FilePage>;
   /** Makes temporary files permanent, in the transaction of the work that uses them. Unknown ids: BAD_USER_INPUT. */
   claim(transaction: AnyTransaction, ids: readonly string[]): Promise<void>;
   /** Links outputs to the task that made them, in the transaction that ends its step. */
@@ -21,6 +27,8 @@ export interface FileService {
   idOfUrl(url: string): string | null;
   /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
   urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
+  /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
+  thumbnailUrlOf(file: StoredFile, width: number): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files. */
   remove(caller: Caller, id: string): Promise<StoredFile>;
   /** Removes temporary files past their hour, at most `limit`; answers how many. */
@@ -53,7 +61,35 @@ export interface StoredFile {
   readonly height: number | null;
   /** Seconds. */
   readonly duration: number | null;
+  /** The task that made it; null for uploads. */
+  readonly taskId: string | null;
   readonly createdAt: Date;
+}
+
+/** Every kind of file that lists tell apart: the first part of its type, or none of these. */
+export const mediaKinds = ['IMAGE', 'VIDEO', 'AUDIO', 'OTHER'] as const;
+
+/** A kind of file. */
+export type MediaKind = (typeof mediaKinds)[number];
+
+/** Filter of a list of files; absent members do not filter. The model, generator and text are those of its task. */
+export interface FileFilter {
+  readonly kinds?: readonly MediaKind[];
+  readonly generator?: string;
+  readonly model?: string;
+  readonly text?: string;
+  /** `usr_...`, `key_...` or `anon`; within what the caller may list. */
+  readonly owner?: string;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+}
+
+/** A page of files, newest first. */
+export interface FilePage {
+  readonly files: readonly StoredFile[];
+  readonly hasNextPage: boolean;
+  /** Counts the files of all pages. */
+  readonly count: () => Promise<number>;
 }
 
 /** What serving files (serve.ts) needs beyond the service. */

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
+import { AppError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
 import type { FileAccess, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
+import { hasThumbnail, widthOfName } from './thumbnails/sizes.ts';
+import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
 
 /** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
 export type FileHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -33,18 +36,51 @@ export function createFileHandler({ files, store, urlTtlSeconds }: FileHandlerOp
     urlTtlSeconds === 0
       ? `public, max-age=${DAY_SECONDS}`
       : `private, max-age=${Math.min(urlTtlSeconds, DAY_SECONDS)}`;
+  const thumbnails = createThumbnails(store);
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
     }
-    const { id, query } = addressOf(request);
+    const { id, name, query } = addressOf(request);
     const found = id === null ? null : await files.locate(id);
     if (found === null) return refuse(response, 404, 'there is no such file');
     const { file, objectKey } = found;
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
+    const width = name === file.name ? null : widthOfName(name);
+    if (width !== null) return sendThumbnail({ thumbnails, request, response, found, width, cacheControl });
     await answer({ request, response, file, store, objectKey, cacheControl, expiresIn });
   };
+}
+
+interface SendingThumbnail {
+  readonly thumbnails: Thumbnails;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly found: NonNullable<Awaited<ReturnType<FileAccess['locate']>>>;
+  readonly width: number;
+  readonly cacheControl: string;
+}
+
+async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
+  const { thumbnails, request, response, found, width, cacheControl } = sending;
+  const { file, objectKey } = found;
+  if (!hasThumbnail(file.contentType)) return refuse(response, 404, 'there are thumbnails of pictures only');
+  try {
+    const { id, bytes } = file;
+    const body = await thumbnails.read({ id, objectKey, bytes }, width);
+    response.writeHead(200, {
+      'Content-Type': 'image/webp',
+      'Content-Length': body.length,
+      'Cache-Control': cacheControl,
+      'X-Content-Type-Options': 'nosniff',
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const isMissing = error.code === 'NOT_FOUND';
+    refuse(response, isMissing ? 404 : 503, error.message, isMissing ? {} : { 'Retry-After': '5' });
+  }
 }
 
 interface Answering {
@@ -117,10 +153,10 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
   }
 }
 
-function addressOf(request: IncomingMessage): { id: string | null; query: URLSearchParams } {
+function addressOf(request: IncomingMessage) {
   const url = URL.parse(request.url ?? '', 'http://files');
-  const id = /\/([^/]+)\/[^/]+$/.exec(url?.pathname ?? '')?.[1] ?? '';
-  return { id: isUuid(id) ? id : null, query: url?.searchParams ?? new URLSearchParams() };
+  const [, id = '', name = ''] = /\/([^/]+)\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
+  return { id: isUuid(id) ? id : null, name, query: url?.searchParams ?? new URLSearchParams() };
 }
 
 /** If-None-Match wins over If-Modified-Since (RFC 9110 13.2.2). */

@@ -65,6 +65,7 @@ describe('storing', () => {
       width: 30,
       height: 20,
       duration: null,
+      taskId: null,
       createdAt: expect.any(Date),
     });
     expect(await files.byIds([stored.id, newId(), 'nonsense', stored.id.toUpperCase()])).toEqual([

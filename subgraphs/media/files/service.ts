@@ -12,6 +12,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { FileTables } from '../database/file-tables.ts';
 import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
+import { listFiles } from './list.ts';
 import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
 import { createSigner } from './signature.ts';
 import {
@@ -23,6 +24,7 @@ import {
   makePermanent,
   readFiles,
 } from './store.ts';
+import { hasThumbnail, thumbnailKeys, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
   readonly database: Kysely<FileTables>;
@@ -63,11 +65,14 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   const signer = createSigner({ secret, ttlSeconds: urlTtlSeconds, clock });
   const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
   const parts: Parts = { database, store, logger, clock };
+  const ownUrl = (id: string, name: string) =>
+    `${publicUrl}${pathOf(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
 
   return {
     ...reading(parts),
     admits,
     store: (file) => storeFile(parts, file),
+    list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
     async claim(transaction, ids) {
       const wanted = distinct(ids);
       const found = await makePermanent(transaction, wanted.filter(isUuid));
@@ -87,9 +92,10 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       return id !== null && admits(id, parsed.searchParams) ? id : null;
     },
     urlOf({ id, name }, { cdn = false } = {}) {
-      if (cdn && cdnBaseUrl !== null) return `${cdnBaseUrl}${pathOf(id, name)}`;
-      return `${publicUrl}${pathOf(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
+      return cdn && cdnBaseUrl !== null ? `${cdnBaseUrl}${pathOf(id, name)}` : ownUrl(id, name);
     },
+    thumbnailUrlOf: ({ id, contentType }, width) =>
+      hasThumbnail(contentType) ? ownUrl(id, thumbnailName(width)) : null,
     remove: (caller, id) => removeFile(parts, caller, id),
     async prune(limit) {
       const now = new Date(clock());
@@ -203,7 +209,7 @@ async function removeBytes(
   { id, objectKey }: Removable,
 ): Promise<'removed' | 'failed' | 'unavailable'> {
   try {
-    await store.delete(objectKey);
+    for (const key of [objectKey, ...thumbnailKeys(id)]) await store.delete(key);
     await deleteFileRow(database, id);
     return 'removed';
   } catch (error) {

@@ -160,7 +160,8 @@ function isOneOf(ids: readonly string[]) {
   return sql<boolean>`id = any(${[...ids]}::uuid[])`;
 }
 
-function fileOf(row: Selectable<MediaTable>): StoredFile {
+/** The file of a row. */
+export function fileOf(row: Selectable<MediaTable>): StoredFile {
   return {
     id: row.id,
     owner: row.owner,
@@ -171,6 +172,7 @@ function fileOf(row: Selectable<MediaTable>): StoredFile {
     width: row.width,
     height: row.height,
     duration: row.duration,
+    taskId: row.task_id,
     createdAt: row.created_at,
   };
 }

@@ -7,6 +7,8 @@ import './task.ts';
 import './voice.ts';
 import './token-usage.ts';
 import './task-result.ts';
+import './task-input.ts';
+import './media-fields.ts';
 import './task-fields.ts';
 import './start-mutation.ts';
 import './image.ts';

@@ -1,13 +1,23 @@
 import { stepKinds, workKinds } from '../domain/work/work.ts';
-import type { CatalogModel } from '../generators/bindings/binding.ts';
+import type { ListedModel } from '../generators/bindings/binding.ts';
 import { builder } from './builder.ts';
 
 const categories = [...new Set(stepKinds.map((kind) => workKinds[kind].category))];
 
-const Model = builder.objectRef<CatalogModel>('Model').implement({
+const Model = builder.objectRef<ListedModel>('Model').implement({
   description: 'What a caller may name as generator and model, with its machine-readable limits.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'What `model` arguments take.' }),
+    id: t.id({
+      description: 'Unique over all generators: generator:model.',
+      resolve: ({ generator, id }) => `${generator}:${id}`,
+    }),
+    model: t.exposeString('id', {
+      description:
+        'What `model` arguments take, together with `generator`; other generators may have it too.',
+    }),
+    isDefault: t.exposeBoolean('isDefault', {
+      description: 'Whether its generator takes it for one of `kinds` when no model is named.',
+    }),
     name: t.exposeString('name', { description: 'Name for people.' }),
     category: t.exposeString('category', { description: `One of ${categories.join(', ')}.` }),
     generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),

@@ -27,6 +27,8 @@ describe('the media schema', () => {
       'checkStart',
       'comfyWorkflows',
       'health',
+      'media',
+      'medias',
       'models',
       'providerVoices',
       'runningNode',
@@ -68,6 +70,10 @@ describe('the media schema', () => {
       'uploadToProvider',
       'uploadVoiceSample',
     ]);
-    expect(rootFields(mediaSchema.getSubscriptionType())).toEqual(['chatStream', 'taskProgress']);
+    expect(rootFields(mediaSchema.getSubscriptionType())).toEqual([
+      'chatStream',
+      'taskProgress',
+      'tasksProgress',
+    ]);
   });
 });

@@ -1,11 +1,12 @@
-import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
-import type { TaskFilter as TaskFilterShape, TaskPage } from '../domain/task.ts';
+import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import type { TaskPage } from '../domain/task.ts';
 import { builder, connection } from './builder.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
 const TaskConnection = connection(Task, {
   name: 'Task',
   itemsOf: ({ tasks }: TaskPage & { readonly after: string | null }) => tasks,
+  countOf: ({ count }) => count(),
 });
 
 const TaskFilter = builder.inputType('TaskFilter', {
@@ -14,6 +15,12 @@ const TaskFilter = builder.inputType('TaskFilter', {
     states: t.field({ type: [TaskState], description: 'In one of these states.' }),
     kinds: t.field({ type: [TaskKind], description: 'Of one of these kinds.' }),
     generator: t.string({ description: 'At this generator.' }),
+    model: t.string({ description: 'Asked for with this model, or done by it.' }),
+    text: t.string({ description: 'With this text in the prompt, or in what is said, in any case.' }),
+    owner: t.string({
+      description:
+        'Of this owner (usr_..., key_..., or anon for nobody); only admins have others than themselves.',
+    }),
     createdAfter: t.field({ type: 'DateTime', description: 'Accepted after this moment.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Accepted before this moment.' }),
   }),
@@ -42,7 +49,7 @@ builder.queryField('tasks', (t) =>
     },
     resolve: async (_, { filter, ...request }, { caller, services }) => {
       const page = { first: boundedFirst(request.first, 200), after: checkedCursor(request.after) };
-      return { ...page, ...(await services.tasks.list(caller, filterOf(filter ?? {}), page)) };
+      return { ...page, ...(await services.tasks.list(caller, givenMembers(filter ?? {}), page)) };
     },
   }),
 );
@@ -75,10 +82,24 @@ builder.subscriptionField('taskProgress', (t) =>
   }),
 );
 
-type GivenFilter = { readonly [Name in keyof TaskFilterShape]?: TaskFilterShape[Name] | null | undefined };
-
-function filterOf(filter: GivenFilter): TaskFilterShape {
-  return Object.fromEntries(
-    Object.entries(filter).filter(([, value]) => value !== null && value !== undefined),
-  );
-}
+builder.subscriptionField('tasksProgress', (t) =>
+  t.field({
+    type: TaskProgress,
+    description:
+      'Progress of all tasks of the caller: the newest entry of each that has not ended, then every entry, also of tasks that start later (within a second). Known callers only; it does not end by itself.',
+    rule: 'owner',
+    args: {
+      endedSince: t.arg({
+        type: 'DateTime',
+        description:
+          'Begins also with the last entry of tasks that have ended after this moment: after a lost connection, `at` of the last entry seen.',
+      }),
+    },
+    subscribe: (_, { endedSince }, { caller, services, signal }) =>
+      services.tasks.watchOwned(caller, { endedSince: endedSince ?? null, signal }),
+    resolve: (event, _, { loaders }) => {
+      loaders.forget();
+      return event;
+    },
+  }),
+);

@@ -9,7 +9,7 @@ import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { tabOf } from '../../work/work.ts';
 
-type Model = ModelsQuery['models'][number];
+type Model = NonNullable<ModelsQuery['models']>[number];
 
 /** Every model that can be asked now, by provider, with its limits and whether it is real or the sandbox. */
 export function ModelsPage() {
@@ -52,11 +52,12 @@ export function ModelsPage() {
 
 function Health() {
   const { data } = useQuery(HealthDocument, { fetchPolicy: 'cache-and-network' });
-  if (data === undefined) return null;
-  const checks = Object.entries((data.health.checks ?? {}) as Record<string, unknown>);
+  const health = data?.health;
+  if (!health) return null;
+  const checks = Object.entries((health.checks ?? {}) as Record<string, unknown>);
   return (
     <p className="row wrap c12 mute">
-      <span className="tag">Kiln {data.health.version}</span>
+      <span className="tag">Kiln {health.version}</span>
       {checks.map(([name, check]) => (
         <span key={name} className="tag">
           {name}: {typeof check === 'string' ? check : JSON.stringify(check)}
@@ -92,7 +93,7 @@ function ProviderCard({
           </thead>
           <tbody>
             {models.map((model) => (
-              <tr key={`${model.generator} ${model.id}`}>
+              <tr key={model.id}>
                 <td>
                   <Link className="med" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
                     {model.name}

@@ -21,6 +21,7 @@ export function StudioPage() {
   const { kind: tab = 'image' } = useSearch({ from: '/' });
   const navigate = useNavigate({ from: '/' });
   const { data, error } = useQuery(ModelsDocument);
+  const models = data?.models;
   return (
     <Tabs.Root
       className="studio-page"
@@ -40,8 +41,8 @@ export function StudioPage() {
       </header>
       <Tabs.Panel value={tab} className="studio" tabIndex={-1}>
         {error !== undefined && <Problem error={error} />}
-        {data !== undefined && tab === 'chat' && <Chat models={data.models} />}
-        {data !== undefined && tab !== 'chat' && <Workbench key={tab} tab={tab} models={data.models} />}
+        {models && tab === 'chat' && <Chat models={models} />}
+        {models && tab !== 'chat' && <Workbench key={tab} tab={tab} models={models} />}
       </Tabs.Panel>
     </Tabs.Root>
   );
@@ -70,7 +71,7 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
   const again = (batch: Batch) => {
     const same = choicesOf(tabOf(batch.kind), models).find(
       ({ kind, model }) =>
-        kind === batch.kind && model.id === batch.model && model.generator === batch.generator,
+        kind === batch.kind && model.model === batch.model && model.generator === batch.generator,
     );
     if (same !== undefined) void submission.submit(same, batch.values);
   };

@@ -8,6 +8,7 @@ import { chat } from './0005-chat.ts';
 import { watchers } from './0006-watchers.ts';
 import { webhookDeliveries } from './0007-webhook-deliveries.ts';
 import { waitingSince } from './0008-waiting-since.ts';
+import { listsOfOwners } from './0009-lists-of-owners.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -19,4 +20,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0006-watchers': watchers,
   '0007-webhook-deliveries': webhookDeliveries,
   '0008-waiting-since': waitingSince,
+  '0009-lists-of-owners': listsOfOwners,
 };

@@ -28,11 +28,17 @@ export interface Binding {
   readonly models?: readonly CatalogModel[];
 }
 
-/** One entry of the `models` query. */
+/** A model of a binding. */
 export interface CatalogModel extends ModelLimits {
   readonly generator: string;
   readonly provider: string;
   readonly sandbox: boolean;
+}
+
+/** One entry of the `models` query. */
+export interface ListedModel extends CatalogModel {
+  /** Whether its generator takes it for one of its kinds when no model is named. */
+  readonly isDefault: boolean;
 }
 
 /** Every binding, by generator, in the order of fall-back. */
@@ -46,5 +52,5 @@ export interface GeneratorRegistry {
   all(): readonly Binding[];
   /** Names of every generator that serves a kind. */
   generators(kind?: string): readonly string[];
-  models(filter: { readonly generator?: string; readonly category?: string }): readonly CatalogModel[];
+  models(filter: { readonly generator?: string; readonly category?: string }): readonly ListedModel[];
 }

@@ -2,7 +2,7 @@ import { AppError, badInput } from '../../../../platform/errors.ts';
 import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
-import type { Binding, GeneratorRegistry } from './binding.ts';
+import type { Binding, GeneratorRegistry, ListedModel } from './binding.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
 export interface RegistryOptions {
@@ -47,11 +47,17 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
 }
 
 /** Every model once per generator, where its first binding has it. */
-function catalogOf(bindings: readonly Binding[]) {
+function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
   const all = bindings.flatMap(({ models = [] }) => models);
-  return [
+  const listed = [
     ...new Map(all.toReversed().map((model) => [`${model.generator} ${model.id}`, model])).values(),
   ].toReversed();
+  const taken = new Set<string>();
+  return listed.map((model) => {
+    const free = model.kinds.map((kind) => `${model.generator} ${kind}`).filter((kind) => !taken.has(kind));
+    for (const kind of free) taken.add(kind);
+    return { ...model, isDefault: free.length > 0 };
+  });
 }
 
 /** Whether a binding does this kind of work, with this model when one is named. */

@@ -1,4 +1,4 @@
-import { mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
+import { listedOwner, mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
 import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
@@ -13,9 +13,10 @@ import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
+import { createOwnedTasks } from '../events/owned-tasks.ts';
 import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
-import { listTasks, readTasks, toTask } from '../storage/task-store.ts';
+import { countTasks, listTasks, readTasks, toTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
@@ -57,6 +58,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const transitions = createTransitions({ ...options, maxAttempts: 1, budgetSeconds: 0 });
   const queueLengths = createQueueLengths({ database, logger });
   const hub = createEventHub({ database, bus, logger, ...options.hub });
+  const ownedTasks = createOwnedTasks({ database, hub, logger });
   const submitter = createSubmitter({ ...options, transactor, queueLengths });
   const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
   return {
@@ -71,11 +73,25 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
+    async watchOwned(caller, { endedSince, signal }) {
+      if (caller.kind === 'anonymous') throw unauthenticated();
+      return ownedTasks.watch({ owner: caller.id, endedSince, signal });
+    },
     attempts: (taskIds) => attempts(database, taskIds),
     queuePosition: (task) => (task.state === 'QUEUED' ? queueLengths.position(task.id) : null),
     watcherCount: () => hub.subscriberCount(),
-    close: () => hub.close(),
+    close() {
+      ownedTasks.close(new AppError('UNAVAILABLE', 'the server stops; subscribe again', { retryAfter: 1 }));
+      hub.close();
+    },
   };
+}
+
+function unauthenticated(): AppError {
+  return new AppError(
+    'UNAUTHENTICATED',
+    'only known callers have tasks of their own to follow: sign in, or send Authorization: Bearer with a service key',
+  );
 }
 
 async function readMany(readShared: BatchedRead<TaskTable>, caller: Caller, ids: readonly string[]) {
@@ -103,15 +119,14 @@ type ListOptions = {
 async function list(database: MediaDatabase, { caller, filter, page }: ListOptions) {
   if (page.first < 0 || page.first > MAX_PAGE) throw badInput('first', `must be from 0 to ${MAX_PAGE}`);
   if (page.after !== null && !isUuid(page.after)) throw badInput('after', 'is not a cursor of this list');
-  if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false };
-  const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
-  const rows = await listTasks(database, {
-    owner: seesAll ? null : caller.id,
-    filter,
-    first: page.first + 1,
-    after: page.after,
-  });
-  return { tasks: rows.slice(0, page.first).map(toTask), hasNextPage: rows.length > page.first };
+  if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false, count: async () => 0 };
+  const listed = { owner: listedOwner(caller), filter };
+  const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after });
+  return {
+    tasks: rows.slice(0, page.first).map(toTask),
+    hasNextPage: rows.length > page.first,
+    count: () => countTasks(database, listed),
+  };
 }
 
 async function events(

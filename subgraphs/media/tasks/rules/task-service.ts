@@ -36,6 +36,14 @@ export interface TaskService {
     afterSeq: number,
     signal: AbortSignal,
   ): Promise<AsyncIterableIterator<TaskEvent>>;
+  /**
+   * The newest entry of each open task of the caller (with `endedSince`, also the last of those that have ended after
+   * it), then every entry of these and of later ones. UNAUTHENTICATED for anonymous callers.
+   */
+  watchOwned(
+    caller: Caller,
+    options: { readonly endedSince: Date | null; readonly signal: AbortSignal },
+  ): Promise<AsyncIterableIterator<TaskEvent>>;
   attempts(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** Queue position (1 = next), from a snapshot refreshed about once a second; null once it runs. */
   queuePosition(task: Task): number | null;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { containsText, usesModel } from '../../database/task-conditions.ts';
 import type { TaskTable } from '../../database/task-tables.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { TaskFilter } from '../../domain/task.ts';
@@ -57,24 +58,41 @@ export async function lockOpenTask(transaction: MediaTransaction, id: string): P
   return task === null || isFinal(task.state) ? null : task;
 }
 
-/** One page of tasks, newest first (ids are ordered by time). `owner` null means everybody's. */
+/** Which tasks are listed. */
+export interface ListedTasks {
+  /** Null means everybody's. */
+  readonly owner: string | null;
+  readonly filter: TaskFilter;
+}
+
+/** One page of tasks, newest first (ids are ordered by time). */
 export async function listTasks(
   database: MediaDatabase,
-  options: {
-    readonly owner: string | null;
-    readonly filter: TaskFilter;
-    readonly first: number;
-    readonly after: string | null;
-  },
+  { first, after, ...listed }: ListedTasks & { readonly first: number; readonly after: string | null },
 ): Promise<readonly TaskTable[]> {
-  const { owner, filter, first, after } = options;
-  let query = database.selectFrom('media.tasks').selectAll().orderBy('id', 'desc').limit(first);
+  const query = listedTasks(database, listed).selectAll().orderBy('id', 'desc').limit(first);
+  return (after === null ? query : query.where('id', '<', after)).execute();
+}
+
+/** How many tasks a list has on all pages. */
+export async function countTasks(database: MediaDatabase, listed: ListedTasks): Promise<number> {
+  const { total } = await listedTasks(database, listed)
+    .select(sql<number>`count(*)::int`.as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+function listedTasks(database: MediaDatabase, { owner, filter }: ListedTasks) {
+  const { states, kinds, generator, model, text, createdAfter, createdBefore } = filter;
+  let query = database.selectFrom('media.tasks');
   if (owner !== null) query = query.where('owner', '=', owner);
-  if (after !== null) query = query.where('id', '<', after);
-  if (filter.states !== undefined) query = query.where('state', 'in', filter.states);
-  if (filter.kinds !== undefined) query = query.where('kind', 'in', filter.kinds);
-  if (filter.generator !== undefined) query = query.where('generator', '=', filter.generator);
-  if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
-  if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
-  return query.execute();
+  if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
+  if (states !== undefined) query = query.where('state', 'in', states);
+  if (kinds !== undefined) query = query.where('kind', 'in', kinds);
+  if (generator !== undefined) query = query.where('generator', '=', generator);
+  if (model !== undefined) query = query.where(usesModel(model));
+  if (text !== undefined) query = query.where(containsText(text));
+  if (createdAfter !== undefined) query = query.where('created_at', '>', createdAfter);
+  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore);
+  return query;
 }

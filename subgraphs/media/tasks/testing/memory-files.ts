@@ -5,14 +5,14 @@ import { newId } from '../../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../../files/files.ts';
 
 export type MemoryFiles = FileService & {
-  readonly stored: Map<string, StoredFile & { taskId?: string }>;
+  readonly stored: Map<string, StoredFile>;
   /** How many more files are refused, as by an unavailable object store. */
   unavailable: number;
 };
 
 /** Files in memory: the engine only needs the contract. */
 export function memoryFiles(): MemoryFiles {
-  const stored = new Map<string, StoredFile & { taskId?: string; content: Buffer }>();
+  const stored = new Map<string, StoredFile & { content: Buffer }>();
   const refuse = () => {
     throw new AppError('INTERNAL', 'not part of these tests');
   };
@@ -31,10 +31,19 @@ export function memoryFiles(): MemoryFiles {
       const id = newId();
       const contentType = typeOf(content);
       const facts = { contentType, bytes: content.length, sha256: '', width: 1, height: 1, duration: null };
-      const row = { id, owner: file.owner, name: file.name, ...facts, createdAt: new Date(), content };
+      const row = {
+        id,
+        owner: file.owner,
+        name: file.name,
+        ...facts,
+        taskId: null,
+        createdAt: new Date(),
+        content,
+      };
       stored.set(id, row);
       return row;
     },
+    list: refuse,
     byIds: async (ids) => ids.map((id) => stored.get(id) ?? null),
     async claim(_transaction, ids) {
       if (ids.some((id) => !stored.has(id))) throw badInput('fileId', 'no such file');
@@ -51,6 +60,7 @@ export function memoryFiles(): MemoryFiles {
     },
     idOfUrl: () => null,
     urlOf: (file) => `http://files/${file.id}`,
+    thumbnailUrlOf: () => null,
     remove: refuse,
     prune: async () => 0,
   };

@@ -35,13 +35,13 @@ export function useChat(): Conversation {
     setIsAnswering(false);
   }
 
-  function send({ generator, id }: Model, content: string): void {
+  function send({ generator, model }: Model, content: string): void {
     const asked: readonly Message[] = [...messages, { role: 'user', content }];
     const pieces = new Map<number, string>();
     setMessages([...asked, { role: 'assistant', content: '' }]);
     setProblem(null);
     setIsAnswering(true);
-    const variables = { key: crypto.randomUUID(), input: { generator, model: id, messages: asked } };
+    const variables = { key: crypto.randomUUID(), input: { generator, model, messages: asked } };
     running.current = client.subscribe({ query: ChatStreamDocument, variables }).subscribe({
       next({ data, error }) {
         if (error !== undefined) return fail(problemText(error));

@@ -98,7 +98,7 @@ function groupsOf(choices: readonly Choice[]): Group[] {
 }
 
 function searchText({ model }: Choice): string {
-  return `${model.name} ${model.generator} ${model.provider} ${model.id}`;
+  return `${model.name} ${model.generator} ${model.provider} ${model.model}`;
 }
 
 function factsOf({ model }: Choice): string {

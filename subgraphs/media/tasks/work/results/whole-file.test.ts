@@ -18,6 +18,7 @@ function stored(content: Buffer, contentType: string) {
     width: null,
     height: null,
     duration: null,
+    taskId: null,
     createdAt: new Date(),
   };
   const open = async (_id: string, range = { start: 0, end: content.length - 1 }) =>

@@ -26,7 +26,15 @@ const work = { kind: 'IMAGE', generator: 'test', prompt: 'a fox', images: [{ fil
 
 /** Makes the input file readable; `before` runs each time that it is read. */
 function readInputs(before: () => Promise<void>): void {
-  const measured = { contentType: 'image/png', bytes: 1, sha256: '', width: 1, height: 1, duration: null };
+  const measured = {
+    contentType: 'image/png',
+    bytes: 1,
+    sha256: '',
+    width: 1,
+    height: 1,
+    duration: null,
+    taskId: null,
+  };
   const file: StoredFile = {
     id: FILE_ID,
     owner: 'usr_me',

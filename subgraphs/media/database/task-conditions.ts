@@ -1,0 +1,15 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/** Conditions on rows of `media.tasks`, for queries that have it in their `from` as `tasks`. */
+
+/** Whether a task asks for a model, or was done by it. */
+export function usesModel(model: string): RawBuilder<boolean> {
+  return sql<boolean>`(tasks.input ->> 'model' = ${model} or exists (
+    select 1 from media.attempts where attempts.task_id = tasks.id and attempts.model = ${model}))`;
+}
+
+/** Whether what a task shall show or say contains a text, in any case. */
+export function containsText(text: string): RawBuilder<boolean> {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, (special) => `\\${special}`)}%`;
+  return sql<boolean>`concat_ws(' ', tasks.input ->> 'prompt', tasks.input ->> 'text') ilike ${pattern}`;
+}

@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely';
+
+import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
+import type { FileTables } from '../database/file-tables.ts';
+import { containsText, usesModel } from '../database/task-conditions.ts';
+import type { FileFilter, FilePage, MediaKind } from './files.ts';
+import { fileOf } from './store.ts';
+
+/** Lists of files: those that a caller may list, filtered by what they are and by the task that made them. */
+
+interface PageRequest {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** One page, newest first (ids are ordered by time). */
+export async function listFiles(
+  database: Kysely<FileTables>,
+  caller: Caller,
+  { filter, first, after }: PageRequest & { readonly filter: FileFilter },
+): Promise<FilePage> {
+  if (caller.kind === 'anonymous') return { files: [], hasNextPage: false, count: async () => 0 };
+  const listed = { owner: listedOwner(caller), filter };
+  const query = listedFiles(database, listed)
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(first + 1);
+  const rows = await (after === null ? query : query.where('id', '<', after)).execute();
+  return {
+    files: rows.slice(0, first).map(fileOf),
+    hasNextPage: rows.length > first,
+    count: async () => {
+      const counted = listedFiles(database, listed).select(sql<number>`count(*)::int`.as('total'));
+      return (await counted.executeTakeFirstOrThrow()).total;
+    },
+  };
+}
+
+interface Listed {
+  readonly owner: string | null;
+  readonly filter: FileFilter;
+}
+
+function listedFiles(database: Kysely<FileTables>, { owner, filter }: Listed) {
+  const { kinds, createdAfter, createdBefore } = filter;
+  let query = database
+    .selectFrom('media.media')
+    .where('state', '=', 'STORED')
+    .where('temporary_until', 'is', null);
+  if (owner !== null) query = query.where('owner', '=', owner);
+  if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
+  if (kinds !== undefined) query = query.where(isOfKind(kinds));
+  if (createdAfter !== undefined) query = query.where('created_at', '>', createdAfter);
+  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore);
+  const ofTask = taskConditions(filter);
+  return ofTask.length === 0 ? query : query.where(madeByTask(ofTask));
+}
+
+function taskConditions({ generator, model, text }: FileFilter) {
+  return [
+    ...(generator === undefined ? [] : [sql<boolean>`tasks.generator = ${generator}`]),
+    ...(model === undefined ? [] : [usesModel(model)]),
+    ...(text === undefined ? [] : [containsText(text)]),
+  ];
+}
+
+function madeByTask(conditions: ReturnType<typeof taskConditions>) {
+  return sql<boolean>`exists (select 1 from media.tasks
+    where tasks.id = media.task_id and ${sql.join(conditions, sql` and `)})`;
+}
+
+function isOfKind(kinds: readonly MediaKind[]) {
+  return sql<boolean>`(case split_part(content_type, '/', 1)
+    when 'image' then 'IMAGE' when 'video' then 'VIDEO' when 'audio' then 'AUDIO' else 'OTHER'
+    end = any(${[...kinds]}::text[]))`;
+}

@@ -1,0 +1,107 @@
+import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { type FilePage, mediaKinds } from '../files/files.ts';
+import { builder, connection } from './builder.ts';
+import { Media } from './media.ts';
+import { Task } from './task.ts';
+
+/** The library: files by their ids, and the caller's own in pages. */
+
+const descriptions = {
+  IMAGE: 'Pictures.',
+  VIDEO: 'Videos.',
+  AUDIO: 'Sound.',
+  OTHER: 'Everything else, such as models and texts.',
+} as const satisfies Record<(typeof mediaKinds)[number], string>;
+
+const MediaKind = builder.enumType('MediaKind', {
+  description: 'What a file is, by its measured type.',
+  values: Object.fromEntries(mediaKinds.map((kind) => [kind, { description: descriptions[kind] }])) as Record<
+    (typeof mediaKinds)[number],
+    { description: string }
+  >,
+});
+
+const MediaConnection = connection(Media, {
+  name: 'Media',
+  plural: 'files',
+  itemsOf: ({ files }: FilePage & { readonly after: string | null }) => files,
+  countOf: ({ count }) => count(),
+});
+
+const MediaFilter = builder.inputType('MediaFilter', {
+  description:
+    'Which files to list; every given member must hold. Uploads have no generator, model and text.',
+  fields: (t) => ({
+    kinds: t.field({ type: [MediaKind], description: 'Of one of these kinds.' }),
+    generator: t.string({ description: 'Made at this generator.' }),
+    model: t.string({ description: 'Made by this model, or asked for with it.' }),
+    text: t.string({ description: 'Made from a prompt with this text, in any case.' }),
+    owner: t.string({
+      description:
+        'Of this owner (usr_..., key_..., or anon for nobody); only admins have others than themselves.',
+    }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Stored after this moment.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Stored before this moment.' }),
+  }),
+});
+
+builder.objectFields(Media, (t) => ({
+  name: t.exposeString('name', { description: 'Its file name, also the end of `url`.' }),
+  thumbnail: t.string({
+    nullable: true,
+    description:
+      'Address of a small WebP of a picture, made when it is first fetched; null for everything but pictures (no SVG, no HEIC).',
+    args: {
+      width: t.arg.int({
+        required: true,
+        defaultValue: 320,
+        description: 'Pixels; the next of 160, 320, 640 and 1280 is taken. Never wider than the picture.',
+      }),
+    },
+    resolve: (file, { width }, { services }) => services.files.thumbnailUrlOf(file, width),
+  }),
+  owner: t.string({
+    nullable: true,
+    description:
+      'Whom it belongs to, for those who may list it; null for others, and when it belongs to nobody.',
+    resolve: ({ owner }, _, { caller }) => {
+      const sees = caller.id === owner || caller.kind === 'internal' || caller.scopes.includes('admin');
+      return sees && owner !== 'anon' ? owner : null;
+    },
+  }),
+  task: t.field({
+    type: Task,
+    nullable: true,
+    description: "The task that made it; null for uploads, and where it is somebody else's.",
+    resolve: ({ taskId }, _, { loaders }) => (taskId === null ? null : loaders.tasks.load(taskId)),
+  }),
+}));
+
+builder.queryField('media', (t) =>
+  t.field({
+    type: Media,
+    nullable: true,
+    description: 'One file by its id; null when there is none. The unguessable id is enough to read it.',
+    rule: 'anyone',
+    args: { id: t.arg.id({ required: true, description: 'The id of the Media.' }) },
+    resolve: (_, { id }, { loaders }) => loaders.media.load(id),
+  }),
+);
+
+builder.queryField('medias', (t) =>
+  t.field({
+    type: MediaConnection,
+    description:
+      "The caller's own files, uploads and results, newest first; empty without a caller. Admins see all. Temporary files are left out.",
+    rule: 'owner',
+    args: {
+      filter: t.arg({ type: MediaFilter, description: 'Which ones.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),
+      after: t.arg.string({ description: 'Cursor of the last file already seen.' }),
+    },
+    resolve: async (_, { filter, ...request }, { caller, services }) => {
+      const page = { first: boundedFirst(request.first, 200), after: checkedCursor(request.after) };
+      return { ...page, ...(await services.files.list(caller, givenMembers(filter ?? {}), page)) };
+    },
+  }),
+);

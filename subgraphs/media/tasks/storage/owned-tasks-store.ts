@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase } from '../../database/database.ts';
+import type { TaskState } from '../../domain/task.ts';
+
+/** SQL of following the tasks of an owner. */
+
+/** A task as a follower joins it. */
+export interface OwnedTask {
+  readonly id: string;
+  readonly owner: string;
+  readonly lastSeq: number;
+  readonly state: TaskState;
+}
+
+/** Most tasks of one owner that are followed at once, the newest ones. */
+const MAX_TASKS = 1_000;
+/** A task that was accepted and has ended within this time is found too. */
+const RECENT_SECONDS = 10;
+
+/** The open tasks of these owners, and the ones that were accepted in the last seconds. */
+export async function readOpenTasks(
+  database: MediaDatabase,
+  owners: readonly string[],
+): Promise<readonly OwnedTask[]> {
+  const { rows } = await sql<OwnedTask>`/* tasks.open-of-owners */
+    select task.* from unnest(${[...owners]}::text[]) as owners (name)
+    cross join lateral (
+      (select id, owner, last_seq as "lastSeq", state from media.tasks
+       where owner = owners.name and ended_at is null order by id desc limit ${MAX_TASKS})
+      union
+      (select id, owner, last_seq, state from media.tasks
+       where owner = owners.name and id > ${firstIdAt(new Date(Date.now() - RECENT_SECONDS * 1_000))}::uuid
+       order by id desc limit ${MAX_TASKS})
+    ) task`.execute(database);
+  return rows;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The tasks of an owner that have ended after a moment, accepted at most a day before it. */
+export async function readEndedSince(
+  database: MediaDatabase,
+  owner: string,
+  since: Date,
+): Promise<readonly OwnedTask[]> {
+  const { rows } = await sql<OwnedTask>`/* tasks.ended-since */
+    select id, owner, last_seq as "lastSeq", state from media.tasks
+    where owner = ${owner} and ended_at > ${since} and id > ${firstIdAt(new Date(since.getTime() - DAY_MS))}::uuid
+    order by id desc limit ${MAX_TASKS}`.execute(database);
+  return rows;
+}
+
+/** The least UUID v7 of a moment. */
+function firstIdAt(moment: Date): string {
+  const time = Math.max(0, moment.getTime()).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}

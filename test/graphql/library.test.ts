@@ -1,0 +1,257 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+import { gql, InMemoryCache } from '@apollo/client';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Caller } from '../../platform/access/caller.ts';
+import { isStream } from '../../platform/graphql/operations/streams.ts';
+import { until } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { graphqlClient } from './graphql-client.ts';
+
+/** What an application shows of a caller's own work: models, tasks with their inputs, files, live progress of all. */
+
+let kiln: KilnUnderTest;
+let asking: ReturnType<typeof graphqlClient>;
+beforeAll(async () => {
+  kiln = await startKiln();
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  asking = graphqlClient(kiln.url);
+});
+afterAll(() => kiln.close());
+
+function contextOf(id: string, signal = new AbortController().signal) {
+  const caller: Caller = { kind: 'user', id, scopes: [], traceId: 'test', address: null };
+  return { caller, signal };
+}
+
+/** Asks as a signed-in user. */
+async function as(id: string, query: string, variables: Record<string, unknown> = {}) {
+  const { data, errors } = await kiln.federation.execute({ query, variables, context: contextOf(id) });
+  expect(errors).toBeUndefined();
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+  return data as any;
+}
+
+const START = 'mutation ($input: ImageInput!) { generateImage(input: $input) { id } }';
+
+async function image(user: string, input: object): Promise<string> {
+  const { generateImage } = await as(user, START, { input: { generator: 'agg/imga', ...input } });
+  await until(
+    () => as(user, 'query ($id: ID!) { task(id: $id) { state } }', { id: generateImage.id }),
+    ({ task }) => task.state === 'SUCCEEDED',
+  );
+  return generateImage.id;
+}
+
+describe('root fields', () => {
+  it('fail one by one: what the others did is answered', async () => {
+    const { data, errors } = await asking.run(`mutation {
+      paid: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }
+      refused: generateImage(input: { generator: "nobody", prompt: "a fox" }) { id }
+    }`);
+    expect(data).toEqual({ paid: { id: expect.any(String) }, refused: null });
+    expect(errors).toMatchObject([{ path: ['refused'], extensions: { code: 'BAD_USER_INPUT' } }]);
+    const mixed = await asking.run('{ models { id } voices(generator: "nobody") { id } }');
+    expect(mixed.data.models.length).toBeGreaterThan(10);
+    expect(mixed.data.voices).toBeNull();
+    expect(mixed.errors).toHaveLength(1);
+  });
+});
+
+describe('models', () => {
+  it('are all there in a cache that goes by id', async () => {
+    const query = '{ __typename models { __typename id model generator name isDefault kinds } }';
+    const { models } = await asking.ok(query);
+    const cache = new InMemoryCache();
+    cache.writeQuery({ query: gql(query), data: { __typename: 'Query', models } });
+    const cached = Object.keys(cache.extract()).filter((key) => key.startsWith('Model:'));
+    expect(cached).toHaveLength(models.length);
+    expect(models[0].id).toBe(`${models[0].generator}:${models[0].model}`);
+    for (const one of models.filter(({ isDefault }: { isDefault: boolean }) => !isDefault)) {
+      const same = models.filter(({ generator }: { generator: string }) => generator === one.generator);
+      expect(same.some(({ isDefault }: { isDefault: boolean }) => isDefault)).toBe(true);
+    }
+  });
+});
+
+describe('a task', () => {
+  const QUERY = `query ($id: ID!) { task(id: $id) {
+    owner provider model sandbox
+    input { prompt model options files { input url media { id name task { id } } } }
+  } }`;
+
+  it('says what was asked for, who asked, and who did it', async () => {
+    const source = await image('usr_anna', { prompt: 'a lighthouse' });
+    const { task: made } = await as('usr_anna', 'query ($id: ID!) { task(id: $id) { outputs { id } } }', {
+      id: source,
+    });
+    const fileId = made.outputs[0].id;
+    const input = { prompt: 'a fox', aspectRatio: '1:1', count: 1, images: [{ fileId }] };
+    const { task } = await as('usr_anna', QUERY, { id: await image('usr_anna', input) });
+    expect(task).toEqual({
+      owner: 'usr_anna',
+      provider: expect.any(String),
+      model: expect.any(String),
+      sandbox: true,
+      input: {
+        prompt: 'a fox',
+        model: null,
+        options: { aspectRatio: '1:1', count: 1 },
+        files: [
+          {
+            input: 'images',
+            url: null,
+            media: { id: fileId, name: expect.stringMatching(/\.\w+$/), task: { id: source } },
+          },
+        ],
+      },
+    });
+  });
+
+  it('tells only known callers what an anonymous task was asked for, unless everything is open', async () => {
+    const { generateImage } = await asking.ok(START, { input: { generator: 'agg/imga', prompt: 'a fox' } });
+    const { task } = await asking.ok(QUERY, { id: generateImage.id });
+    expect(task).toMatchObject({ owner: null, input: { prompt: 'a fox' } });
+  });
+});
+
+describe('lists', () => {
+  const TASKS = `query ($filter: TaskFilter) { tasks(filter: $filter, first: 1) { totalCount edges { node { id } } } }`;
+  const MEDIAS = `query ($filter: MediaFilter, $first: Int!, $after: String) {
+    medias(filter: $filter, first: $first, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor } edges { node { id contentType owner task { id } } }
+    }
+  }`;
+
+  it('of tasks are filtered by text, model and owner, and counted', async () => {
+    const id = await image('usr_clara', { generator: 'union', prompt: 'Ein 50%iger Fuchs' });
+    await image('usr_clara', { generator: 'union', prompt: 'a boat' });
+    const listed = async (filter: object) => (await as('usr_clara', TASKS, { filter })).tasks;
+    expect(await listed({ text: '50%IGER' })).toEqual({ totalCount: 1, edges: [{ node: { id } }] });
+    expect((await listed({ text: '%' })).totalCount).toBe(1);
+    expect((await listed({ text: '_' })).totalCount).toBe(0);
+    expect((await listed({})).totalCount).toBe(2);
+    const { task } = await as('usr_clara', 'query ($id: ID!) { task(id: $id) { model } }', { id });
+    expect((await listed({ model: task.model })).totalCount).toBe(2);
+    expect((await listed({ model: 'none' })).totalCount).toBe(0);
+    expect((await listed({ owner: 'usr_clara' })).totalCount).toBe(2);
+    expect((await listed({ owner: 'usr_anna' })).totalCount).toBe(0);
+  });
+
+  it("of files are the caller's own, in pages", async () => {
+    const id = await image('usr_dora', { prompt: 'a kettle' });
+    await image('usr_dora', { prompt: 'a boat' });
+    const all = (await as('usr_dora', MEDIAS, { first: 1 })).medias;
+    const total = all.totalCount;
+    expect(total).toBeGreaterThanOrEqual(2);
+    expect(all.pageInfo.hasNextPage).toBe(true);
+    const rest = (await as('usr_dora', MEDIAS, { first: 200, after: all.pageInfo.endCursor })).medias;
+    expect(rest.edges).toHaveLength(total - 1);
+    const kettle = (await as('usr_dora', MEDIAS, { first: 10, filter: { text: 'KETTLE' } })).medias;
+    expect(kettle.edges[0].node).toMatchObject({ owner: 'usr_dora', task: { id } });
+    const videos = { first: 10, filter: { kinds: ['VIDEO'] } };
+    expect((await as('usr_dora', MEDIAS, videos)).medias.totalCount).toBe(0);
+    const pictures = { first: 10, filter: { kinds: ['IMAGE', 'AUDIO'], generator: 'agg/imga' } };
+    expect((await as('usr_dora', MEDIAS, pictures)).medias.totalCount).toBe(total);
+    expect((await as('usr_nobody', MEDIAS, { first: 10 })).medias.totalCount).toBe(0);
+    expect((await asking.ok(MEDIAS, { first: 10 })).medias).toMatchObject({ totalCount: 0, edges: [] });
+    const one = 'query ($id: ID!) { media(id: $id) { id owner } }';
+    const mediaId = kettle.edges[0].node.id;
+    expect((await asking.ok(one, { id: mediaId })).media).toEqual({ id: mediaId, owner: null });
+    expect((await asking.ok(one, { id: 'nonsense' })).media).toBeNull();
+  });
+});
+
+describe('thumbnails', () => {
+  async function objects(): Promise<number> {
+    const folder = path.join(kiln.dataDir, 'files', 'objects');
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).length;
+  }
+
+  it('are made of pictures when they are fetched, kept, and go with their file', async () => {
+    const before = await objects();
+    const picture = await sharp({ create: { width: 900, height: 450, channels: 3, background: '#246' } })
+      .png()
+      .toBuffer();
+    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url thumbnail(width: 200) } }';
+    const { data } = await asking.upload(new Uint8Array(picture), 'a.png', UPLOAD);
+    const { id, thumbnail } = data.uploadFile;
+    expect(thumbnail).toMatch(/\/thumbnail-320\.webp$/);
+    const answer = await fetch(thumbnail);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+    expect([width, height]).toEqual([320, 160]);
+    expect(await objects()).toBe(before + 2);
+    await fetch(thumbnail);
+    expect(await objects()).toBe(before + 2);
+    expect((await fetch(thumbnail.replace('320', '333'))).headers.get('content-type')).toBe('image/png');
+    await asking.ok('mutation ($id: ID!) { deleteMedia(id: $id) { id } }', { id });
+    expect((await fetch(thumbnail)).status).toBe(404);
+    expect(await objects()).toBe(before);
+  });
+
+  it('are refused of what is no picture', async () => {
+    const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { url thumbnail } }';
+    const { data } = await asking.upload(new TextEncoder().encode('hello'), 'a.txt', UPLOAD);
+    expect(data.uploadFile.thumbnail).toBeNull();
+    const address = data.uploadFile.url.replace(/[^/]+$/, 'thumbnail-320.webp');
+    expect((await fetch(address)).status).toBe(404);
+  });
+});
+
+describe('tasksProgress', () => {
+  const WATCH =
+    'subscription ($since: DateTime) { tasksProgress(endedSince: $since) { seq at state task { id } } }';
+
+  async function subscribe(user: string, signal: AbortSignal, since: string | null = null) {
+    const request = { query: WATCH, variables: { since }, context: contextOf(user, signal) };
+    const stream = await kiln.federation.subscribe(request);
+    if (!isStream(stream)) throw new Error(JSON.stringify(stream));
+    return stream;
+  }
+
+  it('follows every task of the caller, and begins again where it was lost', async () => {
+    const leaving = new AbortController();
+    const stream = await subscribe('usr_ella', leaving.signal);
+    const { generateImage: first } = await as('usr_ella', START, {
+      input: { generator: 'agg/imga', prompt: 'one' },
+    });
+    const { generateImage: second } = await as('usr_ella', START, {
+      input: { generator: 'agg/imga', prompt: 'two' },
+    });
+    await as('usr_other', START, { input: { generator: 'agg/imga', prompt: 'not hers' } });
+    const seen = new Map<string, number[]>();
+    const open = new Set([first.id, second.id]);
+    for await (const { data } of stream) {
+      // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+      const { seq, state, task } = (data as any).tasksProgress;
+      seen.set(task.id, [...(seen.get(task.id) ?? []), seq]);
+      if (state === 'SUCCEEDED') open.delete(task.id);
+      if (open.size === 0) break;
+    }
+    leaving.abort();
+    expect(new Set(seen.keys())).toEqual(new Set([first.id, second.id]));
+    for (const numbers of seen.values()) expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+
+    const again = new AbortController();
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const ends: string[] = [];
+    for await (const { data } of await subscribe('usr_ella', again.signal, since)) {
+      // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+      const { state, task } = (data as any).tasksProgress;
+      expect(state).toBe('SUCCEEDED');
+      if (ends.push(task.id) === 2) break;
+    }
+    again.abort();
+    expect(new Set(ends)).toEqual(new Set([first.id, second.id]));
+  });
+
+  it('is refused without a caller', async () => {
+    const { errors } = await asking.run('subscription { tasksProgress { seq } }');
+    expect(errors?.length).toBeGreaterThan(0);
+  });
+});
