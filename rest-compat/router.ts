@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Router } from 'express';
 
+import { isMalformedBearer, MALFORMED_BEARER } from '../platform/access/bearer.ts';
 import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError } from '../platform/errors.ts';
@@ -94,10 +95,17 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
         send(exchange, await runRoute(deps, { ...exchange, ...matched, query, rawQuery }));
       }
     } catch (error) {
-      sendFailure(exchange, error, deps.logger);
+      sendFailure(exchange, withHeaderHint(error, request), deps.logger);
     }
     return true;
   };
+}
+
+/** Who is refused for want of a credential hears when the one that came could not be read. */
+function withHeaderHint(error: unknown, { headers }: IncomingMessage): unknown {
+  const isRefusal = error instanceof AppError && error.code === 'UNAUTHENTICATED';
+  if (!isRefusal || !isMalformedBearer(headers.authorization)) return error;
+  return new AppError('UNAUTHENTICATED', MALFORMED_BEARER, { cause: error });
 }
 
 function splitUrl(url: string) {

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
+import { bearerOf, isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { addressOf, createTrust } from '../request/client-address.ts';
 import { traceIdOf } from '../request/request-context.ts';
-import { bearerOf, type CredentialResolver } from './credentials.ts';
+import type { CredentialResolver } from './credentials.ts';
 
 /** Finds the caller once per request or socket. What a caller may do is decided later (platform/access/policy.ts). */
 
@@ -49,6 +50,7 @@ export function createCallerFinder({
     async find(request, { authorization = request.headers.authorization, strict = false } = {}) {
       const caller = anonymousCaller(traceIdOf(request), addressOf(request, isTrusted));
       if (authorization === undefined || authorization === '') return caller;
+      if (strict && isMalformedBearer(authorization)) throw new AppError('UNAUTHENTICATED', MALFORMED_BEARER);
       const identity = await resolveCredential(authorization);
       const bearer = bearerOf(authorization);
       if (identity === null && isForeign && bearer !== undefined) return { ...caller, bearer };

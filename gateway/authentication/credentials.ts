@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
+import { bearerOf } from '../../platform/access/bearer.ts';
+
 /** Credentials and their identities. */
 
 /** The identity of a credential. */
@@ -53,11 +55,6 @@ export function createCredentialResolver(options: {
     const known = isWorthAsking(secret) ? await options.lookup?.(secret) : null;
     return known ?? (hasOurForm(secret) ? 'invalid' : null);
   };
-}
-
-/** The secret of a `Bearer` value; undefined for any other. */
-export function bearerOf(authorization: string): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 /** Whether it can be a key or token of ours; nothing else is looked up. */

@@ -17,28 +17,72 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-const FIRST_QUERY = `# Kiln: media generation behind one federated schema.
-# Documentation of every field is on the right. Some first steps:
-
-query Health {
-  health {
-    service
-    version
+/** The first tabs: a task from its start to its result. */
+const FIRST_TABS = [
+  {
+    initialName: 'createTask',
+    initialQuery: `# Starts a task. Copy its id into the variables of the next tab.
+mutation CreateTask {
+  createTask(taskType: "tea", prompt: "a lighthouse at dawn", aspectRatio: "9:16") {
+    id
+    state
   }
 }
-
+`,
+  },
+  {
+    initialName: 'taskProgress',
+    initialQuery: `# Follows the task whose id is in the variables, from its first entry to its end.
+subscription TaskProgress($id: ID!) {
+  taskProgress(id: $id) {
+    seq
+    state
+    stage
+    progress
+    task {
+      outputs {
+        url
+      }
+    }
+  }
+}
+`,
+    initialVariables: '{ "id": "" }',
+  },
+  {
+    initialName: 'tasks',
+    initialQuery: `# Your own tasks. They need an identity: put "Authorization": "Bearer ..." into the headers,
+# with a service key (the development server prints one at its first start) or an access token.
 query Tasks {
   tasks(first: 5) {
+    totalCount
     edges {
       node {
         id
         state
         progress
+        input {
+          prompt
+        }
+        outputs {
+          url
+        }
       }
     }
   }
 }
-`;
+`,
+  },
+] as const;
+
+const QUIET = {
+  'banners.disable': true,
+  disablePushNotification: true,
+  'alert.disableUpdateNotification': true,
+};
+
+/** Uploads need a header that no other site can send. */
+const initialHeaders = { 'Apollo-Require-Preflight': 'true' };
 
 /** Where the explorer is mounted. */
 export interface ExplorerOptions {
@@ -76,14 +120,19 @@ function isForwardedHttps({ headers }: Request): boolean {
 }
 
 function renderPage(basePath: string, subscriptionsEndpoint: string): string {
-  return renderAltair({
-    baseURL: `${basePath}/explorer/`,
+  const endpoints = {
     endpointURL: `${basePath}/graphql`,
     subscriptionsEndpoint,
-    initialSubscriptionRequestHandlerId: 'graphql-ws',
-    initialQuery: FIRST_QUERY,
-    // Uploads need a header that no other site can send.
-    initialHeaders: { 'Apollo-Require-Preflight': 'true' },
+    initialSubscriptionRequestHandlerId: 'graphql-ws' as const,
+  };
+  return renderAltair({
+    baseURL: `${basePath}/explorer/`,
+    ...endpoints,
+    initialWindows: FIRST_TABS.map((tab) => ({ ...tab, ...endpoints, initialHeaders })),
+    initialHeaders,
+    // No advertisement, and nothing that asks elsewhere for news.
+    initialSettings: QUIET,
+    persistedSettings: QUIET,
     instanceStorageNamespace: 'kiln_',
     disableAccount: true,
   });

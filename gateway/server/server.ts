@@ -34,6 +34,7 @@ import {
   requireHttps,
   traceRequests,
 } from './middleware.ts';
+import { serveSchema } from './schema-file.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
 
 /**
@@ -231,6 +232,9 @@ function createApp(parts: {
     mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
   }
   mounted.use('/graphql', graphql);
+  const { federation, production } = options;
+  const schemaFile = serveSchema({ apiSchema: () => federation.apiSchema(), introspection: !production });
+  mounted.get('/schema.graphql', counted, schemaFile);
   // The explorer is of no use without introspection.
   if (!options.production)
     mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { AppError } from '../errors.ts';
+
 /** Starting and stopping HTTP servers, and clients that disconnect. */
 
 /** Longer than the idle timeout of common load balancers (60 s) and of our own clients, so that they close first. */
@@ -11,14 +13,25 @@ const SWEEP_MS = 50;
 /** Starts listening; port 0 takes a free one. Returns the URL; rejects when the address is not available. */
 export async function listenOn(server: Server, host: string, port: number): Promise<{ url: string }> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    const fail = (error: NodeJS.ErrnoException): void => reject(listenFailure(error, host, port));
+    server.once('error', fail);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', fail);
       resolve();
     });
   });
   const { address, family, port: actual } = server.address() as AddressInfo;
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}` };
+}
+
+function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} of ${host} is in use by another program: stop it, or set PORT to another one`,
+    EACCES: `port ${port} of ${host} may not be used by this user: set PORT to 1024 or more`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: set HOST to one that is`,
+  };
+  const reason = reasons[error.code ?? ''];
+  return reason === undefined ? error : new AppError('UNAVAILABLE', reason, { cause: error });
 }
 
 /** Stops accepting connections; resolves when the last one has ended, busy ones after their response. */

@@ -25,7 +25,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       database: ['.', 'process'],
       'database/embedded-postgres': ['.', 'process'],
       'graphql/operations': ['.', 'access', 'process'],
-      http: ['process'],
+      http: ['.', 'process'],
       'object-store/measure': ['object-store'],
       'object-store/s3': ['.', 'object-store', 'process'],
       secrets: ['config'],

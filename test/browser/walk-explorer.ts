@@ -9,7 +9,7 @@ export async function walkExplorer(
 ): Promise<void> {
   takeRequests();
   await page.goto(`${url}/explorer`);
-  await page.waitForFunction("document.body.innerText.includes('query Health')");
+  await page.waitForFunction("document.body.innerText.includes('mutation CreateTask')");
   const foreign = () => {
     const requests = takeRequests();
     if (requests.length === 0) throw new Error('no request of the page was noticed');
