@@ -40,7 +40,7 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
   { name: SUPERGRAPH, content: () => supergraph },
-  { name: 'client.graphql', content: () => clientSdl(supergraph) },
+  { name: 'client.graphql', content: () => clientSdl(supergraph, [media, workflow]) },
   {
     name: '../rest-compat/documents/introspection.d.ts',
     content: () => introspectionTypes(supergraph, [media, workflow]),

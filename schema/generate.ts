@@ -3,12 +3,16 @@ import { Supergraph } from '@apollo/federation-internals';
 import { minifyIntrospection, preprocessIntrospection } from '@gql.tada/internal';
 import {
   buildClientSchema,
+  type ConstDirectiveNode,
   findBreakingChanges,
   type GraphQLSchema,
   graphqlSync,
   introspectionFromSchema,
+  Kind,
   parse,
+  print,
   printSchema,
+  visit,
 } from 'graphql';
 
 import { isNullOnlyOnError } from '../platform/graphql/schema/nullable-roots-plugin.ts';
@@ -76,11 +80,30 @@ export function introspectionTypes(supergraphSdl: string, subgraphs: readonly Su
   return `${NOTE.replace('#', '//')}export type introspection = ${preprocessIntrospection(minifyIntrospection(introspection))};\n`;
 }
 
-/** The SDL of the API that callers see, without descriptions: what clients generate their types from. */
-export function clientSdl(supergraphSdl: string): string {
+/**
+ * The SDL of the API that callers see, without descriptions: what clients generate their types from. Root fields that
+ * are null only with an error are marked, so that clients that refuse results with errors can take them as not null.
+ */
+export function clientSdl(supergraphSdl: string, subgraphs: readonly SubgraphSource[]): string {
   const introspection = introspectionFromSchema(apiSchemaOf(supergraphSdl), { descriptions: false });
-  return `${NOTE}${printSchema(buildClientSchema(introspection)).trim()}\n`;
+  const answered = new Set(subgraphs.flatMap(({ schema }) => namesOfAnsweredRoots(schema)));
+  const marked = visit(parse(printSchema(buildClientSchema(introspection))), {
+    ObjectTypeDefinition: (type) => ({
+      ...type,
+      fields: type.fields?.map((field) =>
+        answered.has(`${type.name.value}.${field.name.value}`)
+          ? { ...field, directives: [...(field.directives ?? []), SEMANTIC_NON_NULL] }
+          : field,
+      ),
+    }),
+  });
+  return `${NOTE}directive @semanticNonNull on FIELD_DEFINITION\n\n${print(marked).trim()}\n`;
 }
+
+const SEMANTIC_NON_NULL: ConstDirectiveNode = {
+  kind: Kind.DIRECTIVE,
+  name: { kind: Kind.NAME, value: 'semanticNonNull' },
+};
 
 function namesOfAnsweredRoots(schema: GraphQLSchema): readonly string[] {
   return [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>

@@ -217,12 +217,12 @@ export type CancelTaskMutationVariables = Exact<{
 }>;
 
 
-export type CancelTaskMutation = { readonly cancelTask: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type CancelTaskMutation = { readonly cancelTask: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsQuery = { readonly models: ReadonlyArray<{ readonly id: string, readonly model: string, readonly isDefault: boolean, readonly name: string, readonly category: string, readonly generator: string, readonly provider: string, readonly inputs: ReadonlyArray<string>, readonly sizes: ReadonlyArray<string> | null, readonly aspectRatios: ReadonlyArray<string> | null, readonly durations: ReadonlyArray<number> | null, readonly formats: ReadonlyArray<string> | null, readonly ranges: unknown, readonly kinds: ReadonlyArray<string>, readonly needs: ReadonlyArray<string>, readonly maxPrompt: number | null, readonly maxCount: number | null, readonly maxImages: number | null, readonly sandbox: boolean }> | null };
+export type ModelsQuery = { readonly models: ReadonlyArray<{ readonly id: string, readonly model: string, readonly isDefault: boolean, readonly name: string, readonly category: string, readonly generator: string, readonly provider: string, readonly inputs: ReadonlyArray<string>, readonly sizes: ReadonlyArray<string> | null, readonly aspectRatios: ReadonlyArray<string> | null, readonly durations: ReadonlyArray<number> | null, readonly formats: ReadonlyArray<string> | null, readonly ranges: unknown, readonly kinds: ReadonlyArray<string>, readonly needs: ReadonlyArray<string>, readonly maxPrompt: number | null, readonly maxCount: number | null, readonly maxImages: number | null, readonly sandbox: boolean }> };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -234,7 +234,7 @@ export type KeyPartsFragment = { readonly id: string, readonly name: string, rea
 export type ServiceKeysQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServiceKeysQuery = { readonly serviceKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null }> | null };
+export type ServiceKeysQuery = { readonly serviceKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null }> };
 
 export type CreateServiceKeyMutationVariables = Exact<{
   name: string;
@@ -242,31 +242,31 @@ export type CreateServiceKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateServiceKeyMutation = { readonly createServiceKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null } } | null };
+export type CreateServiceKeyMutation = { readonly createServiceKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null } } };
 
 export type RevokeServiceKeyMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type RevokeServiceKeyMutation = { readonly revokeServiceKey: { readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null } | null };
+export type RevokeServiceKeyMutation = { readonly revokeServiceKey: { readonly id: string, readonly name: string, readonly scopes: ReadonlyArray<string>, readonly createdAt: string, readonly lastUsedAt: string | null, readonly revokedAt: string | null } };
 
 export type SessionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SessionsQuery = { readonly viewer: { readonly id: string, readonly name: string | null, readonly email: string | null } | null, readonly sessions: ReadonlyArray<{ readonly id: string, readonly platform: string, readonly createdAt: string, readonly lastUsedAt: string | null, readonly current: boolean }> | null };
+export type SessionsQuery = { readonly viewer: { readonly id: string, readonly name: string | null, readonly email: string | null } | null, readonly sessions: ReadonlyArray<{ readonly id: string, readonly platform: string, readonly createdAt: string, readonly lastUsedAt: string | null, readonly current: boolean }> };
 
 export type RevokeSessionMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type RevokeSessionMutation = { readonly revokeSession: boolean | null };
+export type RevokeSessionMutation = { readonly revokeSession: boolean };
 
 export type HealthQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type HealthQuery = { readonly health: { readonly service: string, readonly version: string, readonly time: string, readonly checks: unknown } | null };
+export type HealthQuery = { readonly health: { readonly service: string, readonly version: string, readonly time: string, readonly checks: unknown } };
 
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -308,7 +308,7 @@ export type MakeImageMutationVariables = Exact<{
 }>;
 
 
-export type MakeImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeCharacterImageMutationVariables = Exact<{
   input: CharacterImageInput;
@@ -316,7 +316,7 @@ export type MakeCharacterImageMutationVariables = Exact<{
 }>;
 
 
-export type MakeCharacterImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeCharacterImageMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeVideoMutationVariables = Exact<{
   input: VideoInput;
@@ -324,7 +324,7 @@ export type MakeVideoMutationVariables = Exact<{
 }>;
 
 
-export type MakeVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeFrameVideoMutationVariables = Exact<{
   input: VideoInput;
@@ -332,7 +332,7 @@ export type MakeFrameVideoMutationVariables = Exact<{
 }>;
 
 
-export type MakeFrameVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeFrameVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeSpeechMutationVariables = Exact<{
   input: SpeechInput;
@@ -340,7 +340,7 @@ export type MakeSpeechMutationVariables = Exact<{
 }>;
 
 
-export type MakeSpeechMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeSpeechMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeVoiceMutationVariables = Exact<{
   input: VoiceCloneInput;
@@ -348,7 +348,7 @@ export type MakeVoiceMutationVariables = Exact<{
 }>;
 
 
-export type MakeVoiceMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeVoiceMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeLipSyncMutationVariables = Exact<{
   input: LipSyncInput;
@@ -356,7 +356,7 @@ export type MakeLipSyncMutationVariables = Exact<{
 }>;
 
 
-export type MakeLipSyncMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeLipSyncMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type MakeHumanVideoMutationVariables = Exact<{
   input: HumanVideoInput;
@@ -364,7 +364,7 @@ export type MakeHumanVideoMutationVariables = Exact<{
 }>;
 
 
-export type MakeHumanVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type MakeHumanVideoMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type RunComfyWorkflowMutationVariables = Exact<{
   input: ComfyWorkflowInput;
@@ -372,7 +372,7 @@ export type RunComfyWorkflowMutationVariables = Exact<{
 }>;
 
 
-export type RunComfyWorkflowMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type RunComfyWorkflowMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type AnalyzeMutationVariables = Exact<{
   input: AnalysisInput;
@@ -380,19 +380,19 @@ export type AnalyzeMutationVariables = Exact<{
 }>;
 
 
-export type AnalyzeMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } | null };
+export type AnalyzeMutation = { readonly task: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } };
 
 export type VoicesQueryVariables = Exact<{
   generator: string;
 }>;
 
 
-export type VoicesQuery = { readonly voices: ReadonlyArray<{ readonly id: string, readonly name: string, readonly language: string | null, readonly cloned: boolean }> | null };
+export type VoicesQuery = { readonly voices: ReadonlyArray<{ readonly id: string, readonly name: string, readonly language: string | null, readonly cloned: boolean }> };
 
 export type ComfyWorkflowsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ComfyWorkflowsQuery = { readonly comfyWorkflows: ReadonlyArray<{ readonly name: string, readonly inputs: unknown, readonly category: string }> | null };
+export type ComfyWorkflowsQuery = { readonly comfyWorkflows: ReadonlyArray<{ readonly name: string, readonly inputs: unknown, readonly category: string }> };
 
 export type ChatStreamSubscriptionVariables = Exact<{
   input: ChatInput;
@@ -410,7 +410,7 @@ export type TasksQueryVariables = Exact<{
 }>;
 
 
-export type TasksQuery = { readonly tasks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } }>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+export type TasksQuery = { readonly tasks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly kind: TaskKind, readonly generator: string, readonly taskType: string | null, readonly sandbox: boolean, readonly state: TaskState, readonly stage: string, readonly progress: number, readonly progressEstimated: boolean, readonly queuePosition: number | null, readonly cancelRequestedAt: string | null, readonly lastSeq: number, readonly createdAt: string, readonly startedAt: string | null, readonly endedAt: string | null, readonly text: string | null, readonly notes: ReadonlyArray<string>, readonly outputs: ReadonlyArray<{ readonly id: string, readonly url: string, readonly contentType: string, readonly bytes: number, readonly sha256: string, readonly width: number | null, readonly height: number | null, readonly duration: number | null, readonly createdAt: string }>, readonly error: { readonly code: FailureCode, readonly message: string, readonly retryable: boolean, readonly field: string | null } | null } }>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } };
 
 export type TaskLogQueryVariables = Exact<{
   id: string | number;
@@ -424,7 +424,7 @@ export type TaskDeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type TaskDeliveriesQuery = { readonly webhookDeliveries: ReadonlyArray<{ readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null }> | null };
+export type TaskDeliveriesQuery = { readonly webhookDeliveries: ReadonlyArray<{ readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null }> };
 
 export type DeliveryPartsFragment = { readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null };
 
@@ -433,7 +433,7 @@ export type RedeliverMutationVariables = Exact<{
 }>;
 
 
-export type RedeliverMutation = { readonly redeliverWebhook: { readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null } | null };
+export type RedeliverMutation = { readonly redeliverWebhook: { readonly id: string, readonly url: string, readonly attempts: number, readonly deliveredAt: string | null, readonly lastStatus: number | null, readonly lastError: string | null } };
 
 export const MediaPartsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"MediaParts"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Media"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"url"}},{"kind":"Field","name":{"kind":"Name","value":"contentType"}},{"kind":"Field","name":{"kind":"Name","value":"bytes"}},{"kind":"Field","name":{"kind":"Name","value":"sha256"}},{"kind":"Field","name":{"kind":"Name","value":"width"}},{"kind":"Field","name":{"kind":"Name","value":"height"}},{"kind":"Field","name":{"kind":"Name","value":"duration"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}}]}}]} as unknown as DocumentNode<MediaPartsFragment, unknown>;
 export const TaskPartsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"TaskParts"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Task"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"generator"}},{"kind":"Field","name":{"kind":"Name","value":"taskType"}},{"kind":"Field","name":{"kind":"Name","value":"sandbox"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"stage"}},{"kind":"Field","name":{"kind":"Name","value":"progress"}},{"kind":"Field","name":{"kind":"Name","value":"progressEstimated"}},{"kind":"Field","name":{"kind":"Name","value":"queuePosition"}},{"kind":"Field","name":{"kind":"Name","value":"cancelRequestedAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastSeq"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"endedAt"}},{"kind":"Field","name":{"kind":"Name","value":"text"}},{"kind":"Field","name":{"kind":"Name","value":"notes"}},{"kind":"Field","name":{"kind":"Name","value":"outputs"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"MediaParts"}}]}},{"kind":"Field","name":{"kind":"Name","value":"error"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"retryable"}},{"kind":"Field","name":{"kind":"Name","value":"field"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"MediaParts"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Media"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"url"}},{"kind":"Field","name":{"kind":"Name","value":"contentType"}},{"kind":"Field","name":{"kind":"Name","value":"bytes"}},{"kind":"Field","name":{"kind":"Name","value":"sha256"}},{"kind":"Field","name":{"kind":"Name","value":"width"}},{"kind":"Field","name":{"kind":"Name","value":"height"}},{"kind":"Field","name":{"kind":"Name","value":"duration"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}}]}}]} as unknown as DocumentNode<TaskPartsFragment, unknown>;

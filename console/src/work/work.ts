@@ -20,7 +20,7 @@ import type { IconName } from '../parts/icons.tsx';
 /** The kinds of work of the Studio: which tasks each starts, with which members, by which mutation. */
 
 /** A model as the API lists it. */
-export type Model = NonNullable<ModelsQuery['models']>[number];
+export type Model = ModelsQuery['models'][number];
 
 /** A tab of the Studio. */
 export type Tab = 'image' | 'video' | 'speech' | 'lipsync' | 'avatar' | 'comfy' | 'analysis' | 'chat';

@@ -35,15 +35,14 @@ export function usePieces(isSignedIn: boolean): Pieces {
     skip: !isSignedIn,
   });
   const own = useBrowserTasks(!isSignedIn);
-  const tasks = isSignedIn ? listed.data?.tasks?.edges.map(({ node }) => node) : own;
-  const { hasNextPage = false, endCursor = null } = listed.data?.tasks?.pageInfo ?? {};
+  const tasks = isSignedIn ? listed.data?.tasks.edges.map(({ node }) => node) : own;
+  const { hasNextPage = false, endCursor = null } = listed.data?.tasks.pageInfo ?? {};
   const showMore = () =>
     void listed.fetchMore({
       variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { tasks: more } }) =>
-        before.tasks === null || more === null
-          ? before
-          : { tasks: { ...more, edges: [...before.tasks.edges, ...more.edges] } },
+      updateQuery: (before, { fetchMoreResult: { tasks: more } }) => ({
+        tasks: { ...more, edges: [...before.tasks.edges, ...more.edges] },
+      }),
     });
   return {
     pieces: (tasks ?? []).flatMap((task) => task.outputs.map((media) => ({ media, task }))),

@@ -21,7 +21,7 @@ export function NewKey() {
       () => undefined,
     );
   };
-  const secret = data?.createServiceKey?.secret;
+  const secret = data?.createServiceKey.secret;
   return (
     <form className="pad col gap-3" onSubmit={submit}>
       <div className="row wrap items-end">

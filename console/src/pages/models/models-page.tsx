@@ -9,7 +9,7 @@ import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { tabOf } from '../../work/work.ts';
 
-type Model = NonNullable<ModelsQuery['models']>[number];
+type Model = ModelsQuery['models'][number];
 
 /** Every model that can be asked now, by provider, with its limits and whether it is real or the sandbox. */
 export function ModelsPage() {

@@ -34,15 +34,14 @@ function CallerTasks() {
     variables: { filter, first: PAGE },
     fetchPolicy: 'cache-and-network',
   });
-  const edges = data?.tasks?.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.tasks?.pageInfo ?? {};
+  const edges = data?.tasks.edges ?? [];
+  const { hasNextPage = false, endCursor = null } = data?.tasks.pageInfo ?? {};
   const showMore = () =>
     fetchMore({
       variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { tasks } }) =>
-        before.tasks === null || tasks === null
-          ? before
-          : { tasks: { ...tasks, edges: [...before.tasks.edges, ...tasks.edges] } },
+      updateQuery: (before, { fetchMoreResult: { tasks } }) => ({
+        tasks: { ...tasks, edges: [...before.tasks.edges, ...tasks.edges] },
+      }),
     });
   return (
     <>
