@@ -33,6 +33,13 @@ const ACTIONS = {
     },
   ],
   poll: [5, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
+  pollLater: [
+    6,
+    async (world, choice) => {
+      await world.letPass(pick(SECONDS, choice) ?? 2);
+      run(world, choice, ({ worker }) => worker.poller.poll());
+    },
+  ],
   recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
   sweep: [2, (world, choice) => run(world, choice, ({ worker }) => worker.sweep())],
   cancel: [
@@ -108,7 +115,9 @@ export function actions(): fc.Arbitrary<Action[]> {
   );
   const action = fc.record({ name, choice: fc.nat(1_000), steps: fc.nat(40) });
   const first = fc.record({ name: fc.constant('submit' as const), choice: fc.nat(1_000), steps: fc.nat(40) });
-  return fc.tuple(first, fc.array(action, { maxLength: 25 })).map(([one, rest]) => [one, ...rest]);
+  return fc
+    .tuple(first, fc.array(action, { maxLength: 25, size: 'max' }))
+    .map(([one, rest]) => [one, ...rest]);
 }
 
 function run(world: World, choice: number, body: (process: ModelProcess) => Promise<unknown>): void {
