@@ -2,14 +2,11 @@ import { useQuery } from '@apollo/client/react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import { useIsSignedIn } from '../../api/credential.ts';
-import { ShopDocument, type ShopQuery } from '../../api/operations.ts';
+import { ShopDocument } from '../../api/operations.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { ShopHistory } from './shop-history.tsx';
 import { TemplateForm } from './template-form.tsx';
-
-/** A template of the catalog. */
-export type Template = ShopQuery['templates'][number];
 
 /** The templates as cards with one form each, and what was run and paid. */
 export function ShopPage() {

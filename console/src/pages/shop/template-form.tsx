@@ -5,7 +5,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { ExecuteTemplateDocument } from '../../api/operations.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
-import type { Template } from './shop-page.tsx';
+import type { Template } from './template.ts';
 
 /** A parameter of a template, as the API describes it. */
 interface Parameter {

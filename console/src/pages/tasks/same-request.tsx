@@ -1,7 +1,7 @@
 import { graphqlUrl } from '../../api/addresses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { t } from '../../text/text.ts';
-import type { TaskLog } from './task-page.tsx';
+import type { TaskLog } from './task-log.ts';
 
 /** How a program reads this task, to copy. */
 export function SameRequest({ task }: { readonly task: TaskLog }) {

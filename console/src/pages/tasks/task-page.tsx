@@ -2,12 +2,7 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import {
-  CancelTaskDocument,
-  TaskLogDocument,
-  type TaskLogQuery,
-  type TaskPartsFragment,
-} from '../../api/operations.ts';
+import { CancelTaskDocument, TaskLogDocument, type TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -21,11 +16,9 @@ import { t, textOr } from '../../text/text.ts';
 import { batchOfTask, titleOf } from '../../work/batches.ts';
 import { Deliveries } from './deliveries.tsx';
 import { SameRequest } from './same-request.tsx';
+import type { TaskLog } from './task-log.ts';
 import { nameOf } from './task-row.tsx';
 import { Timeline } from './timeline.tsx';
-
-/** A task with its log. */
-export type TaskLog = NonNullable<TaskLogQuery['task']>;
 
 /** One task: its outputs or why it failed, then where the time went, then who was asked. */
 export function TaskPage() {

@@ -3,7 +3,7 @@ import { isEnded } from '../../api/use-live-task.ts';
 import { StateShape } from '../../parts/state.tsx';
 import { durationText } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import type { TaskLog } from './task-page.tsx';
+import type { TaskLog } from './task-log.ts';
 
 type Attempt = TaskLog['attempts'][number];
 
