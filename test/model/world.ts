@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 
-import { AppError } from '../../../../platform/errors.ts';
-import type { EventBus } from '../../../../platform/events/event-bus.ts';
-import { silentLogger } from '../../../../platform/process/logger.ts';
-import type { JobHandler } from '../../../../platform/queue/queue.ts';
-import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { createStepPlanner } from '../../recipes/planner.ts';
-import { startQueue, STORE_QUEUE } from '../rules/queues.ts';
-import { createTaskService } from '../rules/service.ts';
-import { createRunningAttempts } from '../running-attempts.ts';
-import { registryOf } from '../testing/engine.ts';
-import { memoryFiles, type MemoryFiles } from '../testing/memory-files.ts';
-import { testBinding } from '../testing/provider.ts';
-import { createWorkerParts } from '../work/worker.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { EventBus } from '../../platform/events/event-bus.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import type { JobHandler } from '../../platform/queue/queue.ts';
+import type { Binding, GeneratorRegistry } from '../../subgraphs/media/generators/bindings/binding.ts';
+import { createStepPlanner } from '../../subgraphs/media/recipes/planner.ts';
+import { startQueue, STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
+import { createTaskService } from '../../subgraphs/media/tasks/rules/service.ts';
+import { createRunningAttempts } from '../../subgraphs/media/tasks/running-attempts.ts';
+import { registryOf } from '../../subgraphs/media/tasks/testing/engine.ts';
+import { memoryFiles, type MemoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
+import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
+import { createWorkerParts } from '../../subgraphs/media/tasks/work/worker.ts';
 import { createModelQueue, deliverJob } from './model-queue.ts';
 import { createModelUpstream, type ModelUpstream } from './model-upstream.ts';
 import {

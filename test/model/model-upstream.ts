@@ -1,12 +1,12 @@
-import { UpstreamError } from '../../domain/failure.ts';
+import { UpstreamError } from '../../subgraphs/media/domain/failure.ts';
 import type {
   Handle,
   JobCapability,
   Outcome,
   Provider,
   StartContext,
-} from '../../providers/contract/provider.ts';
-import { PNG } from '../testing/upstream.ts';
+} from '../../subgraphs/media/providers/contract/provider.ts';
+import { PNG } from '../../subgraphs/media/tasks/testing/upstream.ts';
 import type { ScheduledProcess } from './scheduled-process.ts';
 
 /** One purchase: work that the upstream took. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 
-import type { Json } from '../../../../platform/json.ts';
-import type { JobHandler, Queue } from '../../../../platform/queue/queue.ts';
+import type { Json } from '../../platform/json.ts';
+import type { JobHandler, Queue } from '../../platform/queue/queue.ts';
 import type { ScheduledProcess } from './scheduled-process.ts';
 
 /**

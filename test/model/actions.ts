@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
-import { newId } from '../../../../platform/ids.ts';
-import { startQueue, STORE_QUEUE } from '../rules/queues.ts';
+import { newId } from '../../platform/ids.ts';
+import { startQueue, STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
 import { BINDINGS, ENDED, type ModelProcess, type World } from './world.ts';
 
 /** One thing that happens, and how many outside calls go on before the next. */

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 
-import type { MediaTables } from '../../database/database.ts';
+import type { MediaTables } from '../../subgraphs/media/database/database.ts';
 
 /** Decides which of the pending calls goes on next; fast-check's scheduler is one. */
 export interface Scheduler {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 
-import { createDatabase } from '../../../../platform/database/database.ts';
-import { migrate } from '../../../../platform/database/migrations.ts';
-import { silentLogger } from '../../../../platform/process/logger.ts';
-import { testDatabase } from '../../../../test/kit/database/postgres.ts';
-import { mediaMigrations } from '../../database/migrations/index.ts';
+import { createDatabase } from '../../platform/database/database.ts';
+import { migrate } from '../../platform/database/migrations.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import { testDatabase } from '../kit/database/postgres.ts';
+import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { actions } from './actions.ts';
 import { MODEL_JOBS } from './model-queue.ts';
 import { runModel } from './run.ts';
