@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 
 import { AppError } from '../../platform/errors.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
@@ -28,6 +28,9 @@ export const BINDINGS = ['test#0', 'test#1', 'call#0'];
 /** Queue that hears of the ends of tasks: what refunds hang on. */
 export const ENDED = 'model.ended';
 const CONCURRENCY = 1;
+const LOCK_WAIT_MS = 500;
+/** The error code of PostgreSQL for a lock that was not free in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
 const PROCESSES = 2;
 const logger = silentLogger();
 const bus: EventBus = {
@@ -68,10 +71,18 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
       processes[index] = startProcess(shared, `${old.name}'`);
       await old.crash();
     },
-    /** Makes everything in the database that much older. Claims of processes that live are renewed, so they stay. */
+    /**
+     * Makes everything in the database that much older. Claims of processes that live are renewed, so they stay. No time
+     * passes while a transaction that waits for its turn holds what would have to change.
+     */
     async letPass(seconds: number): Promise<void> {
       const claims = processes.flatMap((process) => [...process.starting]);
-      await pool.query(agingOf(seconds, claims));
+      const limit = `select set_config('lock_timeout', '${LOCK_WAIT_MS}', true)`;
+      try {
+        await pool.query(`${limit}; ${agingOf(seconds, claims)}`);
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
+      }
     },
   };
 }
