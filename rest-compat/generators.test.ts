@@ -235,7 +235,7 @@ describe('the operations that make or describe images', () => {
     server.media.failWith(null);
     const seed = await post('/api/union/img/sync/generate/image', { prompt: 'tea', seed: '4294967295' });
     expect(seed.status).toBe(200);
-    expect(seed.body['msg']).toMatch(/^seed: Int cannot represent/);
+    expect(seed.body['msg']).toMatch(/^seed: must be a whole number/);
   });
 });
 

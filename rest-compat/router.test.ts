@@ -230,6 +230,16 @@ describe('root, health and prompt helper', () => {
     }
   });
 
+  it('speaks of the generators of its own section', async () => {
+    const { body } = await server.send('GET', '/api/vidb/health');
+    expect(body).toMatchObject({ status: true, data: { checks: { database: 'ok', vidb: 'sandbox' } } });
+    for (const path of ['/api/imga/health', '/api/imga/video/health']) {
+      const { status, body: away } = await server.send('GET', path);
+      expect([status, away['status'], away['msg']]).toEqual([200, false, 'not available here: imga']);
+      expect(away['data']).toMatchObject({ checks: { database: 'ok', imga: 'not available' } });
+    }
+  });
+
   it('gives the sample prompt of a task type, else of the first one', async () => {
     const chop = await server.send('GET', '/api/prompt/default?task_type=chop');
     expect(chop.body).toMatchObject({ status: true, data: { task_type: 'chop', prompt: 'a chop' } });

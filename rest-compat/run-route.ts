@@ -8,6 +8,7 @@ import { type TaskFields, TaskById } from './documents/media/task.ts';
 import { withSentNames, withRouteNames } from './replies/field-names.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
 import { runDocument } from './replies/results.ts';
+import { isEnded } from './replies/task.ts';
 import { createPartStore } from './request/part-store.ts';
 import { readRequest, type RestRequest } from './request/read-request.ts';
 import { headerVariables } from './route/headers.ts';
@@ -61,12 +62,13 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
   const replyContext = { input: read.input as never, request: factsOf(run, read), settings: deps.settings };
   try {
     const data = await waitIfSynchronous(deps, run, read, await runDocuments(deps, run, read));
+    const notes = [...read.notes, ...waitNotes(run.route, data)];
     const reply = route.reply(data as never, replyContext);
     const { status = 200, headers = {}, page } = route.head?.(data as never, replyContext) ?? {};
     return {
       status,
       headers: { ...headers, ...ignoredHeader(read) },
-      body: bodyOf(run, reply, { ...read, status }),
+      body: bodyOf(run, reply, { ...read, notes, status }),
       ...(page === undefined ? {} : { page }),
     };
   } catch (error) {
@@ -150,6 +152,13 @@ async function waitIfSynchronous(
   const { task } = await runDocument(execution, TaskById, { id: started.id });
   if (task === null) throw new AppError('NOT_FOUND', `task ${started.id} is gone`);
   return { [name]: task };
+}
+
+/** Where to ask when the time is up before the task has ended. */
+function waitNotes({ wait }: Route, data: Data): readonly string[] {
+  const [task] = Object.values(data) as readonly TaskFields[];
+  if (wait === undefined || task === undefined || isEnded(task)) return [];
+  return [`the work goes on: ask GET /api/task/status/${task.id}`];
 }
 
 /** What the caller sent; else the documented default, within the server's own setting. */

@@ -56,7 +56,7 @@ describe('a synchronous operation', () => {
     expect(body).toEqual({
       status: 'queued',
       data: { task_id: id, state: 'queued', stage: 'queued', progress: 0, queue_position: 1 },
-      msg: 'queued',
+      msg: `queued (the work goes on: ask GET /api/task/status/${id})`,
     });
     expect(server.media.tasks.watchers()).toBe(0);
     server.media.tasks.change(id, done);

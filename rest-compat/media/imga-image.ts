@@ -61,7 +61,7 @@ export const imgaImage: Section = {
     }),
     describeLink({ path: '/api/imga/sync/img/describe', generator, deprecated }),
     describeFile({ path: '/api/imga/sync/file/img/describe', generator, deprecated }),
-    healthRoute('/api/imga/health', { deprecated }),
+    healthRoute('/api/imga/health', { deprecated, generators: [generator] }),
     submission(GenerateImage)({
       ...start,
       path: '/api/imga/async/generate/image',

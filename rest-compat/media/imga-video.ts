@@ -34,6 +34,6 @@ export const imgaVideo: Section = {
       group: { generators: [generator], kinds: ['VIDEO'] },
     }),
     synchronous(GenerateVideo)({ ...start, path: '/api/imga/video/sync/gen' }),
-    healthRoute('/api/imga/video/health', { deprecated }),
+    healthRoute('/api/imga/video/health', { deprecated, generators: [generator] }),
   ],
 };

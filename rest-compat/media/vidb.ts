@@ -27,6 +27,6 @@ export const vidb: Section = {
       path: '/api/vidb/async/query/status',
       group: { generators: [generator], kinds: ['VIDEO'] },
     }),
-    healthRoute('/api/vidb/health'),
+    healthRoute('/api/vidb/health', { generators: [generator] }),
   ],
 };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { AppError, badInput } from '../../platform/errors.ts';
-import { withSentNames } from './field-names.ts';
+import { withRestNames, withSentNames } from './field-names.ts';
 
 it.each([
   ['image', 'image: is needed', ['img_url', 'ar'], 'img_url: is needed'],
@@ -24,4 +24,30 @@ it.each([
   ['no error', ['img_url']],
 ])('%s stays as it is', (error, sent) => {
   expect(withSentNames(error, new Set(sent))).toBe(error);
+});
+
+it.each([
+  [
+    'firstFrame and image are the same: give one',
+    undefined,
+    'img_file or img_url and image are the same: give one',
+  ],
+  ['voiceId: needs a text', 'voiceId', 'voice_id: needs a text'],
+  [
+    'a video needs a prompt, an image or a firstFrame',
+    'prompt',
+    'a video needs a prompt, an image or a img_file or img_url',
+  ],
+  [
+    'Variable "$taskCount" got invalid value 99; Int cannot represent non 32-bit signed integer value: 99',
+    undefined,
+    'task_count: must be a whole number below 2147483648',
+  ],
+  [
+    'Variable "$input" got invalid value 99 at "input.count"; Int cannot represent non 32-bit signed integer value: 99',
+    undefined,
+    'n: must be a whole number below 2147483648',
+  ],
+])('%j is told in the names of REST', (message, field, told) => {
+  expect(withRestNames(message, field)).toBe(told);
 });

@@ -21,6 +21,7 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   sample: ['file_id', 'file'],
   source: ['video_file', 'video_url'],
   speedMode: ['mode'],
+  taskCount: ['task_count'],
   taskType: ['task_type'],
   video: ['video_file', 'video_url'],
   videoId: ['video_id'],
@@ -57,14 +58,24 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
   return new AppError(error.code, named, { cause: error, field: first, problems });
 }
 
-const invalidInputMember = /^Variable "\$input" got invalid value .* at "input\.([\w.]+)"; (.*)$/s;
-
 /** A message that begins with a field of the schema, with the REST name of that field. */
 export function withRestNames(message: string, field: string | undefined): string {
-  const [, variable, reason] = invalidInputMember.exec(message) ?? [];
-  if (variable !== undefined) return `${nameOf(variable)}: ${reason ?? ''}`;
-  if (field === undefined || !message.startsWith(field)) return message;
-  return `${nameOf(field)}${message.slice(field.length)}`;
+  const known = fieldAndMessage({ field, message });
+  if (known.field === undefined || !known.message.startsWith(known.field)) return inRestWords(message);
+  return `${nameOf(known.field)}${inRestWords(known.message.slice(known.field.length))}`;
+}
+
+/** Names of the schema that are no words of their own, in the middle of a message. */
+const schemaWords = new RegExp(
+  `\\b(?:${Object.keys(restNames)
+    .filter((name) => /[A-Z]/.test(name))
+    .join('|')})\\b`,
+  'g',
+);
+
+/** A message with REST names in place of the schema's. */
+export function inRestWords(message: string): string {
+  return message.replace(schemaWords, (name) => restNamesOf(name).join(' or '));
 }
 
 function nameOf(field: string): string {
@@ -103,12 +114,28 @@ const headerNames = { idempotencyKey: 'Idempotency-Key' } as const;
 const invalidMember = /^Variable "\$\w+" got invalid value .* at "\w+\.([\w.]+)"; (.*)$/s;
 const invalidVariable = /^Variable "\$(\w+)" got invalid value .*; (.*)$/s;
 
-function fieldAndMessage({ field, message }: AppError): {
+function fieldAndMessage({
+  field,
+  message,
+}: {
+  readonly field: string | undefined;
+  readonly message: string;
+}): {
   readonly field: string | undefined;
   readonly message: string;
 } {
   const [, variable, reason = ''] = invalidMember.exec(message) ?? invalidVariable.exec(message) ?? [];
-  return variable === undefined ? { field, message } : { field: variable, message: `${variable}: ${reason}` };
+  return variable === undefined
+    ? { field, message }
+    : { field: variable, message: `${variable}: ${reasonOf(reason)}` };
+}
+
+/** What GraphQL says of a number, as callers of REST read it. */
+function reasonOf(reason: string): string {
+  return reason.replace(
+    /^Int cannot represent non 32-bit signed integer value: .*$/s,
+    'must be a whole number below 2147483648',
+  );
 }
 
 /** Replaces the name that the field begins with, in the field and at the beginning of the message. */

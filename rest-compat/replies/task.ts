@@ -2,6 +2,7 @@ import type { DataOf } from '../documents/graphql.ts';
 import type { Chat } from '../documents/media/questions.ts';
 import type { TaskFields } from '../documents/media/task.ts';
 import { success, type Envelope } from './envelope.ts';
+import { inRestWords } from './field-names.ts';
 
 /** Replies about tasks: submitted, still running, finished, failed or cancelled. */
 
@@ -35,7 +36,8 @@ function runningReply(task: TaskFields, state: 'queued' | 'running'): Envelope {
 type TaskError = Omit<NonNullable<TaskFields['error']>, 'code'> & { readonly code: string };
 
 function failedReply(task: TaskFields, error: TaskError): Envelope {
-  const { code, message, retryable } = error;
+  const { code, retryable } = error;
+  const message = inRestWords(error.message);
   const data = { task_id: task.id, error: { code: code.toLowerCase(), message, retryable } };
   return { status: false, data, msg: message };
 }

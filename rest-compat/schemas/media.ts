@@ -144,14 +144,16 @@ const tasks = {
 /** Operations that run at once. */
 const immediate = {
   Welcome: successOf(objectOf({ name: string, version: string, docs: uri, graphql: uri })),
-  Health: successOf(
-    objectOf({
+  Health: objectOf({
+    status: withDescription(boolean, 'False when none of the generators of the section is available.'),
+    msg,
+    data: objectOf({
       service: string,
       version: string,
       time: dateTime,
       checks: { type: 'object', additionalProperties: string },
     }),
-  ),
+  }),
   StoredFile: successOrFailure(uri, {
     extra: objectOf({ key: string, content_type: string, bytes: integer, sha256: string }),
   }),

@@ -42,6 +42,13 @@ export interface MediaSubgraph {
   close(): Promise<void>;
 }
 
+/** Tells operators which generators are not available, and the settings that they lack: callers are not told. */
+function logMissing({ registry, logger }: MediaSubgraphOptions): void {
+  const missing = registry.missing();
+  if (Object.keys(missing).length > 0)
+    logger.info({ missing }, 'generators without a provider: settings to set');
+}
+
 /** Builds the media subgraph; nothing runs yet. */
 export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
   const { queue, registry, authMode, store, files: fileSettings } = options;
@@ -90,6 +97,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     async start() {
       await defineTaskQueues(parts);
       await videoTemplates.importBundled();
+      logMissing(options);
     },
     async close() {
       tasks.close();

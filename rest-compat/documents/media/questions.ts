@@ -96,6 +96,10 @@ export const Health = graphql(`
       version
       time
       checks
+      generators {
+        generator
+        state
+      }
     }
   }
 `);

@@ -1,16 +1,29 @@
 import { Health } from '../../documents/media/questions.ts';
-import { success } from '../../replies/envelope.ts';
+import { success, type Envelope } from '../../replies/envelope.ts';
 import { route } from '../../route/define-route.ts';
 import type { Route } from '../../route/route.ts';
 
-/** A section's health operation; all of them report on the whole media service. */
-export function healthRoute(path: string, options: { readonly deprecated?: true } = {}): Route {
+interface HealthOptions {
+  readonly deprecated?: true;
+  /** Generators of the section: it is not available when none of them is. Absent: it needs none. */
+  readonly generators?: readonly string[];
+}
+
+/** A section's health operation: the parts that all need, and the section's own generators. */
+export function healthRoute(path: string, { generators = [], ...options }: HealthOptions = {}): Route {
   return route(Health)({
     method: 'GET',
     path,
     ...options,
     variables: () => ({}),
     responseSchema: 'Health',
-    reply: ({ health }) => success(health, 'the service is running'),
+    reply({ health: { generators: all, checks, ...facts } }): Envelope {
+      const own = all.filter(({ generator }) => generators.includes(generator));
+      const states = Object.fromEntries(own.map(({ generator, state }) => [generator, state]));
+      const data = { ...facts, checks: { ...(checks as object), ...states } };
+      const isAway = generators.length > 0 && own.every(({ state }) => state === 'not available');
+      if (!isAway) return success(data, 'the service is running');
+      return { status: false, data, msg: `not available here: ${generators.join(', ')}` };
+    },
   });
 }

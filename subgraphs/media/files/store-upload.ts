@@ -1,6 +1,7 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { badInput } from '../../../platform/errors.ts';
 import type { FileService, StoredFile } from './files.ts';
 
 /** Where files that are sent along with a request go. */
@@ -25,7 +26,7 @@ export async function storeUpload(
   { temporary, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
-  return files.store({
+  const stored = await files.store({
     owner: caller.id,
     body: file.createReadStream(),
     name: file.filename,
@@ -34,4 +35,7 @@ export async function storeUpload(
     maxBytes: uploadMaxBytes,
     signal,
   });
+  if (stored.bytes > 0) return stored;
+  await files.remove(caller, stored.id);
+  throw badInput('file', 'file is empty: it has 0 bytes');
 }

@@ -126,9 +126,11 @@ describe('the bundled generators', () => {
     expect(() => made.bindingsFor('agg/imga', 'IMAGE')).toThrow(
       expect.objectContaining({
         code: 'NOT_CONFIGURED',
-        message: expect.stringContaining('AGG_BASE_URL and AGG_API_KEY'),
+        message: 'generator "agg/imga" is not available here',
       }),
     );
+    expect(made.missing()).toMatchObject({ 'agg/imga': 'AGG_BASE_URL and AGG_API_KEY' });
+    expect(made.missing()).not.toHaveProperty('union');
     expect(made.models({ category: 'image' }).map(({ generator }) => generator)).toEqual(['union']);
   });
 

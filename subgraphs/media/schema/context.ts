@@ -36,6 +36,15 @@ export interface MediaHealth {
   readonly time: Date;
   /** Part -> "ok" or what is wrong, in words without secrets. */
   readonly checks: Readonly<Record<string, string>>;
+  readonly generators: readonly GeneratorHealth[];
+}
+
+/** Whether a generator does work here. */
+export interface GeneratorHealth {
+  readonly generator: string;
+  readonly state: 'ok' | 'sandbox' | 'not available';
+  /** Settings that would make it available; null when it is. */
+  readonly setting: string | null;
 }
 
 /** What each resolver gets: made anew for every request, so that nothing cached outlives it. */

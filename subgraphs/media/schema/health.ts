@@ -1,5 +1,20 @@
 import { builder } from './builder.ts';
-import type { MediaHealth as MediaHealthShape } from './context.ts';
+import type { GeneratorHealth as GeneratorHealthShape, MediaHealth as MediaHealthShape } from './context.ts';
+
+const GeneratorHealth = builder.objectRef<GeneratorHealthShape>('GeneratorHealth').implement({
+  description: 'Whether a generator does work here.',
+  fields: (t) => ({
+    generator: t.exposeString('generator', { description: 'Its name.' }),
+    state: t.exposeString('state', {
+      description: '"ok", "sandbox" (every binding points to the sandbox), or "not available".',
+    }),
+    setting: t.string({
+      nullable: true,
+      description: 'The settings that would make it available; null for everybody but administrators.',
+      resolve: ({ setting }, _, { caller }) => (caller.scopes.includes('admin') ? setting : null),
+    }),
+  }),
+});
 
 const MediaHealth = builder.objectRef<MediaHealthShape>('MediaHealth').implement({
   description: 'Whether the media service works, and which part of it does not.',
@@ -7,6 +22,10 @@ const MediaHealth = builder.objectRef<MediaHealthShape>('MediaHealth').implement
     service: t.exposeString('service', { description: 'Name of the service.' }),
     version: t.exposeString('version', { description: 'Its version.' }),
     time: t.expose('time', { type: 'DateTime', description: 'Its clock.' }),
+    generators: t.expose('generators', {
+      type: [GeneratorHealth],
+      description: 'Every generator, in the order of their names.',
+    }),
     checks: t.expose('checks', { type: 'JSON', description: 'Part -> "ok", or what is wrong with it.' }),
   }),
 });

@@ -56,6 +56,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     ): Promise<Task> => {
       const callbackUrl = callback === null ? null : checkedCallbackUrl(outbound, callback);
       const ready = await prepare(dependencies, { caller, signal }, request);
+      checkAddresses(outbound, ready.work);
       return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
     };
   }

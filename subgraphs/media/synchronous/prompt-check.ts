@@ -18,9 +18,13 @@ const BANNED_WORDS = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** Checks a prompt for a generator. BAD_USER_INPUT or NOT_CONFIGURED for a generator that takes no prompts here. */
+/**
+ * Checks a prompt for a generator, which need not be available: the words are known here. BAD_USER_INPUT for a generator
+ * that does not exist.
+ */
 export function checkPrompt(registry: GeneratorRegistry, generator: string, prompt: string): PromptCheck {
-  if (!registry.generators().includes(generator)) registry.bindingsFor(generator, 'IMAGE');
+  const isKnown = registry.generators().includes(generator) || Object.hasOwn(registry.missing(), generator);
+  if (!isKnown) registry.bindingsFor(generator, 'IMAGE');
   const lengths = registry.models({ generator }).map(({ maxPrompt }) => maxPrompt ?? Infinity);
   const longest = Math.max(0, ...lengths) || Infinity;
   // Parameters (--ar 16:9) are not words of the prompt.

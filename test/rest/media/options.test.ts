@@ -106,3 +106,36 @@ it('a video of words alone starts where the model makes one', async () => {
     msg: 'task submitted',
   });
 });
+
+describe('a fault that can be known before', () => {
+  it.each([
+    ['http://169.254.169.254/a.png', /^img_url can't be fetched: /],
+    ['http://10.0.0.1/a.png', /^img_url can't be fetched: /],
+  ])('such as the private address %s is told in place of a task', async (img_url, words) => {
+    const { status, data, msg } = await post('/api/agg/imga/video/async/submit', {
+      prompt: 'a fox',
+      img_url,
+    });
+    expect([status, data, msg]).toEqual([false, null, expect.stringMatching(words)]);
+  });
+
+  it('such as a number of results that the model does not make is told in place of a task', async () => {
+    const { status, msg } = await post('/api/custom/extend/charv/submit/task', { prompt: 'a fox', n: '2' });
+    expect([status, msg]).toEqual([false, expect.stringMatching(/^n: must be one of 1, 4/)]);
+  });
+
+  it('such as a number that no field holds is told in the words of this API', async () => {
+    const { msg } = await post(custom, { prompt: 'a fox', n: '99999999999' });
+    expect(msg).toBe('n: must be a whole number below 2147483648');
+  });
+
+  it('such as an empty file is told at its upload', async () => {
+    const form = new FormData();
+    form.set('file', new Blob([]), 'empty.png');
+    const { status, body } = await rest(kiln.url, 'POST', '/api/file/upload', form);
+    expect([status, body]).toEqual([
+      200,
+      { status: false, data: null, msg: 'file is empty: it has 0 bytes' },
+    ]);
+  });
+});

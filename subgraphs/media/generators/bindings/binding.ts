@@ -45,11 +45,13 @@ export interface ListedModel extends CatalogModel {
 export interface GeneratorRegistry {
   /**
    * The bindings of a generator for a kind of work, in the order of fall-back; of a model-selected generator only those
-   * that serve the model. NOT_CONFIGURED (naming the setting) or BAD_USER_INPUT (no such generator, kind or model).
+   * that serve the model. NOT_CONFIGURED (`missing` has the setting) or BAD_USER_INPUT (no such generator, kind or model).
    */
   bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
   byId(id: string): Binding | null;
   all(): readonly Binding[];
+  /** Generators that are not available here, and the settings that would give them a provider: for operators. */
+  missing(): Readonly<Record<string, string>>;
   /** Names of every generator that serves a kind. */
   generators(kind?: string): readonly string[];
   models(filter: { readonly generator?: string; readonly category?: string }): readonly ListedModel[];

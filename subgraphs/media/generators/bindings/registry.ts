@@ -33,6 +33,7 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
     },
     byId: (id) => ids.get(id) ?? null,
     all: () => bindings,
+    missing: () => Object.fromEntries(Object.entries(missing).filter(([name]) => !byGenerator.has(name))),
     generators: (kind) =>
       [...byGenerator]
         .filter(([, own]) => kind === undefined || own.some((binding) => serves(binding, kind)))
@@ -90,7 +91,7 @@ function unknownGenerator(
 ): AppError {
   const setting = Object.hasOwn(known.missing, generator) ? known.missing[generator] : undefined;
   if (setting !== undefined) {
-    return new AppError('NOT_CONFIGURED', `generator "${generator}" is not configured here: set ${setting}`, {
+    return new AppError('NOT_CONFIGURED', `generator "${generator}" is not available here`, {
       field: 'generator',
     });
   }
