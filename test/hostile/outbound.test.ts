@@ -61,19 +61,17 @@ afterAll(async () => {
 
 /** The status reply at the end of a task that describes the picture at an address. */
 async function endWith(img_url: string) {
-  const { body } = await rest(kiln.url, 'POST', '/api/task/create/task', {
-    task_type: 'lady',
-    prompt: 'x',
-    img_url,
-  });
+  const { body } = await submit(img_url);
   expect(body).toMatchObject({ status: true });
   return (await taskEnd(kiln.url, body.data)).body;
 }
 
+const submit = (img_url: string) =>
+  rest(kiln.url, 'POST', '/api/task/create/task', { task_type: 'lady', prompt: 'x', img_url });
+
 describe('an address that leads inside', () => {
   it.each([
     ['as a number', () => `${secret.url}/secret.png`],
-    ['by its name', () => `http://localhost:${new URL(secret.url).port}/secret.png`],
     ['written in hexadecimal', () => `http://0x7f000001:${new URL(secret.url).port}/secret.png`],
     ['in few parts', () => `http://127.1:${new URL(secret.url).port}/secret.png`],
     ['in IPv6', () => `http://[::ffff:127.0.0.1]:${new URL(secret.url).port}/secret.png`],
@@ -81,6 +79,15 @@ describe('an address that leads inside', () => {
     ['of cloud metadata', () => 'http://169.254.169.254/latest/meta-data'],
     ['of the upstream’s control', () => `${kiln.sandboxUrl}/_control/starts`],
     ['of Kiln’s own health', () => `${kiln.url}/healthz`],
+  ])('%s is refused in place of a task, naming the input', async (_, address) => {
+    const { status, body } = await submit(address());
+    expect([status, body.status, body.data]).toEqual([200, false, null]);
+    expect(body.msg).toMatch(/^img_url can't be fetched: /);
+    expect(secret.asked).toEqual([]);
+  });
+
+  it.each([
+    ['by its name', () => `http://localhost:${new URL(secret.url).port}/secret.png`],
     ['behind a redirect', () => `${allowed.url}/redirect`],
     ['of a file behind a redirect', () => `${allowed.url}/file`],
   ])('%s is not asked, and the task says which input is at fault', async (_, address) => {
