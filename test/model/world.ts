@@ -186,6 +186,7 @@ function registryWithout({ upstream, removed }: Shared, process: ScheduledProces
     all: () => current().all(),
     generators: (kind) => current().generators(kind),
     models: () => [],
+    missing: () => ({}),
   };
 }
 
