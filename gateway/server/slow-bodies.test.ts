@@ -55,13 +55,14 @@ test('ends slow posts and slow uploads', async () => {
 });
 
 test('lets a body take its time that is fast enough', async () => {
-  gateway = await startTestGateway({ slowBodies });
+  gateway = await startTestGateway({ slowBodies: { windowMs: 1_000, minRate: 50 } });
   const body = JSON.stringify({ query: `{ hello } #${'x'.repeat(3_900)}` });
   const piece = (index: number) => body.slice(index * 100, (index + 1) * 100);
   const { hostname, port, host } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   let answer = '';
   socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write(
     ['POST /graphql HTTP/1.1', `Host: ${host}`, 'Connection: close', ...json(body.length), '', ''].join(
       '\r\n',
@@ -71,6 +72,6 @@ test('lets a body take its time that is fast enough', async () => {
     socket.write(piece(index));
     await pause(40);
   }
-  await new Promise((resolve) => socket.once('close', resolve));
+  await closed;
   expect(answer).toContain('HTTP/1.1 200 OK');
 });
