@@ -54,6 +54,9 @@ const nodes = 'edges { node { id } }';
 const NAMING: Readonly<Record<string, Thing>> = {
   task: { foundBy: READERS, given: task },
   tasks: { foundBy: CHANGERS, selection: nodes, contains: ({ task: id }) => id },
+  // The id stands in the public address: it reads, and changes nothing.
+  media: { foundBy: callerNames, given: ({ file }) => ({ id: text(file) }) },
+  medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
   taskProgress: { foundBy: READERS, given: task },
   webhookDeliveries: {
     foundBy: CHANGERS,
@@ -83,6 +86,8 @@ const OTHERS = [
   'uploadVoiceSample',
   'uploadToProvider',
   'uploadLipSyncResource',
+  // Names nothing: test/graphql/library.test.ts shows that it brings the caller's own alone.
+  'tasksProgress',
   // The user it names is the matrix's.
   'checkout',
   'cancelPayment',
