@@ -61,13 +61,14 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
   const { route } = run;
   const replyContext = { input: read.input as never, request: factsOf(run, read), settings: deps.settings };
   try {
-    const data = await waitIfSynchronous(deps, run, read, await runDocuments(deps, run, read));
+    const made = await runDocuments(deps, run, read);
+    const data = await waitIfSynchronous(deps, run, read, made);
     const notes = [...read.notes, ...waitNotes(run.route, data)];
     const reply = route.reply(data as never, replyContext);
     const { status = 200, headers = {}, page } = route.head?.(data as never, replyContext) ?? {};
     return {
       status,
-      headers: { ...headers, ...ignoredHeader(read) },
+      headers: { ...headers, ...manageHeader(route, made, read), ...ignoredHeader(read) },
       body: bodyOf(run, reply, { ...read, notes, status }),
       ...(page === undefined ? {} : { page }),
     };
@@ -97,6 +98,20 @@ function bodyOf(
 function ignoredHeader({ ignored }: ValidRequest): Readonly<Record<string, string>> {
   if (ignored.length === 0) return {};
   return { 'X-Ignored-Fields': ignored.map((name) => encodeURIComponent(name.toWellFormed())).join(', ') };
+}
+
+/** The token that deletes what the request made, of its task or else of its file; none where the caller is the owner. */
+function manageHeader(
+  { document }: Route,
+  data: Data,
+  { input }: ValidRequest,
+): Readonly<Record<string, string>> {
+  const made = document === null ? input : data;
+  const tokens = Object.values(made).flatMap((thing) => {
+    const token = (thing as { readonly manageToken?: unknown } | null | undefined)?.manageToken;
+    return typeof token === 'string' ? [token] : [];
+  });
+  return tokens[0] === undefined ? {} : { 'X-Manage-Token': tokens[0] };
 }
 
 function factsOf({ request, rawQuery }: RunRequest, { rawBody }: ValidRequest): RequestFacts {

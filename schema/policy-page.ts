@@ -158,7 +158,10 @@ const otherPaths = [
     ['path', 'who'],
     [
       ['`/graphql`', 'anybody; each root field by its rule'],
-      ['`/files/{id}/{name}`', 'whoever has the unguessable address, signed and expiring with FILES_URL_TTL'],
+      [
+        '`/files/{id}/{name}`',
+        'whoever has the unguessable address, signed and expiring with FILES_URL_TTL, and only to read: `deleteMedia` asks for more',
+      ],
       [
         '`/hooks/{provider}`',
         'self-authenticating: a provider webhook only makes Kiln poll at once; signatures are checked where there are any',

@@ -21,6 +21,7 @@ const EXPOSED_HEADERS = [
   'Sunset',
   'X-Trace-Id',
   'X-Ignored-Fields',
+  'X-Manage-Token',
   'Content-Disposition',
   'ETag',
 ].join(', ');

@@ -39,10 +39,13 @@ export function mayRead(caller: Caller, owner: string): boolean {
   return caller.kind === 'internal' || caller.kind === 'key' || caller.scopes.includes('admin');
 }
 
-/** Whether a caller may change or delete a row: its owner, an admin, Kiln itself; anyone for an anonymous row. */
-export function mayChange(caller: Caller, owner: string): boolean {
-  if (owner === 'anon' || caller.id === owner) return true;
-  return caller.kind === 'internal' || caller.scopes.includes('admin');
+/**
+ * Whether a caller may change or delete a row: its owner, an admin, Kiln itself. Of an anonymous row, whoever `proves` to
+ * have made it: knowing its id is enough unless that id is public.
+ */
+export function mayChange(caller: Caller, owner: string, proves: () => boolean = () => true): boolean {
+  if (caller.kind === 'internal' || caller.scopes.includes('admin')) return true;
+  return owner === 'anon' ? proves() : caller.id === owner;
 }
 
 /** Whose rows a known caller may list: its own; null means everybody's, for admins and Kiln itself. */

@@ -101,7 +101,7 @@ function checkProviders(values: Values, report: Report): void {
 }
 
 /** Whether the address is reachable from this machine only. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }

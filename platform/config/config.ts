@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { checkCombinations, type SettingsContext } from './combinations.ts';
+import { checkCombinations, isLoopback, type SettingsContext } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile } from './generators-file.ts';
 import { paymentsOf } from './payments.ts';
@@ -89,6 +89,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     role,
     server: {
       host: values.HOST,
+      /** Whether only this machine can reach the whole of Kiln: one process that listens on a loopback address. */
+      isLoopback: role === 'all' && isLoopback(values.HOST),
       /** 0 takes any free port. */
       port: values.PORT ?? PORTS[role],
       /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */

@@ -27,12 +27,21 @@ export function responsesOf(route: Route, section: Section): Responses {
 function mediaResponses(route: Route): Responses {
   const hasInputs = Object.keys(route.params).length > 0;
   return {
-    '200': responseOf(
-      'Successful Response',
-      route.responseSchema === undefined ? anyValue : schemaRef(route.responseSchema),
-    ),
+    '200': {
+      ...responseOf(
+        'Successful Response',
+        route.responseSchema === undefined ? anyValue : schemaRef(route.responseSchema),
+      ),
+      ...(makesFiles(route) ? { headers: manageToken } : {}),
+    },
     ...(hasInputs ? { '422': responseOf('Validation Error', schemaRef('HTTPValidationError')) } : {}),
   };
+}
+
+/** Whether it stores a file, or starts a task, which does. */
+function makesFiles({ document, params }: Route): boolean {
+  if (document !== null) return headersTakenBy(document).some(({ name }) => name === 'X-Callback-Url');
+  return Object.values(params).some(({ destination }) => destination !== undefined);
 }
 
 function workflowResponses(route: Route, { envelope }: Section): Responses {
@@ -87,6 +96,13 @@ function sharedBy(route: Route, { service }: Section): readonly Shared[] {
 
 const location = {
   Location: { description: 'Where to continue.', schema: { type: 'string', format: 'uri' } },
+};
+const manageToken = {
+  'X-Manage-Token': {
+    description:
+      'Only to a caller without a credential, once: what `deleteMedia` of the GraphQL API takes as `manageToken` to delete what was made.',
+    schema: { type: 'string' },
+  },
 };
 const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 

@@ -35,9 +35,9 @@ export function createPartStore({ executor, context, logger }: PartStoreDeps): P
     async keepOnly(files) {
       for (const result of await Promise.allSettled(permanent)) {
         if (result.status === 'rejected' || files.includes(result.value)) continue;
-        const { id } = result.value;
+        const { id, manageToken } = result.value;
         try {
-          await runDocument(removing, RemoveFile, { id });
+          await runDocument(removing, RemoveFile, { id, manageToken });
         } catch (error) {
           logger.warn({ error: toError(error), mediaId: id }, 'a file of a refused request stays');
         }

@@ -73,6 +73,8 @@ export interface UploadedFile {
   readonly contentType: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** Deletes it: for callers without a credential. */
+  readonly manageToken: string | null;
   /** The provider's response, when it was sent on to one. */
   readonly resource?: { readonly uri: string | null; readonly extra: Json };
 }

@@ -43,6 +43,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
       urlTtlSeconds: config.files.urlTtlSeconds,
       secret: fileSecret,
       retentionDays: config.files.mediaRetentionDays,
+      anyoneDeletes: config.auth.mode === 'open' && config.server.isLoopback,
     },
     uploadMaxBytes: config.limits.uploadMaxBytes,
     eventRetentionDays: config.files.eventRetentionDays,

@@ -7,6 +7,7 @@ import type { MediaTables } from './database/database.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
+import { createResourceOwners } from './made-resources/owners.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
 import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
@@ -62,7 +63,8 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const addresses = createProviderWebhookAddresses(fileSettings);
   const wakeUps = createWakeUps({ ...options, makeDue: (key) => attempts.makeDue(key) });
   const videoTemplates = createVideoTemplateService(database);
-  const voices = createVoices(registry);
+  const owners = createResourceOwners(database);
+  const voices = createVoices({ registry, owners, authMode });
   const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);
   const chat = createChatService(parts);
   const services = {
@@ -74,6 +76,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       resources,
       videoTemplates,
       firstVoice,
+      owners,
       fetchInput: createInputFetcher(parts),
     }),
     videoTemplates,

@@ -78,7 +78,8 @@ describe('speech', () => {
       '{ voices(generator: "agg/speech_router") { id name language cloned } providerVoices(generator: "agg/speech_router") }',
     );
     expect(voices.length).toBeGreaterThan(0);
-    expect(providerVoices).not.toBeNull();
+    // Everybody's voices are in it: it is for administrators.
+    expect(providerVoices).toEqual({});
     const task = await speak({ text: 'Hello there, this is a lighthouse.', voiceId: voices[0].id as string });
     expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ contentType: 'audio/mpeg' }] });
     expect(task.outputs[0].duration).toBeGreaterThan(0);

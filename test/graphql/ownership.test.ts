@@ -140,6 +140,98 @@ describe('a file', () => {
   });
 });
 
+describe("nobody's file", () => {
+  const REMOVE =
+    'mutation ($id: ID!, $token: String) { deleteMedia(id: $id, manageToken: $token) { id manageToken } }';
+  const codeOf = ({ errors }: { errors?: readonly { extensions: Readonly<Record<string, unknown>> }[] }) =>
+    errors?.[0]?.extensions['code'] ?? null;
+  const idOf = (address: string) => new URL(address).pathname.split('/')[2] ?? '';
+
+  async function upload() {
+    const form = new FormData();
+    form.set('file', new Blob(['x']), 'x.txt');
+    const { body, headers } = await rest(kiln.url, 'POST', '/api/file/upload', form);
+    return { address: String(body.data), token: headers.get('x-manage-token') };
+  }
+
+  it('is not deleted by whoever has its address', async () => {
+    const { address } = await upload();
+    const other = await upload();
+    const id = idOf(address);
+    for (const token of [null, '', 'guessed', other.token]) {
+      expect(codeOf(await graphql(kiln.url, REMOVE, { id, token }))).toBe('NOT_FOUND');
+    }
+    expect((await anna(REMOVE, { id })).codes).toEqual(['NOT_FOUND']);
+    expect((await fetch(address)).status).toBe(200);
+  });
+
+  it('is deleted by who has the token of the upload, and by administrators', async () => {
+    const { address, token } = await upload();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    const { data } = await graphql(kiln.url, REMOVE, { id: idOf(address), token });
+    expect(data.deleteMedia).toEqual({ id: idOf(address), manageToken: null });
+    expect((await fetch(address)).status).toBe(404);
+    const other = await upload();
+    expect(codeOf(await graphql(kiln.url, REMOVE, { id: idOf(other.address) }, first))).toBeNull();
+  });
+
+  it('is deleted with the token of the submission when a task made it', async () => {
+    const start = 'mutation { createTask(taskType: "chop", prompt: "a fox") { id manageToken } }';
+    const { id, manageToken: token } = (await graphql(kiln.url, start)).data.createTask;
+    const read = 'query ($id: ID!) { task(id: $id) { state manageToken outputs { id url } } }';
+    const { task } = await until(
+      async () => (await graphql(kiln.url, read, { id })).data,
+      (data) => data.task.state === 'SUCCEEDED',
+    );
+    const [output] = task.outputs;
+    expect([task.manageToken, output.url.includes(id)]).toEqual([null, false]);
+    expect(codeOf(await graphql(kiln.url, REMOVE, { id: output.id }))).toBe('NOT_FOUND');
+    expect(codeOf(await graphql(kiln.url, REMOVE, { id: output.id, token }))).toBeNull();
+    expect((await fetch(output.url)).status).toBe(404);
+  });
+
+  it('answers the token over REST in a header, and none to callers who own what they make', async () => {
+    const make = { task_type: 'tea', prompt: 'a fox' };
+    const anonymous = await rest(kiln.url, 'POST', '/api/task/create/task', make);
+    expect(anonymous.headers.get('x-manage-token')).toMatch(/^[\w-]{43}$/);
+    const owned = await rest(kiln.url, 'POST', '/api/task/create/task', make, first);
+    expect(owned.headers.get('x-manage-token')).toBeNull();
+  });
+});
+
+describe('a cloned voice', () => {
+  const VOICES = '{ voices(generator: "agg/speech_router") { id cloned } }';
+  const SPEAK =
+    'mutation ($voice: ID!) { synthesizeSpeech(input: { generator: "agg/speech_router", text: "Hello, this is what I sound like.", voiceId: $voice }) { id } }';
+  const CLONE =
+    'mutation ($sample: ID!, $voice: ID!) { cloneVoice(input: { generator: "agg/speech_router", sample: { fileId: $sample }, voiceId: $voice }) { id } }';
+  const END = 'query ($id: ID!) { task(id: $id) { state error { message } outputs { id } } }';
+  const endOf = (id: string) =>
+    until(
+      async () => (await anna(END, { id })).data.task,
+      ({ state }) => ['SUCCEEDED', 'FAILED'].includes(state),
+    );
+  const listed = async (ask: typeof anna) =>
+    (await ask(VOICES)).data.voices.map(({ id }: { id: string }) => id) as string[];
+
+  it('is listed for who cloned it, and spoken in by them alone', async () => {
+    const [usual = ''] = await listed(anna);
+    const spoken = await endOf((await anna(SPEAK, { voice: usual })).data.synthesizeSpeech.id);
+    const voice = 'VoiceOfAnna01';
+    const clone = await anna(CLONE, { sample: spoken.outputs[0].id, voice });
+    expect(await endOf(clone.data.cloneVoice.id)).toMatchObject({ state: 'SUCCEEDED' });
+    await until(
+      () => listed(anna),
+      (ids) => ids.includes(voice),
+    );
+    expect(await listed(boris)).not.toContain(voice);
+    expect(JSON.stringify((await graphql(kiln.url, VOICES)).data)).not.toContain(voice);
+    expect((await boris(SPEAK, { voice })).codes).toEqual(['BAD_USER_INPUT']);
+    expect((await graphql(kiln.url, SPEAK, { voice })).errors?.[0]?.message).toContain('voiceId');
+    expect((await anna(SPEAK, { voice })).codes).toEqual([]);
+  });
+});
+
 describe('the catalog', () => {
   it('is changed by administrators alone, and read by everyone', async () => {
     const create = 'mutation { createVideoTemplate(input: { taskType: "mine" }) { id } }';

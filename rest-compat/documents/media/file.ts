@@ -11,6 +11,7 @@ export const UploadFile = graphql(`
       contentType
       bytes
       sha256
+      manageToken
     }
   }
 `);
@@ -25,6 +26,7 @@ const resourceFields = graphql(`
       contentType
       bytes
       sha256
+      manageToken
     }
   }
 `);
@@ -67,8 +69,8 @@ export const UploadLipSyncResource = graphql(
 
 /** Removes a file. */
 export const RemoveFile = graphql(`
-  mutation RemoveFile($id: ID!) {
-    deleteMedia(id: $id) {
+  mutation RemoveFile($id: ID!, $manageToken: String) {
+    deleteMedia(id: $id, manageToken: $manageToken) {
       id
     }
   }

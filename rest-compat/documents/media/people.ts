@@ -7,6 +7,7 @@ export const GenerateFrameVideo = graphql(`
   mutation GenerateFrameVideo($input: VideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateFrameVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -16,6 +17,7 @@ export const LipSync = graphql(`
   mutation LipSync($input: LipSyncInput!, $idempotencyKey: String, $callbackUrl: String) {
     lipSync(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -25,6 +27,7 @@ export const CreateCharacter = graphql(`
   mutation CreateCharacter($input: CharacterInput!, $idempotencyKey: String, $callbackUrl: String) {
     createCharacter(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -38,6 +41,7 @@ export const GenerateCharacterImage = graphql(`
   ) {
     generateCharacterImage(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -47,6 +51,7 @@ export const DetectPerson = graphql(`
   mutation DetectPerson($image: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
     detectPerson(image: $image, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -56,6 +61,7 @@ export const GenerateHumanVideo = graphql(`
   mutation GenerateHumanVideo($input: HumanVideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateHumanVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -65,6 +71,7 @@ export const UploadAvatarSource = graphql(`
   mutation UploadAvatarSource($source: MediaInput!, $idempotencyKey: String, $callbackUrl: String) {
     uploadAvatarSource(source: $source, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -74,6 +81,7 @@ export const CreateAvatar = graphql(`
   mutation CreateAvatar($input: AvatarInput!, $idempotencyKey: String, $callbackUrl: String) {
     createAvatar(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);
@@ -83,6 +91,7 @@ export const GenerateAvatarVideo = graphql(`
   mutation GenerateAvatarVideo($input: AvatarVideoInput!, $idempotencyKey: String, $callbackUrl: String) {
     generateAvatarVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
       id
+      manageToken
     }
   }
 `);

@@ -22,6 +22,7 @@ export const CreateTask = graphql(`
       callbackUrl: $callbackUrl
     ) {
       id
+      manageToken
     }
   }
 `);

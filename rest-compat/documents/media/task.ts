@@ -17,6 +17,7 @@ export const taskFields = graphql(`
     notes
     provider
     model
+    manageToken
     error {
       code
       message

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 
+import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../platform/http/http-client.ts';
 import { isUuid } from '../../../platform/ids.ts';
@@ -19,16 +20,21 @@ export interface MediaPartDependencies {
 const MAX_MEDIA_BYTES = 14 << 20;
 const FETCH_TIMEOUT_MS = 30_000;
 
-/** Refuses files that are gone or too large, before anything is paid for. Foreign addresses are fetched later. */
+/** Refuses files that are gone, others' or too large, before anything is paid for. Foreign addresses are fetched later. */
 export async function checkMedia(
-  { files }: MediaPartDependencies,
+  { files }: Pick<MediaPartDependencies, 'files'>,
+  caller: Caller,
   conversation: Conversation,
 ): Promise<void> {
   let bytes = 0;
   for (const part of mediaParts(conversation)) {
     const id = idOf(files, part);
     if (id === null) checkAddress(part);
-    else bytes += (await ownFile(files, id, part)).bytes;
+    else {
+      const file = await ownFile(files, id, part);
+      if ('fileId' in part.media && !files.opens(caller, file)) throw notThere(part);
+      bytes += file.bytes;
+    }
     if (bytes > MAX_MEDIA_BYTES) throw tooLarge(part);
   }
 }
@@ -76,10 +82,14 @@ function checkAddress({ media, field }: MediaPart): void {
   }
 }
 
-async function ownFile(files: FileService, id: string, { field }: MediaPart): Promise<StoredFile> {
+async function ownFile(files: FileService, id: string, part: MediaPart): Promise<StoredFile> {
   const [file] = isUuid(id) ? await files.byIds([id]) : [];
-  if (!file) throw badInput(field, `${field} names a file that does not exist (any more)`);
+  if (!file) throw notThere(part);
   return file;
+}
+
+function notThere({ field }: MediaPart): AppError {
+  return badInput(field, `${field} names a file that does not exist (any more)`);
 }
 
 interface ReadMedia {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 
+import type { Caller } from '../../../platform/access/caller.ts';
 import {
   idempotencyConflict,
   idempotencyOf,
@@ -43,11 +44,11 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   const prune = createPruning(options, store);
 
   /** The id of the stored reply of a key; a new key starts one. */
-  async function stored(entry: IdempotencyRecord, input: ChatInput): Promise<string> {
+  async function stored(caller: Caller, entry: IdempotencyRecord, input: ChatInput): Promise<string> {
     // A repeated request is answered before anything else is checked.
     const known = await replyOfKey(store, entry);
     if (known !== null) return known;
-    const prepared = await prepareChat(options, input);
+    const prepared = await prepareChat(options, caller, input);
     prune();
     const id = (await runner.begin(entry, prepared)) ?? (await replyOfKey(store, entry));
     if (id === null) throw new AppError('INTERNAL', 'a reply was neither started nor found');
@@ -56,26 +57,30 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   return {
     async chat(caller, input, { idempotencyKey, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
-      if (entry === null) return runner.once(await prepareChat(options, input), signal);
-      return wholeReply(follow({ id: await stored(entry, input), store, bus, signal }), signal);
+      if (entry === null) return runner.once(await prepareChat(options, caller, input), signal);
+      return wholeReply(follow({ id: await stored(caller, entry, input), store, bus, signal }), signal);
     },
     async stream(caller, input, { idempotencyKey, afterSeq = 0, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
-      return follow({ id: await stored(entry, input), store, bus, signal, afterSeq });
+      return follow({ id: await stored(caller, entry, input), store, bus, signal, afterSeq });
     },
     close: () => runner.close(),
   };
 }
 
 /** Refuses everything that can be refused, before anything is stored or paid for. */
-async function prepareChat(options: ChatServiceOptions, input: ChatInput): Promise<PreparedChat> {
+async function prepareChat(
+  options: ChatServiceOptions,
+  caller: Caller,
+  input: ChatInput,
+): Promise<PreparedChat> {
   const { generator, model = null } = input;
   // An unknown generator is refused before the messages are checked.
   options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   const conversation = checkConversation(input);
   const bindings = bindingsTaking(options.registry, { generator, model }, conversation);
-  await checkMedia(options, conversation);
+  await checkMedia(options, caller, conversation);
   return { bindings, model, conversation };
 }
 

@@ -44,4 +44,6 @@ interface FileSettings {
   readonly secret: string;
   /** Days that files are kept; 0 forever. */
   readonly retentionDays: number;
+  /** Whether whoever knows the id of nobody's file may delete it. */
+  readonly anyoneDeletes?: boolean;
 }

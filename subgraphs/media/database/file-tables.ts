@@ -24,6 +24,8 @@ export interface MediaTable {
   /** When the pruner may take it, unless it is claimed before; null: it stays. */
   readonly temporary_until: Date | null;
   readonly created_at: Generated<Date>;
+  /** Of the token that deletes it (platform/access/manage-token.ts); null: its owner alone does. */
+  readonly manage_token_hash: Generated<string | null>;
 }
 
 type MediaState = 'INCOMING' | 'STORED' | 'DELETED';

@@ -32,6 +32,8 @@ export interface TaskTable {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly ended_at: Date | null;
+  /** Of the token that deletes what it makes (platform/access/manage-token.ts); null: its owner alone does. */
+  readonly manage_token_hash: string | null;
 }
 
 /** One unit of work of a task at one generator. */

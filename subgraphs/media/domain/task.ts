@@ -37,6 +37,8 @@ export interface Task {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
+  /** Deletes what it makes. Only in the answer to the submission of a caller without a credential. */
+  readonly manageToken?: string;
 }
 
 /** What a finished task made. Media ids in order; texts for descriptions and analyses; notes say what is missing and why. */

@@ -11,8 +11,7 @@ import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import type { FileTables } from '../database/file-tables.ts';
-import { files as filesMigration } from '../database/migrations/0002-files.ts';
-import { providerResources } from '../database/migrations/0004-provider-resources.ts';
+import { mediaMigrations } from '../database/migrations/index.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
 
@@ -27,12 +26,7 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
   });
   await migrate({
     database: platform,
-    sets: [
-      {
-        schema: 'media',
-        migrations: { '0002-files': filesMigration, '0004-provider-resources': providerResources },
-      },
-    ],
+    sets: [{ schema: 'media', migrations: mediaMigrations }],
     logger,
   });
   const database: Kysely<FileTables> = platform.typed<FileTables>();

@@ -10,7 +10,7 @@ export interface FileService {
    * unless claimed. PAYLOAD_TOO_LARGE past the limit, and nothing is stored.
    */
   store(file: NewFile): Promise<StoredFile>;
-  /** In the order of the ids; null where there is none. No check of ownership: the unguessable id is the capability. */
+  /** In the order of the ids; null where there is none. No check of ownership: `opens` says who may use it by its id. */
   byIds(ids: readonly string[]): Promise<readonly (StoredFile | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. Temporary files are left out. */
   list(
@@ -18,10 +18,18 @@ export interface FileService {
     filter: FileFilter,
     page: { readonly first: number; readonly after: string | null },
   ): Promise<FilePage>;
-  /** Makes temporary files permanent, in the transaction of the work that uses them. Unknown ids: BAD_USER_INPUT. */
-  claim(transaction: AnyTransaction, ids: readonly string[]): Promise<void>;
+  /**
+   * Whether a caller may use a file by its id alone. While addresses are permanent the id is one; with FILES_URL_TTL for
+   * the owner, administrators and service keys. Nobody's file opens as long as the first address of it is valid.
+   */
+  opens(caller: Caller, file: StoredFile): boolean;
+  /**
+   * Makes temporary files of the owner of the work permanent, in the transaction of the work that uses them; those of
+   * others stay temporary. Unknown ids: BAD_USER_INPUT.
+   */
+  claim(transaction: AnyTransaction, ids: readonly string[], owner: string): Promise<void>;
   /** Links outputs to the task that made them, in the transaction that ends its step. */
-  attach(transaction: AnyTransaction, ids: readonly string[], taskId: string): Promise<void>;
+  attach(transaction: AnyTransaction, ids: readonly string[], task: MakingTask): Promise<void>;
   open(id: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
   /** The id behind one of our own file URLs, whatever the host; null for a foreign URL. */
   idOfUrl(url: string): string | null;
@@ -29,8 +37,8 @@ export interface FileService {
   urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
   /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
   thumbnailUrlOf(file: StoredFile, width: number): string | null;
-  /** Removes row and bytes. NOT_FOUND for others' files. */
-  remove(caller: Caller, id: string): Promise<StoredFile>;
+  /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
+  remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;
   /** Removes temporary files past their hour, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 }
@@ -46,6 +54,14 @@ export interface NewFile {
   readonly temporary: boolean;
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
+  /** Of the token that may delete it, for a caller without a credential. */
+  readonly manageTokenHash?: string | null;
+}
+
+/** The task that made a file, and the hash of the token that may delete what it makes. */
+export interface MakingTask {
+  readonly id: string;
+  readonly manageTokenHash: string | null;
 }
 
 /** A stored file with its measured facts. */
@@ -64,6 +80,8 @@ export interface StoredFile {
   /** The task that made it; null for uploads. */
   readonly taskId: string | null;
   readonly createdAt: Date;
+  /** Deletes it. Only in the answer to an upload of a caller without a credential. */
+  readonly manageToken?: string;
 }
 
 /** Every kind of file that lists tell apart: the first part of its type, or none of these. */

@@ -170,9 +170,11 @@ describe('temporary files', () => {
       await files.store(upload('x', { temporary: true })),
       await files.store(upload('y', { temporary: true })),
     ];
-    await world.database.transaction().execute((transaction) => files.claim(transaction, [used.id, used.id]));
+    await world.database
+      .transaction()
+      .execute((transaction) => files.claim(transaction, [used.id, used.id], 'usr_1'));
     const failing = world.database.transaction().execute(async (transaction) => {
-      await files.claim(transaction, [dropped.id]);
+      await files.claim(transaction, [dropped.id], 'usr_1');
       throw new Error('rolled back');
     });
     await expect(failing).rejects.toThrow('rolled back');
@@ -180,10 +182,17 @@ describe('temporary files', () => {
     expect(await files.byIds([used.id, dropped.id])).toEqual([used, null]);
   });
 
+  test('of others stay temporary when they are used', async () => {
+    const file = await files.store(upload('x', { temporary: true }));
+    await world.database.transaction().execute((transaction) => files.claim(transaction, [file.id], 'usr_2'));
+    expect(await later().prune(100)).toBe(1);
+    expect(await files.byIds([file.id])).toEqual([null]);
+  });
+
   test('are not pruned while a transaction is claiming them', async () => {
     const file = await files.store(upload('x', { temporary: true }));
     await world.database.transaction().execute(async (transaction) => {
-      await files.claim(transaction, [file.id]);
+      await files.claim(transaction, [file.id], 'usr_1');
       expect(await later().prune(100)).toBe(0);
     });
     expect(await later().prune(100)).toBe(0);
@@ -192,7 +201,9 @@ describe('temporary files', () => {
 
   test('that are gone can not be claimed: the caller is told which input is at fault', async () => {
     for (const id of [newId(), 'nonsense']) {
-      const claiming = world.database.transaction().execute((transaction) => files.claim(transaction, [id]));
+      const claiming = world.database
+        .transaction()
+        .execute((transaction) => files.claim(transaction, [id], 'usr_1'));
       await expect(claiming).rejects.toMatchObject({ code: 'BAD_USER_INPUT', field: 'fileId' });
     }
   });
@@ -206,7 +217,8 @@ describe('temporary files', () => {
   test('that a task made stay with it', async () => {
     const file = await files.store(upload('x', { temporary: true }));
     const taskId = newId();
-    await world.database.transaction().execute((transaction) => files.attach(transaction, [file.id], taskId));
+    const task = { id: taskId, manageTokenHash: null };
+    await world.database.transaction().execute((transaction) => files.attach(transaction, [file.id], task));
     expect(await later().prune(100)).toBe(0);
     const row = await world.database
       .selectFrom('media.media')
@@ -216,7 +228,7 @@ describe('temporary files', () => {
     expect(row?.task_id).toBe(taskId);
     const attaching = world.database
       .transaction()
-      .execute((transaction) => files.attach(transaction, [newId()], taskId));
+      .execute((transaction) => files.attach(transaction, [newId()], task));
     await expect(attaching).rejects.toMatchObject({ code: 'INTERNAL' });
   });
 });
@@ -228,6 +240,29 @@ test('files past their retention are pruned, younger ones are not', async () => 
   expect(await world.service({ retentionDays: 0, clock: days(1_000) }).prune(1_000)).toBe(0);
   expect(await world.service({ retentionDays: 7, clock: days(8) }).prune(1_000)).toBeGreaterThan(0);
   expect(await files.byIds([file.id])).toEqual([null]);
+});
+
+describe('the bare id', () => {
+  test('opens a file to its owner alone where addresses expire, and to everybody where they do not', async () => {
+    const file = await files.store(upload('x'));
+    const expiring = world.service({ urlTtlSeconds: 60 });
+    const stranger = anonymousCaller('t', null);
+    expect([user('usr_1'), user('usr_2'), stranger].map((caller) => expiring.opens(caller, file))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(files.opens(stranger, file)).toBe(true);
+  });
+
+  test("opens nobody's file as long as its first address", async () => {
+    const file = { ...(await files.store(upload('x'))), owner: 'anon' };
+    const after = (seconds: number) =>
+      world.service({ urlTtlSeconds: 60, clock: () => file.createdAt.getTime() + seconds * 1_000 });
+    const stranger = anonymousCaller('t', null);
+    expect(after(59).opens(stranger, file)).toBe(true);
+    expect(after(61).opens(stranger, file)).toBe(false);
+  });
 });
 
 describe('removing', () => {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { mayChange } from '../../../platform/access/caller.ts';
+import { mayChange, mayRead, type Caller } from '../../../platform/access/caller.ts';
+import { isManageToken } from '../../../platform/access/manage-token.ts';
 import { batchReads } from '../../../platform/database/batched-reads.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
@@ -21,8 +21,10 @@ import {
   deleteFileRow,
   markExpired,
   markDeleted,
-  makePermanent,
+  attachFiles,
+  claimFiles,
   readFiles,
+  type FileRow,
 } from './store.ts';
 import { hasThumbnail, thumbnailKeys, thumbnailName } from './thumbnails/sizes.ts';
 
@@ -39,6 +41,8 @@ export interface FileServiceOptions {
   readonly secret: string;
   /** Days that files are kept; 0 (default) forever. */
   readonly retentionDays?: number;
+  /** Whether whoever knows the id of nobody's file may delete it: open mode on loopback. */
+  readonly anyoneDeletes?: boolean;
   readonly logger: Logger;
   /** Milliseconds since 1970; the system's clock when absent. */
   readonly clock?: () => number;
@@ -59,6 +63,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     urlTtlSeconds,
     secret,
     retentionDays = 0,
+    anyoneDeletes = false,
     logger,
   } = options;
   const clock = options.clock ?? Date.now;
@@ -73,17 +78,16 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     admits,
     store: (file) => storeFile(parts, file),
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
-    async claim(transaction, ids) {
+    opens: (caller, file) => opensFile({ urlTtlSeconds, clock }, caller, file),
+    async claim(transaction, ids, owner) {
       const wanted = distinct(ids);
-      const found = await makePermanent(transaction, wanted.filter(isUuid));
-      if (found < wanted.length)
+      if ((await claimFiles(transaction, wanted.filter(isUuid), owner)) < wanted.length)
         throw badInput('fileId', 'one of these files is not here (any more): upload it again');
     },
-    async attach(transaction, ids, taskId) {
+    async attach(transaction, ids, task) {
       const wanted = distinct(ids);
-      if ((await makePermanent(transaction, wanted, taskId)) < wanted.length) {
-        throw new AppError('INTERNAL', `a result of task ${taskId} is not stored any more`);
-      }
+      if ((await attachFiles(transaction, wanted, task)) < wanted.length)
+        throw new AppError('INTERNAL', `a result of task ${task.id} is not stored any more`);
     },
     idOfUrl(url) {
       const parsed = URL.parse(url);
@@ -96,7 +100,10 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     },
     thumbnailUrlOf: ({ id, contentType }, width) =>
       hasThumbnail(contentType) ? ownUrl(id, thumbnailName(width)) : null,
-    remove: (caller, id) => removeFile(parts, caller, id),
+    remove(caller, id, manageToken = null) {
+      const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
+      return removeFile(parts, id, (row) => mayChange(caller, row.file.owner, () => isMaker(row)));
+    },
     async prune(limit) {
       const now = new Date(clock());
       const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
@@ -108,6 +115,17 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       return expired.length;
     },
   };
+}
+
+/** Says who may use a file by its id (files.ts). */
+function opensFile(
+  { urlTtlSeconds, clock }: { readonly urlTtlSeconds: number; readonly clock: () => number },
+  caller: Caller,
+  { owner, createdAt }: StoredFile,
+): boolean {
+  if (urlTtlSeconds === 0) return true;
+  if (owner !== 'anon') return mayRead(caller, owner);
+  return clock() < createdAt.getTime() + urlTtlSeconds * 1_000;
 }
 
 interface Parts {
@@ -154,6 +172,7 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
     name,
     objectKey,
     temporaryUntil: new Date(clock() + INCOMING_MS),
+    manageTokenHash: file.manageTokenHash ?? null,
   });
   try {
     const object = await store.put(objectKey, whole, {
@@ -178,10 +197,14 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
   }
 }
 
-async function removeFile(parts: Parts, caller: Caller, id: string): Promise<StoredFile> {
+async function removeFile(
+  parts: Parts,
+  id: string,
+  isAllowed: (row: FileRow) => boolean,
+): Promise<StoredFile> {
   const { database } = parts;
   const [found] = await readFiles(database, [id].filter(isUuid));
-  if (found === undefined || !mayChange(caller, found.file.owner)) throw notFound('file', id);
+  if (found === undefined || !isAllowed(found)) throw notFound('file', id);
   if (!(await markDeleted(database, found.file.id))) throw notFound('file', id);
   await removeBytes(parts, { id: found.file.id, objectKey: found.objectKey });
   return found.file;

@@ -1,6 +1,7 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { FileService, StoredFile } from './files.ts';
 
@@ -18,7 +19,7 @@ export interface StoreUploadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Streams an upload into a file of the caller's. */
+/** Streams an upload into a file of the caller's; one without a credential gets the token that deletes it. */
 export async function storeUpload(
   { files, uploadMaxBytes }: UploadDependencies,
   caller: Caller,
@@ -26,6 +27,7 @@ export async function storeUpload(
   { temporary, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
+  const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const stored = await files.store({
     owner: caller.id,
     body: file.createReadStream(),
@@ -34,8 +36,11 @@ export async function storeUpload(
     temporary,
     maxBytes: uploadMaxBytes,
     signal,
+    manageTokenHash: managed?.hash ?? null,
   });
-  if (stored.bytes > 0) return stored;
-  await files.remove(caller, stored.id);
-  throw badInput('file', 'file is empty: it has 0 bytes');
+  if (stored.bytes === 0) {
+    await files.remove(caller, stored.id, managed?.token);
+    throw badInput('file', 'file is empty: it has 0 bytes');
+  }
+  return managed === null ? stored : { ...stored, manageToken: managed.token };
 }

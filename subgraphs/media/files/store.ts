@@ -4,7 +4,7 @@ import type { Measures } from '../../../platform/object-store/measure/measurable
 import type { StoredObject } from '../../../platform/object-store/object-store.ts';
 import type { AnyTransaction } from '../../../platform/queue/queue.ts';
 import type { FileTables, MediaTable } from '../database/file-tables.ts';
-import type { StoredFile } from './files.ts';
+import type { MakingTask, StoredFile } from './files.ts';
 
 /**
  * SQL of files. A row is written before the bytes and removed after them: when a process dies, a row is left that the
@@ -14,6 +14,8 @@ export interface FileRow {
   readonly file: StoredFile;
   /** Where its bytes are in the object store. */
   readonly objectKey: string;
+  /** Of the token that deletes it. */
+  readonly manageTokenHash: string | null;
 }
 
 /** A row as it is written before the first byte. */
@@ -24,6 +26,7 @@ export interface NewRow {
   readonly objectKey: string;
   /** When the pruner removes it, if it is not complete by then. */
   readonly temporaryUntil: Date;
+  readonly manageTokenHash: string | null;
 }
 
 /** What is known once all bytes are stored. */
@@ -48,6 +51,7 @@ export async function insertFile(database: Kysely<FileTables>, row: NewRow): Pro
       sha256: '',
       state: 'INCOMING',
       temporary_until: row.temporaryUntil,
+      manage_token_hash: row.manageTokenHash,
     })
     .execute();
 }
@@ -89,18 +93,43 @@ export async function readFiles(
     .where(isOneOf(ids))
     .where('state', '=', 'STORED')
     .execute();
-  return rows.map((row) => ({ file: fileOf(row), objectKey: row.object_key }));
+  return rows.map((row) => ({
+    file: fileOf(row),
+    objectKey: row.object_key,
+    manageTokenHash: row.manage_token_hash,
+  }));
 }
 
-/** Makes files permanent, and links them to their task when there is one; answers how many of the ids exist. */
-export async function makePermanent(
+/** Makes the files of an owner permanent; answers how many of the ids exist, of whomever. */
+export async function claimFiles(
   transaction: AnyTransaction,
   ids: readonly string[],
-  taskId?: string,
+  owner: string,
 ): Promise<number> {
   const { numUpdatedRows } = await (transaction as Transaction<FileTables>)
     .updateTable('media.media')
-    .set({ temporary_until: null, ...(taskId === undefined ? {} : { task_id: taskId }) })
+    .set({
+      temporary_until: sql<Date | null>`case when owner = ${owner} then null else temporary_until end`,
+    })
+    .where(isOneOf(ids))
+    .where('state', '=', 'STORED')
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Makes files permanent as those of the task that made them; answers how many of the ids exist. */
+export async function attachFiles(
+  transaction: AnyTransaction,
+  ids: readonly string[],
+  task: MakingTask,
+): Promise<number> {
+  const { numUpdatedRows } = await (transaction as Transaction<FileTables>)
+    .updateTable('media.media')
+    .set({
+      temporary_until: null,
+      task_id: task.id,
+      manage_token_hash: task.manageTokenHash,
+    })
     .where(isOneOf(ids))
     .where('state', '=', 'STORED')
     .executeTakeFirst();

@@ -5,7 +5,9 @@ import { builder } from './builder.ts';
 export const Media = builder.objectRef<StoredFile>('Media').implement({
   description: 'A stored file with its measured facts: an upload or what a task made.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Unguessable id; whoever has it may read the file.' }),
+    id: t.exposeID('id', {
+      description: 'Unguessable id. It stands in the address, so it reads the file and never changes it.',
+    }),
     url: t.string({
       description: 'Permanent public address of the bytes.',
       args: {
@@ -24,6 +26,12 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
     height: t.exposeInt('height', { nullable: true, description: 'Pixels, for images and videos.' }),
     duration: t.exposeFloat('duration', { nullable: true, description: 'Seconds, for audio and videos.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    manageToken: t.string({
+      nullable: true,
+      description:
+        'What `deleteMedia` takes to delete it. Only in the answer to the upload of a caller without a credential, once.',
+      resolve: ({ manageToken }) => manageToken ?? null,
+    }),
   }),
 });
 
@@ -38,7 +46,9 @@ export const MediaInput = builder.inputType('MediaInput', {
   fields: (t) => ({
     url: t.string({ description: 'A public http or https address, or the url of a Media.' }),
     upload: t.field({ type: 'Upload', description: 'The file itself, in a multipart request.' }),
-    fileId: t.id({ description: 'The id of a Media.' }),
+    fileId: t.id({
+      description: 'The id of a Media; where addresses expire (FILES_URL_TTL), of one of the caller.',
+    }),
   }),
 });
 
@@ -63,9 +73,16 @@ builder.mutationField('uploadFile', (t) =>
 builder.mutationField('deleteMedia', (t) =>
   t.field({
     type: Media,
-    description: 'Deletes a file of the caller, bytes and all, and answers what it was.',
+    description:
+      'Deletes a file of the caller, bytes and all, and answers what it was. NOT_FOUND for the files of others, and for those of callers without a credential unless `manageToken` proves who made them.',
     rule: 'owner',
-    args: { id: t.arg.id({ required: true, description: 'The id of the Media.' }) },
-    resolve: (_, { id }, { caller, services }) => services.files.remove(caller, id),
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the Media.' }),
+      manageToken: t.arg.string({
+        description:
+          'What the upload or submission answered to a caller without a credential. Not needed by owners, administrators, and in open mode on loopback.',
+      }),
+    },
+    resolve: (_, { id, manageToken }, { caller, services }) => services.files.remove(caller, id, manageToken),
   }),
 );

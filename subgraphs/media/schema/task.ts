@@ -93,6 +93,12 @@ Task.implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When work began.' }),
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
+    manageToken: t.string({
+      nullable: true,
+      description:
+        'What `deleteMedia` takes to delete the files it makes. Only in the answer to the submission of a caller without a credential, once.',
+      resolve: ({ manageToken }) => manageToken ?? null,
+    }),
   }),
 });
 

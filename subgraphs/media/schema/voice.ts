@@ -17,10 +17,13 @@ const generatorArgument = 'Who speaks, such as agg/speech_router.';
 builder.queryField('voices', (t) =>
   t.field({
     type: [Voice],
-    description: 'The voices of a generator, its own and the cloned ones; at most two seconds old.',
+    description:
+      'The voices of a generator, its own and those that the caller cloned; at most two seconds old.',
     rule: 'anyone',
     args: { generator: t.arg.string({ required: true, description: generatorArgument }) },
-    resolve: async (_, { generator }, { services }) => [...(await services.voices.list(generator))],
+    resolve: async (_, { generator }, { caller, services }) => [
+      ...(await services.voices.list(caller, generator)),
+    ],
   }),
 );
 
@@ -28,9 +31,9 @@ builder.queryField('providerVoices', (t) =>
   t.field({
     type: 'JSON',
     description:
-      "What the generator's provider itself says of its voices, for callers who know that provider.",
+      "What the generator's provider itself says of its voices; {} for all but administrators, as it lists everybody's.",
     rule: 'anyone',
     args: { generator: t.arg.string({ required: true, description: generatorArgument }) },
-    resolve: (_, { generator }, { services }) => services.voices.answer(generator),
+    resolve: (_, { generator }, { caller, services }) => services.voices.answer(caller, generator),
   }),
 );

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { filesOf, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
 import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
+import type { ResourceOwners } from '../made-resources/owners.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
 import { resolveInputs, type InputDependencies, type ResolvedInput } from './resolve-inputs.ts';
 import type { MediaInput, PlainKind, RequestFor } from './submissions.ts';
@@ -18,6 +19,7 @@ export interface Requester {
 export interface PrepareDependencies extends InputDependencies {
   /** The voice that speaks when none is named. Throws what reading the list of voices throws. */
   readonly firstVoice: () => Promise<string>;
+  readonly owners: Pick<ResourceOwners, 'check'>;
 }
 
 /** Checks the inputs of one kind of work and resolves its files. Throws BAD_USER_INPUT. */
@@ -30,6 +32,7 @@ export async function prepareKind<Kind extends PlainKind>(
   const { generator } = rules;
   const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent(request) };
   const work = sent as StepInput<MediaInput>;
+  await dependencies.owners.check(requester.caller, work);
   return prepare(dependencies, requester, rules.normalize?.(work) ?? work);
 }
 

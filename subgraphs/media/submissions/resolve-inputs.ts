@@ -1,7 +1,7 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { badInput } from '../../../platform/errors.ts';
+import { mayChange, type Caller } from '../../../platform/access/caller.ts';
+import { badInput, type AppError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { wrongFormat, type FileKind } from '../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../domain/inputs/input.ts';
@@ -46,12 +46,13 @@ export async function resolveInputs(
   const { caller, signal, inputs } = request;
   const [tooMany] = inputs.slice(MAX_INPUTS);
   if (tooMany !== undefined) throw badInput(tooMany.field, `a request may have at most ${MAX_INPUTS} files`);
-  const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources })));
+  const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources, caller })));
   const known = await knownFiles(files, sources);
+  const opens = (file: StoredFile) => files.opens(caller, file);
   const resolved = await Promise.all(
     sources.map(async (source) => {
       if (source.kind === 'url') return foreign(source.url);
-      if (source.kind === 'file') return inputOf(fileOf(source, known));
+      if (source.kind === 'file') return inputOf(fileOf(source, known, opens));
       const storing = { temporary: true, signal };
       return inputOf(await storeUpload({ files, uploadMaxBytes }, caller, source.upload, storing));
     }),
@@ -68,10 +69,11 @@ function checkKind(named: NamedInput | undefined, { contentType }: ResolvedInput
 
 type Source =
   | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'file'; readonly id: string; readonly field: string }
+  /** `isShown`: the caller has its address, or its URI in a provider's storage, and not the bare id alone. */
+  | { readonly kind: 'file'; readonly id: string; readonly field: string; readonly isShown: boolean }
   | { readonly kind: 'upload'; readonly upload: Promise<FileUpload> };
 
-type Finders = Pick<InputDependencies, 'files' | 'resources'>;
+type Finders = Pick<InputDependencies, 'files' | 'resources'> & { readonly caller: Caller };
 
 /** Which of the three ways it is. BAD_USER_INPUT when it is none or several, or a malformed address. */
 async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise<Source> {
@@ -80,7 +82,7 @@ async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise
     throw badInput(field, `${field} takes exactly one of url, upload and fileId`);
   }
   if (upload !== null) return { kind: 'upload', upload };
-  if (fileId !== null) return { kind: 'file', id: fileId, field: `${field}.fileId` };
+  if (fileId !== null) return { kind: 'file', id: fileId, field: `${field}.fileId`, isShown: false };
   return sourceOfUrl(String(url), `${field}.url`, finders);
 }
 
@@ -88,10 +90,19 @@ async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise
  * Our own addresses, and those of our files in a provider's storage, are read from the object store, never fetched;
  * others must be http or https without a user name.
  */
-async function sourceOfUrl(url: string, field: string, { files, resources }: Finders): Promise<Source> {
+async function sourceOfUrl(
+  url: string,
+  field: string,
+  { files, resources, caller }: Finders,
+): Promise<Source> {
   if (url.length > 4096) throw badInput(field, `${field} may have at most 4096 characters`);
-  const id = files.idOfUrl(url) ?? (await resources.byUri(url))?.mediaId ?? null;
-  if (id !== null) return { kind: 'file', id, field };
+  const id = files.idOfUrl(url);
+  if (id !== null) return { kind: 'file', id, field, isShown: true };
+  const resource = await resources.byUri(url);
+  if (resource !== null) {
+    if (!mayChange(caller, resource.owner)) throw notThere(field);
+    return { kind: 'file', id: resource.mediaId, field, isShown: true };
+  }
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
     throw badInput(field, `${field} must be an http or https address`);
@@ -112,12 +123,17 @@ async function knownFiles(
 }
 
 function fileOf(
-  { id, field }: Extract<Source, { kind: 'file' }>,
+  { id, field, isShown }: Extract<Source, { kind: 'file' }>,
   known: ReadonlyMap<string, StoredFile>,
+  opens: (file: StoredFile) => boolean,
 ): StoredFile {
   const file = known.get(id.toLowerCase());
-  if (file === undefined) throw badInput(field, `${field} names a file that does not exist (any more)`);
+  if (file === undefined || !(isShown || opens(file))) throw notThere(field);
   return file;
+}
+
+function notThere(field: string): AppError {
+  return badInput(field, `${field} names a file that does not exist (any more)`);
 }
 
 function inputOf({ id, sha256, contentType }: StoredFile): ResolvedInput {

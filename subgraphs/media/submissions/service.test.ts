@@ -36,6 +36,7 @@ beforeAll(async () => {
     resources,
     uploadMaxBytes: 1_000,
     firstVoice: async () => 'voice-1',
+    owners: { check: async () => {} },
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
     registry: { all: () => [] },
     fetchInput: () => Promise.resolve(),

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import type { FileUpload } from 'graphql-upload-minimal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Caller } from '../../../platform/access/caller.ts';
+import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
+import type { AuthMode } from '../../../platform/access/policy.ts';
 import { testDatabase } from '../../../test/kit/database/postgres.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
@@ -34,14 +35,40 @@ describe('voices', () => {
     answer: { all: 1 },
   };
 
+  const admin: Caller = { ...me, id: 'usr_admin', scopes: ['admin'] };
+  const madeBy = (...owners: string[]) => ({ ofVoices: async () => new Map([['v1', new Set(owners)]]) });
+  const voicesOf = (registry: GeneratorRegistry, owners = madeBy('usr_me'), authMode: AuthMode = 'compat') =>
+    createVoices({ registry, owners, authMode });
+
+  it.each<[string, Caller, string[], AuthMode, boolean]>([
+    ['its maker', me, ['usr_me'], 'compat', true],
+    ['another user', me, ['usr_other'], 'open', false],
+    ['another user than nobody', me, ['anon'], 'compat', false],
+    ['an anonymous caller', anonymousCaller('t', null), ['anon'], 'compat', false],
+    ['an anonymous caller in open mode', anonymousCaller('t', null), ['anon'], 'open', true],
+    ['an administrator', admin, ['usr_other'], 'required', true],
+  ])('that were cloned are listed for %s or not', async (_, caller, owners, mode, isListed) => {
+    const own = { id: 'public', name: 'Public', language: 'en', cloned: false };
+    const all = { ...list, voices: [own, ...list.voices] };
+    const voices = voicesOf(
+      registryOf(bindingOf('speech#0', { voices: async () => all })),
+      madeBy(...owners),
+      mode,
+    );
+    expect(await voices.list(caller, 'speech')).toEqual(isListed ? all.voices : [own]);
+    expect(await voices.answer(caller, 'speech')).toEqual(caller === admin ? all.answer : {});
+  });
+
   it('are asked for once by many, and kept with what the provider said', async () => {
     let asked = 0;
-    const voices = createVoices(
-      registryOf(bindingOf('speech#0', { voices: async () => ((asked += 1), list) })),
-    );
-    const lists = await Promise.all([voices.list('speech'), voices.list('speech'), voices.list('speech')]);
+    const voices = voicesOf(registryOf(bindingOf('speech#0', { voices: async () => ((asked += 1), list) })));
+    const lists = await Promise.all([
+      voices.list(admin, 'speech'),
+      voices.list(admin, 'speech'),
+      voices.list(admin, 'speech'),
+    ]);
     expect(lists).toEqual([list.voices, list.voices, list.voices]);
-    expect(await voices.answer('speech')).toEqual({ all: 1 });
+    expect(await voices.answer(admin, 'speech')).toEqual({ all: 1 });
     expect(asked).toBe(1);
   });
 
@@ -51,27 +78,33 @@ describe('voices', () => {
       if (!isDown) return list;
       throw new UpstreamError('UNAVAILABLE', 'it sleeps', { retryable: true });
     };
-    const one = createVoices(
+    const one = voicesOf(
       registryOf(
         bindingOf('speech#0', { voices: down }),
         bindingOf('speech#1', { voices: async () => list }),
       ),
     );
-    expect(await one.list('speech')).toEqual(list.voices);
-    const alone = createVoices(registryOf(bindingOf('speech#0', { voices: down })));
-    await expect(alone.list('speech')).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'it sleeps' });
+    expect(await one.list(admin, 'speech')).toEqual(list.voices);
+    const alone = voicesOf(registryOf(bindingOf('speech#0', { voices: down })));
+    await expect(alone.list(admin, 'speech')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'it sleeps',
+    });
     isDown = false;
-    expect(await alone.list('speech')).toEqual(list.voices);
+    expect(await alone.list(admin, 'speech')).toEqual(list.voices);
   });
 
   it('are refused of generators that have none, naming those that have', async () => {
-    const voices = createVoices(
+    const voices = voicesOf(
       registryOf(bindingOf('speech#0', { voices: async () => list }), bindingOf('mute#0', {})),
     );
     const refused = { code: 'BAD_USER_INPUT', field: 'generator' };
-    await expect(voices.list('mute')).rejects.toMatchObject({ ...refused, message: /has no voices.*speech/ });
-    await expect(voices.list('nobody')).rejects.toMatchObject(refused);
-    await expect(voices.list('absent')).rejects.toMatchObject({
+    await expect(voices.list(admin, 'mute')).rejects.toMatchObject({
+      ...refused,
+      message: /has no voices.*speech/,
+    });
+    await expect(voices.list(admin, 'nobody')).rejects.toMatchObject(refused);
+    await expect(voices.list(admin, 'absent')).rejects.toMatchObject({
       code: 'NOT_CONFIGURED',
       message: /is not available here/,
     });

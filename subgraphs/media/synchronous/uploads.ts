@@ -76,7 +76,7 @@ export function createUploads(options: UploadsOptions): Uploads {
           },
         ),
       }));
-      await database.transaction().execute((transaction) => files.claim(transaction, [media.id]));
+      await database.transaction().execute((transaction) => files.claim(transaction, [media.id], caller.id));
       await resources.save({ mediaId: media.id, owner: caller.id, account, uploaded });
       return { media, uri: uploaded.uri, answer: uploaded.answer };
     },

@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { AuthMode } from '../../../platform/access/policy.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { ResourceOwners } from '../made-resources/owners.ts';
 import type { VoiceList } from '../providers/contract/provider.ts';
 import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
@@ -17,12 +20,15 @@ export interface Voice {
 
 /** The voices of providers, cached for a moment. */
 export interface Voices {
-  /** The voices of a generator, at most two seconds old, so that a new clone is soon among them. BAD_USER_INPUT for one that has none. */
-  list(generator: string): Promise<readonly Voice[]>;
-  /** The default voice: the first that the provider itself brings, else its first. UNAVAILABLE when it lists none. */
+  /**
+   * The provider's own voices and those that the caller cloned, at most two seconds old, so that a new clone is soon among
+   * them. Administrators see all; in open mode everybody what nobody owns. BAD_USER_INPUT for a generator that has none.
+   */
+  list(caller: Caller, generator: string): Promise<readonly Voice[]>;
+  /** The default voice: the first that the provider itself brings. UNAVAILABLE when it lists none. */
   first(generator: string): Promise<string>;
-  /** The provider's own answer, from the same call. */
-  answer(generator: string): Promise<Json>;
+  /** The provider's own answer, from the same call; {} for all but administrators, as it lists everybody's voices. */
+  answer(caller: Caller, generator: string): Promise<Json>;
 }
 
 /** Milliseconds that an answer is cached. */
@@ -31,8 +37,15 @@ const TIMEOUT_MS = 30_000;
 /** Most generators whose voices are cached. */
 const MAX_CACHED = 100;
 
+/** What listing voices needs. */
+export interface VoicesOptions {
+  readonly registry: GeneratorRegistry;
+  readonly owners: Pick<ResourceOwners, 'ofVoices'>;
+  readonly authMode: AuthMode;
+}
+
 /** Makes the cache over the generators' bindings; concurrent reads share one call. */
-export function createVoices(registry: GeneratorRegistry): Voices {
+export function createVoices({ registry, owners, authMode }: VoicesOptions): Voices {
   const cache = new LRUCache<string, VoiceList>({
     max: MAX_CACHED,
     ttl: FRESH_MS,
@@ -46,15 +59,34 @@ export function createVoices(registry: GeneratorRegistry): Voices {
     return list;
   }
   return {
-    list: async (generator) => (await listOf(generator)).voices,
+    async list(caller, generator) {
+      const { voices } = await listOf(generator);
+      if (isAdministrator(caller)) return voices;
+      const made = await owners.ofVoices(voices.filter(({ cloned }) => cloned).map(({ id }) => id));
+      return voices.filter(({ id, cloned }) => !cloned || isListed(caller, authMode, made.get(id)));
+    },
     first: async (generator) => firstOf((await listOf(generator)).voices),
-    answer: async (generator) => (await listOf(generator)).answer,
+    async answer(caller, generator) {
+      const { answer } = await listOf(generator);
+      return isAdministrator(caller) ? answer : {};
+    },
   };
 }
 
+function isAdministrator({ kind, scopes }: Caller): boolean {
+  return kind === 'internal' || scopes.includes('admin');
+}
+
+/** Callers without a credential share one owner: in a list they see each other's in open mode alone. */
+function isListed(caller: Caller, authMode: AuthMode, owners: ReadonlySet<string> | undefined): boolean {
+  if (caller.kind !== 'anonymous' && owners?.has(caller.id) === true) return true;
+  return authMode === 'open' && (owners === undefined || owners.has('anon'));
+}
+
 function firstOf(voices: readonly Voice[]): string {
-  const voice = voices.find(({ cloned }) => !cloned) ?? voices[0];
-  if (voice === undefined) throw new AppError('UNAVAILABLE', 'the generator of speech lists no voice');
+  const voice = voices.find(({ cloned }) => !cloned);
+  if (voice === undefined)
+    throw new AppError('UNAVAILABLE', 'the generator of speech lists no voice of its own');
   return voice.id;
 }
 

@@ -9,6 +9,8 @@ import { watchers } from './0006-watchers.ts';
 import { webhookDeliveries } from './0007-webhook-deliveries.ts';
 import { waitingSince } from './0008-waiting-since.ts';
 import { listsOfOwners } from './0009-lists-of-owners.ts';
+import { manageTokens } from './0010-manage-tokens.ts';
+import { madeResources } from './0011-made-resources.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -21,4 +23,6 @@ export const mediaMigrations: Record<string, Migration> = {
   '0007-webhook-deliveries': webhookDeliveries,
   '0008-waiting-since': waitingSince,
   '0009-lists-of-owners': listsOfOwners,
+  '0010-manage-tokens': manageTokens,
+  '0011-made-resources': madeResources,
 };

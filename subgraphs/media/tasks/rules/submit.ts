@@ -4,6 +4,7 @@ import {
   idempotencyOf,
   type IdempotencyRecord,
 } from '../../../../platform/access/idempotency.ts';
+import { newManageToken } from '../../../../platform/access/manage-token.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
@@ -67,12 +68,15 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
   // A repeated request is answered before anything else is checked: it must not fail for a full queue.
   const known = entry && (await sameTask(options.database, entry));
   if (known) return toTask(known);
+  const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const accepted = await accept(options, submission, {
     id: newId(),
     owner: caller.id,
     onEnd: null,
     idempotency: entry,
+    manageTokenHash: managed?.hash ?? null,
   });
+  if (accepted && managed) return { ...toTask(accepted), manageToken: managed.token };
   // Nothing was written: another request with the key was faster.
   const task = accepted ?? (entry && (await sameTask(options.database, entry)));
   if (!task) throw new AppError('INTERNAL', 'a submission was neither written nor found');
@@ -97,7 +101,7 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Prom
   return task ?? null;
 }
 
-type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency'>;
+type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency' | 'manageTokenHash'>;
 
 /** Checks the work, reserves room in the queues, and writes. Null when the key or id was taken meanwhile. */
 async function accept(
@@ -155,7 +159,7 @@ async function write(
   return transactor.run(async (scope) => {
     const row = await insertTask(scope.transaction, task);
     if (row === null) return null;
-    if (fileIds.length > 0) await files.claim(scope.transaction, fileIds);
+    if (fileIds.length > 0) await files.claim(scope.transaction, fileIds, task.owner);
     await enqueueStarts(scope, task.id, task.steps);
     return row;
   });

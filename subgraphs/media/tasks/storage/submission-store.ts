@@ -22,6 +22,8 @@ export interface NewTask {
   readonly callbackUrl?: string | null;
   readonly steps: readonly NewStep[];
   readonly idempotency: IdempotencyRecord | null;
+  /** For a caller without a credential. */
+  readonly manageTokenHash?: string | null;
 }
 
 /** A step as it is written, before its first attempt. */
@@ -46,10 +48,11 @@ export async function insertTask(transaction: MediaTransaction, task: NewTask): 
             on conflict (owner, key) do nothing returning 1`;
   const { rows } = await sql<TaskTable>`/* tasks.insert */
     with guard as (${guardRow}), task as (
-      insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url)
+      insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,
+                               manage_token_hash)
       select ${task.id}::uuid, ${task.owner}, ${task.kind}, ${task.generator}, ${task.taskType},
              ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd},
-             ${task.callbackUrl ?? null}::text from guard
+             ${task.callbackUrl ?? null}::text, ${task.manageTokenHash ?? null}::text from guard
       on conflict (id) do nothing returning *
     ), steps as (
       insert into media.task_steps (task_id, step, label, input, binding)

@@ -45,10 +45,11 @@ export function memoryFiles(): MemoryFiles {
     },
     list: refuse,
     byIds: async (ids) => ids.map((id) => stored.get(id) ?? null),
+    opens: () => true,
     async claim(_transaction, ids) {
       if (ids.some((id) => !stored.has(id))) throw badInput('fileId', 'no such file');
     },
-    async attach(_transaction, ids, taskId) {
+    async attach(_transaction, ids, { id: taskId }) {
       for (const id of ids) {
         const row = stored.get(id);
         if (row) stored.set(id, { ...row, taskId });

@@ -130,7 +130,10 @@ export async function completeStep(
     }
     const steps = await readSteps(scope.transaction, taskId);
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
-    await dependencies.files.attach(scope.transaction, outcome.mediaIds, taskId);
+    await dependencies.files.attach(scope.transaction, outcome.mediaIds, {
+      id: taskId,
+      manageTokenHash: task.manage_token_hash,
+    });
     await dependencies.transitions.finishStep(scope, task, { step, outcome });
   });
 }

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { graphql, rest } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+
+/** Where addresses expire (FILES_URL_TTL), an id that was seen in one opens nothing to strangers: whatever asks for bytes. */
+
+const owner = { authorization: 'Bearer secret-of-the-owner' };
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const DESCRIBE =
+  'mutation ($image: MediaInput!) { describeImage(generator: "agg/imga", image: $image) { id } }';
+const CHAT =
+  'mutation ($messages: JSON!) { chat(input: { generator: "llm", messages: $messages }) { text } }';
+
+let kiln: KilnUnderTest;
+let id: string;
+let address: string;
+beforeAll(async () => {
+  const hash = createHash('sha256').update('secret-of-the-owner').digest('hex');
+  kiln = await startKiln({
+    settings: { REST_AUTH: 'compat', SERVICE_KEYS: `owner=${hash}`, FILES_URL_TTL: '600' },
+  });
+  const form = new FormData();
+  form.set('file', new Blob([PIXEL]), 'x.png');
+  const { body } = await rest(kiln.url, 'POST', '/api/file/upload', form, owner);
+  address = body.data;
+  id = body.extra.key;
+});
+afterAll(() => kiln.close());
+
+const about = (fileId: string) => [{ role: 'user', content: [{ type: 'media', media: { fileId } }] }];
+
+async function refusal(query: string, variables: object, headers = {}) {
+  const { errors } = await graphql(kiln.url, query, { ...variables }, headers);
+  return errors?.[0]?.message ?? null;
+}
+
+it('refuses the id of somebody else as an input, as if there were no such file', async () => {
+  expect(await refusal(DESCRIBE, { image: { fileId: id } })).toContain('does not exist');
+  expect(await refusal(CHAT, { messages: about(id) })).toContain('does not exist');
+});
+
+it('takes it from the owner, and the signed address from whoever has it', async () => {
+  expect(await refusal(DESCRIBE, { image: { fileId: id } }, owner)).toBeNull();
+  expect(await refusal(CHAT, { messages: about(id) }, owner)).toBeNull();
+  expect(await refusal(DESCRIBE, { image: { url: address } })).toBeNull();
+});
+
+it('serves no bytes for the address without its signature', async () => {
+  const bare = address.slice(0, address.indexOf('?'));
+  expect((await fetch(bare)).status).toBe(403);
+  expect((await fetch(address)).status).toBe(200);
+});
