@@ -132,6 +132,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       files: ['database', 'domain', 'files/thumbnails', 'providers/contract'],
       'generators/bindings': ['domain/inputs', 'domain/work', 'providers/contract'],
       'providers/shared': ['domain', 'domain/inputs', 'providers/contract'],
+      'made-resources': ['database', 'domain/work'],
       'video-templates': ['database'],
       chat: ['database', 'domain', 'files', 'generators/bindings', 'providers/contract'],
       'generators/configuration': [
@@ -143,7 +144,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       ],
       'generators/limits': ['domain/work', 'generators/bindings'],
       'providers/*': ['domain', 'domain/inputs', 'domain/work', 'providers/contract', 'providers/shared'],
-      synchronous: ['database', 'domain', 'files', 'generators/bindings', 'providers/contract'],
+      synchronous: [
+        'database',
+        'domain',
+        'files',
+        'generators/bindings',
+        'providers/contract',
+        'made-resources',
+      ],
       'tasks/storage': ['database', 'domain', 'domain/work', 'generators/bindings', 'providers/contract'],
       providers: ['providers/*', 'providers/contract'],
       recipes: ['domain', 'domain/inputs', 'domain/work', 'generators/bindings', 'generators/limits'],
@@ -183,6 +191,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/rules',
         'video-templates',
         'webhooks',
+        'made-resources',
       ],
       schema: [
         'chat',
