@@ -181,7 +181,8 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
   const { body } = await get('/api/agg/speech_router/sync/get/voices');
   expect(body).toMatchObject({
     status: true,
-    data: expect.arrayContaining(['KilnVoice01', 'KilnVoice02']),
+    // Voices that callers without a credential have made are in nobody's list.
+    data: [],
     extra: { voices: expect.any(Array), provider: expect.any(Object) },
   });
 }, 60_000);
