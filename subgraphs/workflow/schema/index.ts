@@ -4,6 +4,8 @@ import './execution.ts';
 import './execution-fields.ts';
 import './user.ts';
 import './payment.ts';
+import './checkout.ts';
+import './refund.ts';
 import './payment-list.ts';
 import './catalog.ts';
 import './template-changes.ts';
