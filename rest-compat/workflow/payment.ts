@@ -29,7 +29,7 @@ const noStore = { 'Cache-Control': 'no-store' } as const;
 function paymentData(payment: PaymentFields) {
   const { amountRefunded: refundedAmount, template } = payment;
   const refunds = payment.refunds.map(({ id: refundId, reason, ...refund }) => {
-    return { refundId, reason: reason.toLowerCase(), ...refund };
+    return { refundId, reason: reason?.toLowerCase() ?? null, ...refund };
   });
   return {
     ...payment,

@@ -319,6 +319,27 @@ describe('a refund', () => {
     ]);
   });
 
+  it("on the provider's own page is listed too, and how it ends", async () => {
+    const id = await paid();
+    const { ppPaymentIntentId } = await read(id);
+    const listed = async () => (await shop.payments.refundsOf([id]))[0];
+    const form = { payment_intent: String(ppPaymentIntentId), amount: '30' };
+    const first = createRefund(shop.standIn, form);
+    await expect
+      .poll(listed, PATIENCE)
+      .toMatchObject([{ id: first.id, amount: 30, reason: null, status: 'succeeded' }]);
+    await shop.payments.refund(operator, id, { ...refundAll, amount: 20, reason: 'TECHNICAL_ISSUE' });
+    createRefund(shop.standIn, { ...form, reason: 'duplicate' });
+    await expect.poll(async () => (await listed())?.length, PATIENCE).toBe(3);
+    const amounts = (await listed())?.map(({ amount, reason }) => `${amount} ${reason}`);
+    expect(amounts?.toSorted()).toEqual(['20 TECHNICAL_ISSUE', '30 DUPLICATE', '30 null']);
+    await shop.standIn.control.failRefund(first.id);
+    await expect
+      .poll(async () => (await listed())?.find(({ id: made }) => made === first.id)?.status, PATIENCE)
+      .toBe('failed');
+    expect(await read(id)).toMatchObject({ status: 'COMPLETED', amountRefunded: 50 });
+  });
+
   it('under one key is one refund', async () => {
     const id = await paid();
     const request = { ...refundAll, amount: 10, idempotencyKey: 'once' };

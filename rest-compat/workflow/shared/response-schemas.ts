@@ -44,8 +44,16 @@ const refundReason = enumOf('user_request', 'technical_issue', 'duplicate', 'fra
 const refunded = {
   refundedAmount: withDescription(integer, 'What was given back of it, in minor units.'),
   refunds: withDescription(
-    listOf(objectOf({ refundId: string, amount, reason: refundReason, status: string, createdAt: dateTime })),
-    'Its refunds that were made here, oldest first.',
+    listOf(
+      objectOf({
+        refundId: string,
+        amount,
+        reason: nullable(refundReason),
+        status: string,
+        createdAt: dateTime,
+      }),
+    ),
+    "Its refunds, those of the payment provider's own pages too, oldest first; the reason is null where none was given.",
   ),
 };
 

@@ -115,7 +115,7 @@ export interface WorkflowRefund {
   metadata: JSONColumnType<StoredJson>;
   paymentId: string;
   ppRefundId: string | null;
-  reason: RefundReason;
+  reason: RefundReason | null;
   status: Generated<string>;
 }
 

@@ -45,7 +45,8 @@ export type RefundReason = (typeof refundReasons)[number];
 
 /** A refund as the payment lists it. */
 export interface PaymentRefund extends Refund {
-  readonly reason: RefundReason;
+  /** Null where the provider's own page gave none. */
+  readonly reason: RefundReason | null;
   readonly createdAt: Date;
 }
 

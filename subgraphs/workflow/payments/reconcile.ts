@@ -7,7 +7,8 @@ import { acceptExecution, type NewExecution } from '../executions/accept.ts';
 import { cancelQueue } from '../executions/lifecycle.ts';
 import type { StoredExecution } from '../executions/store.ts';
 import { withCallerErrors } from './failures.ts';
-import type { PayProvider } from './provider/pay-provider.ts';
+import { changedRefunds, saveRefunds } from './listed-refunds.ts';
+import type { ListedRefund, PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
 /**
@@ -68,8 +69,9 @@ async function once(
   const sessionId = sessionFor(payment, options.sessionId);
   if (sessionId === null) return withoutCheckout(dependencies, payment);
   const state = await requestState(dependencies, payment, { sessionId, expire: options.expire ?? false });
+  const refunds = await withCallerErrors(() => changedRefunds(dependencies, payment, state));
   onStep?.('asked');
-  return apply(dependencies, payment, state);
+  return apply(dependencies, payment, { state, refunds });
 }
 
 /** A payment without a checkout session can't be paid; it is cancelled when it expires. */
@@ -108,9 +110,9 @@ async function requestState(
 async function apply(
   dependencies: ReconcileDependencies,
   payment: StoredPayment,
-  state: CheckoutState,
+  { state, refunds }: { readonly state: CheckoutState; readonly refunds: readonly ListedRefund[] },
 ): Promise<StoredPayment | null> {
-  if (isUnchanged(payment, state)) return payment;
+  if (isUnchanged(payment, state) && refunds.length === 0) return payment;
   const { database, bus, startSoon, onStep } = dependencies;
   const written = await database
     .transaction()
@@ -129,6 +131,7 @@ async function apply(
       });
       // A version conflict: the execution written above must be rolled back.
       if (updated === null) throw new VersionConflict();
+      await saveRefunds(transaction, payment, refunds);
       await cancelRefunded(transaction, dependencies.queue, { payment, updated });
       onStep?.('payment written');
       return { updated, execution };

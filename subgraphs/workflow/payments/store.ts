@@ -54,6 +54,7 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
         .select(['ppRefundId', 'paymentId', 'amount', 'status', 'reason', 'createdAt'])
         .where('paymentId', 'in', paymentIds)
         .where('ppRefundId', 'is not', null)
+        .orderBy('createdAt')
         .orderBy('id')
         .execute();
       return rows.map(({ ppRefundId, ...row }) => ({ ...row, id: ppRefundId ?? '' }));

@@ -37,10 +37,13 @@ const PaymentRefund = builder.objectRef<PaymentRefundShape>('PaymentRefund').imp
   fields: (t) => ({
     id: t.exposeID('id', { description: "The payment provider's id." }),
     amount: t.exposeInt('amount', { description: 'In minor units of the currency (cents).' }),
-    reason: t.expose('reason', { type: RefundReason, description: 'Why.' }),
+    reason: t.expose('reason', {
+      type: RefundReason,
+      nullable: true,
+      description: "Why; null where none was given on the payment provider's own page.",
+    }),
     status: t.exposeString('status', {
-      description:
-        "The provider's word when it was made: pending, requires_action, succeeded, failed, canceled.",
+      description: "The provider's word: pending, requires_action, succeeded, failed, canceled.",
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
   }),
@@ -69,8 +72,7 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
     amountRefunded: t.exposeInt('amountRefunded', { description: 'What was given back, in minor units.' }),
     refunds: t.field({
       type: [PaymentRefund],
-      description:
-        "Its refunds that were made here, oldest first; those of the provider's own pages are not among them.",
+      description: "Its refunds, oldest first; those that were made on the payment provider's own pages too.",
       resolve: async ({ id }, _, { loaders }) => [...(await loaders.refunds.load(id))],
     }),
     currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),

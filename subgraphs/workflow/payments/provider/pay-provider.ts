@@ -22,6 +22,8 @@ export interface PayProvider {
   refund(request: NewRefund): Promise<MadeRefund>;
   /** The refund that was made under this `refundId`, however long ago; null when there is none. */
   findRefund(request: Pick<NewRefund, 'refundId' | 'paymentIntentId'>): Promise<MadeRefund | null>;
+  /** Every refund of a payment intent, those of the provider's own pages too, in any order. */
+  refundsOf(paymentIntentId: string): Promise<readonly ListedRefund[]>;
   /** Verifies and reads a webhook body. Throws NOT_AUTHENTIC for a wrong or old signature. */
   readEvent(body: Buffer, signature: string): PayEvent;
   /** Events since then that could not be delivered, newest first; read page by page. */
@@ -65,6 +67,15 @@ export interface MadeRefund {
   /** Minor units. */
   readonly amount: number;
   readonly status: string;
+}
+
+/** A refund as the provider lists it. */
+export interface ListedRefund extends MadeRefund {
+  /** Ours; null for one that was made on the provider's own pages. */
+  readonly refundId: string | null;
+  /** Null where none was given there. */
+  readonly reason: RefundReason | null;
+  readonly createdAt: Date;
 }
 
 /** An event, and the object that it refers to. */

@@ -1,10 +1,12 @@
 import { Stripe } from 'stripe';
 
-import type { CheckoutState, RefundReason } from '../../domain/payment.ts';
-import { PayProviderError, type MadeRefund, type PayEvent, type PayProvider } from './pay-provider.ts';
+import type { CheckoutState } from '../../domain/payment.ts';
+import { PayProviderError, type PayEvent, type PayProvider } from './pay-provider.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
 import { called, payErrorOf } from './stripe-errors.ts';
 import { eventOf } from './stripe-events.ts';
+import { checkedId } from './stripe-ids.ts';
+import { findRefund, listRefunds, refund } from './stripe-refunds.ts';
 
 /**
  * Stripe. The same code calls api.stripe.com and the sandbox's stand-in: only host, port and protocol differ. The SDK pins
@@ -26,14 +28,6 @@ const RETRIES = 2;
 const TOLERANCE_SECONDS = 300;
 /** Largest page of a list at Stripe. */
 const PAGE = 100;
-
-/** Stripe has no reason for a technical failure; ours is in the metadata. `fraudulent` also blocks the card at Stripe. */
-const REASONS: Readonly<Record<RefundReason, Stripe.RefundCreateParams.Reason>> = {
-  USER_REQUEST: 'requested_by_customer',
-  TECHNICAL_ISSUE: 'requested_by_customer',
-  DUPLICATE: 'duplicate',
-  FRAUDULENT: 'fraudulent',
-};
 
 /** Creates the adapter. It makes no call until it is used. */
 export function createStripe(options: StripeOptions): PayProvider {
@@ -60,6 +54,7 @@ export function createStripe(options: StripeOptions): PayProvider {
         return data[0]?.id ?? null;
       }),
     refund: (request) => called(() => refund(stripe, environment, request)),
+    refundsOf: (paymentIntentId) => called(() => listRefunds(stripe, paymentIntentId)),
     findRefund: (request) => called(() => findRefund(stripe, request)),
     readEvent: (body, signature) => eventOf(verified(stripe, options.webhookSecrets, { body, signature })),
     undelivered: (since) => undelivered(stripe, since),
@@ -169,35 +164,6 @@ async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState>
   return checkoutStateOf(stripe, sessionId);
 }
 
-async function refund(stripe: Stripe, environment: string, request: Parameters<PayProvider['refund']>[0]) {
-  const { refundId, paymentId, paymentIntentId, amount, reason } = request;
-  const made = await stripe.refunds.create(
-    {
-      payment_intent: paymentIntentId,
-      amount,
-      reason: REASONS[reason],
-      metadata: { app: 'kiln', payment_id: paymentId, refund_id: refundId, reason: reason.toLowerCase() },
-    },
-    { idempotencyKey: `${environment}:refund:${refundId}` },
-  );
-  return madeRefund(made);
-}
-
-function madeRefund({ id, amount, status }: Stripe.Refund): MadeRefund {
-  return { id: checkedId(id, ''), amount, status: status ?? 'pending' };
-}
-
-/** Stripe forgets idempotency keys after a day, but not the metadata. */
-async function findRefund(
-  stripe: Stripe,
-  { refundId, paymentIntentId }: Parameters<PayProvider['findRefund']>[0],
-): Promise<MadeRefund | null> {
-  for await (const made of stripe.refunds.list({ payment_intent: paymentIntentId, limit: PAGE })) {
-    if (made.metadata?.['refund_id'] === refundId) return madeRefund(made);
-  }
-  return null;
-}
-
 async function* undelivered(stripe: Stripe, since: Date): AsyncGenerator<PayEvent> {
   const created = { gt: Math.floor(since.getTime() / 1000) };
   try {
@@ -226,10 +192,4 @@ function verified(
     'NOT_AUTHENTIC',
     'the signature of this event is none of ours, or it is too old',
   );
-}
-
-/** Checks that an id is one: the SDK may return any body as an answer. */
-function checkedId(id: unknown, prefix: string): string {
-  if (typeof id === 'string' && id !== '' && id.startsWith(prefix)) return id;
-  throw new PayProviderError('UNAVAILABLE', 'the payment provider answered something that is no answer');
 }
