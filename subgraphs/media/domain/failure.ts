@@ -40,6 +40,7 @@ interface UpstreamErrorOptions {
   readonly retryAfter?: number | undefined;
   readonly startUnknown?: boolean;
   readonly field?: string | undefined;
+  readonly refusedCredentials?: boolean;
   readonly cause?: unknown;
 }
 
@@ -54,6 +55,8 @@ export class UpstreamError extends Error {
   readonly startUnknown: boolean;
   /** The input field at fault, by Kiln's name. */
   readonly field: string | undefined;
+  /** Whether the upstream refused the binding's own credentials. */
+  readonly refusedCredentials: boolean;
 
   constructor(code: UpstreamCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
@@ -63,6 +66,7 @@ export class UpstreamError extends Error {
     this.retryAfter = options.retryAfter;
     this.startUnknown = options.startUnknown ?? false;
     this.field = options.field;
+    this.refusedCredentials = options.refusedCredentials ?? false;
   }
 }
 
@@ -72,6 +76,11 @@ const PERMANENT: ReadonlySet<UpstreamCode> = new Set(['MODERATION_REFUSED', 'INV
 /** An input that the upstream does not take, or that can't be had. */
 export function invalidInput(field: string, reason: string, cause?: unknown): UpstreamError {
   return new UpstreamError('INVALID_INPUT', `${field}: ${reason}`, { field, cause });
+}
+
+/** A refusal of the binding's credentials: the same request would be refused again until an operator changes them. */
+export function refusedCredentials(message: string): UpstreamError {
+  return new UpstreamError('UNAVAILABLE', message, { retryable: false, refusedCredentials: true });
 }
 
 /** An upstream's error as tasks and attempts store it. */

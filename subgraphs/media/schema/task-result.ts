@@ -151,8 +151,13 @@ builder.objectFields(Task, (t) => ({
   }),
   text: t.string({
     nullable: true,
-    description: 'The text it made, for kinds that make text.',
+    description: 'The text it made, for kinds that make text; the first of `texts`.',
     resolve: ({ result }) => result?.texts[0],
+  }),
+  texts: t.stringList({
+    description:
+      'Every text it made, in order: an analysis has one, a ComfyUI graph one per text that it shows.',
+    resolve: ({ result }) => [...(result?.texts ?? [])],
   }),
   provider: t.string({
     nullable: true,

@@ -78,6 +78,65 @@ describe('what a graph made', () => {
     expect(error.message).toContain('node 3 (KSampler) failed: torch.OutOfMemoryError');
   });
 
+  it('may be text alone', async () => {
+    const outputs = { '2': { text: ['a lighthouse'] } };
+    const done = await status({ outputs, status: { status_str: 'success', completed: true } });
+    expect(done).toMatchObject({ state: 'finished', outcome: { files: [], texts: ['a lighthouse'] } });
+  });
+
+  const failing = (type: string, message: string) => {
+    const data = {
+      node_id: '3',
+      node_type: 'KSampler',
+      exception_type: type,
+      exception_message: message,
+    };
+    return status({
+      status: { status_str: 'error', completed: false, messages: [['execution_error', data]] },
+    });
+  };
+  const GPU =
+    'Allocation on device \nThis error means you ran out of memory on your GPU.\n\nTIPS: a smaller batch';
+
+  it.each([
+    ['torch.OutOfMemoryError', GPU],
+    ['torch.cuda.OutOfMemoryError', 'CUDA out of memory. Tried to allocate 2.00 GiB'],
+    ['RuntimeError', 'CUDA error: an illegal memory access was encountered'],
+    ['torch.AcceleratorError', 'CUDA error: device-side assert triggered'],
+    ['requests.exceptions.ConnectionError', 'Max retries exceeded'],
+    ['builtins.TimeoutError', ''],
+  ])('may come another time after %s: %s', async (type, message) => {
+    const failed = await failing(type, message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  it.each([
+    ['RuntimeError', 'mat1 and mat2 shapes cannot be multiplied (77x768 and 1024x320)'],
+    ['Exception', 'Saving image outside the output folder is not allowed.'],
+    ['ValueError', 'height must be > 0'],
+    ['KeyError', "'samples'"],
+  ])('never comes after %s: %s', async (type, message) => {
+    const failed = await failing(type, message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'workflow.3' });
+    expect(error.message).toBe(`comfyui: node 3 (KSampler) failed: ${type}: ${message}`);
+  });
+
+  it.each([
+    [
+      "[Errno 2] No such file or directory: '/home/Ann Lee/ComfyUI/models/x.pt'",
+      '[Errno 2] No such file or directory: [path]',
+    ],
+    ['full_output_folder: /root/ComfyUI/evil, 3/4 left', 'full_output_folder: [path], 3/4 left'],
+    ['cannot open C:\\Users\\Ann Lee\\models\\x.pt', 'cannot open [path]'],
+    ['File "\\\\share\\x.pt" and/or https://a.example/b/c', 'File [path] and/or https://a.example/b/c'],
+  ])('is told without the paths of the machine: %s', async (message, shown) => {
+    const failed = await failing('OSError', message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error.message).toBe(`comfyui: node 3 (KSampler) failed: OSError: ${shown}`);
+  });
+
   it('is not lost when it ends between the question for its history and that for the queue', async () => {
     stage.proxy.respondNext('/history/', { body: {} });
     stage.proxy.respondNext('/queue', { body: idle });
@@ -130,6 +189,11 @@ describe('the messages of the socket', () => {
 
   it.each(['execution_success', 'execution_error', 'execution_interrupted'])('end with %s', (type) => {
     expect(progress().take(message(type, {}))).toBe('ended');
+  });
+
+  it('name the running node without its prompt to a socket that comes late', () => {
+    const frame = JSON.stringify({ type: 'executing', data: { node: '3' } });
+    expect(progress().take(frame)).toEqual({ progress: 0, stage: 'node 3 (KSampler)' });
   });
 
   it('of other prompts, unknown ones and half ones change nothing', () => {

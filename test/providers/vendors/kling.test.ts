@@ -86,7 +86,7 @@ describe('a video from pictures, at the stand-in', () => {
 
   it('is refused with another secret, which is not its caller’s fault', async () => {
     const error = await failureOf(start(withKeys({ accessKey: 'an-access-key', secretKey: `${SECRET}!` })));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     expect(await world().starts()).toEqual({});
   });
 
@@ -119,14 +119,14 @@ describe('the wire’s words', () => {
   });
 
   it.each([
-    [401, 1002, 'UNAVAILABLE', true, false],
+    [401, 1002, 'UNAVAILABLE', false, false],
     [429, 1102, 'OUT_OF_CREDIT', true, false],
     [400, 1201, 'INVALID_INPUT', false, false],
     [404, 1203, 'UNAVAILABLE', true, false],
     [400, 1301, 'MODERATION_REFUSED', false, false],
     [429, 1302, 'RATE_LIMITED', true, false],
     [429, 1303, 'RATE_LIMITED', true, false],
-    [429, 1304, 'UNAVAILABLE', true, false],
+    [429, 1304, 'UNAVAILABLE', false, false],
     [503, 5001, 'UNAVAILABLE', true, true],
     [504, 5002, 'UNAVAILABLE', true, true],
     // The code in the body says more than the status.

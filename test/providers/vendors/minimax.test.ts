@@ -35,8 +35,8 @@ describe('a start', () => {
   it.each([
     [1002, 'RATE_LIMITED', true, false],
     [2056, 'RATE_LIMITED', true, false],
-    [1004, 'UNAVAILABLE', true, false],
-    [2049, 'UNAVAILABLE', true, false],
+    [1004, 'UNAVAILABLE', false, false],
+    [2049, 'UNAVAILABLE', false, false],
     [1008, 'OUT_OF_CREDIT', true, false],
     [1026, 'MODERATION_REFUSED', false, false],
     [2013, 'INVALID_INPUT', false, false],

@@ -86,7 +86,7 @@ describe('an answer of Volcengine', () => {
       return failureOf(job('AVATAR').start({ kind: 'AVATAR', videoId: 'v' }, context()));
     };
     expect(await start(429, full)).toMatchObject({ code: 'RATE_LIMITED', startUnknown: false });
-    const unsigned = { code: 'UNAVAILABLE', retryable: true, startUnknown: false };
+    const unsigned = { code: 'UNAVAILABLE', retryable: false, startUnknown: false };
     expect(await start(401, answers['signature'])).toMatchObject(unsigned);
     const unopened = await start(400, { code: 50_400, message: 'Access Denied' });
     expect(unopened).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });

@@ -18,7 +18,7 @@ export interface ComfyWork<File = InputRef> extends AtGenerator {
 /** What holds for it. Whether a graph can run is known to the machine alone. */
 export const comfyKinds = {
   COMFY_WORKFLOW: {
-    description: 'Whatever a ComfyUI graph makes.',
+    description: 'Whatever a ComfyUI graph makes: files, texts or both.',
     mutation: 'runComfyWorkflow',
     generator: 'comfy',
     category: 'workflow',
@@ -28,7 +28,7 @@ export const comfyKinds = {
       name: 'output',
       types: ['image/', 'video/', 'audio/', 'model/'],
       label: 'media',
-      needsFile: true,
+      needsFile: false,
     },
     timeoutSeconds: LONG_SECONDS,
   },

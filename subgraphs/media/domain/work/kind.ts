@@ -56,7 +56,7 @@ export interface ResultKind {
   readonly types: readonly string[];
   /** What the refusal calls it. */
   readonly label: string;
-  /** Whether a result without a file is none. */
+  /** Whether a result without a file is none; else texts and facts alone are one. */
   readonly needsFile: boolean;
 }
 

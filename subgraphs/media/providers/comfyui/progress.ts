@@ -42,10 +42,13 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
     share = Math.min(1, Math.max(0, value / max));
     step = max > 1 ? ` ${value}/${max}` : '';
   };
+  // To a client that comes late the server names the running node without its prompt; no other prompt has our client id.
+  const isOurs = ({ type, data }: z.output<typeof message>): boolean =>
+    (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
     take(frame) {
       const parsed = message.safeParse(jsonOf(frame));
-      if (!parsed.success || parsed.data.data['prompt_id'] !== promptId) return null;
+      if (!parsed.success || !isOurs(parsed.data)) return null;
       const { type, data } = parsed.data;
       const node = typeof data['node'] === 'string' ? data['node'] : null;
       if (ENDS.has(type) || (type === 'executing' && data['node'] === null)) return 'ended';

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, JobStatus } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { failureOf } from './failure.ts';
 import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';
 import { graphIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
@@ -100,19 +101,6 @@ function statusOf(entry: HistoryEntry, there: CallContext): JobStatus {
   const { status, outputs } = entry;
   const isDone = status?.completed === true || status?.status_str === 'success';
   if (isDone || !status) return { state: 'finished', outcome: outcomeOf(outputs, there) };
-  if (status.status_str === 'error') return { state: 'failed', error: failureIn(status.messages) };
+  if (status.status_str === 'error') return { state: 'failed', error: failureOf(status.messages) };
   return { state: 'running', progress: null };
-}
-
-/** Failure and interruption differ in the last message only. */
-function failureIn(messages: readonly (readonly [string, unknown, ...unknown[]])[]): UpstreamError {
-  const last = messages.findLast(([name]) => name === 'execution_error' || name === 'execution_interrupted');
-  const details = (last?.[1] ?? {}) as Readonly<Record<string, unknown>>;
-  const text = (name: string) => (typeof details[name] === 'string' ? details[name] : '?');
-  const node = `node ${text('node_id')} (${text('node_type')})`;
-  if (last?.[0] === 'execution_interrupted') {
-    return new UpstreamError('UNAVAILABLE', `comfyui: interrupted at ${node}`, { retryable: false });
-  }
-  const message = `comfyui: ${node} failed: ${text('exception_type')}: ${text('exception_message')}`;
-  return new UpstreamError('UNAVAILABLE', message.trim().slice(0, 500));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
@@ -76,7 +76,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
     throw new UpstreamError(isForToday ? 'OUT_OF_CREDIT' : 'RATE_LIMITED', message, { retryAfter });
   }
   if (details.some(({ reason }) => reason === 'API_KEY_INVALID') || /API key not valid/i.test(message)) {
-    throw new UpstreamError('UNAVAILABLE', 'the provider refused our credentials');
+    throw refusedCredentials('the provider refused our credentials');
   }
   if (answer.status === 400 && MODERATION.test(message)) throw refusedContent(message);
   // Files take a while to process and expire after two days; both come as other errors.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, id, text } from '../shared/reader.ts';
@@ -66,7 +66,7 @@ function errorOfCode(code: number, { message, answer, purpose }: CodeContext): U
     case 1004:
     case 1103:
     case 1304:
-      return new UpstreamError('UNAVAILABLE', `kling refused our credentials (${code})`);
+      return refusedCredentials(`kling refused our credentials (${code})`);
     case 1101:
     case 1102:
       return new UpstreamError('OUT_OF_CREDIT', 'kling: out of credit');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -76,7 +76,7 @@ function errorOfCode(code: number | null, { message, about, answer }: CodeContex
     return new UpstreamError('RATE_LIMITED', described, { retryAfter: retryAfterOf(answer) });
   }
   if (NOT_US.has(code)) {
-    return new UpstreamError('UNAVAILABLE', 'minimax refused our credentials');
+    return refusedCredentials('minimax refused our credentials');
   }
   if (code === 1008) {
     return new UpstreamError('OUT_OF_CREDIT', 'minimax: out of credit');

@@ -4,7 +4,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../../../platform/http/http-client.ts';
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
 
@@ -152,7 +152,7 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
   if (status === 429) return new UpstreamError('RATE_LIMITED', message, { retryAfter: retryAfterOf(answer) });
   if (status === 402) return new UpstreamError('OUT_OF_CREDIT', message);
   if (status === 401 || status === 403) {
-    return new UpstreamError('UNAVAILABLE', 'the provider refused our credentials');
+    return refusedCredentials('the provider refused our credentials');
   }
   if (status === 408 || status >= 500) {
     return new UpstreamError('UNAVAILABLE', message, {

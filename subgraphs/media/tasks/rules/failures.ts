@@ -9,12 +9,23 @@ export function failureFrom(thrown: unknown): Failure {
   return { code: 'INTERNAL', message: 'something went wrong on our side', retryable: false };
 }
 
-/** A start that may or may not have happened. */
-export const START_UNKNOWN: Failure = {
-  code: 'START_UNKNOWN',
-  message: 'it is not known whether the upstream took this work, so it was not started again; submit it anew',
-  retryable: false,
-};
+const START_UNKNOWN_MESSAGE =
+  'it is not known whether the upstream took this work, so it was not started again; submit it anew';
+
+/**
+ * The failure of a start that may or may not have happened; `retry` says whether it may simply be started again, `cause`
+ * is what the start ended with: an upstream's own words are kept.
+ */
+export function startUnknown({
+  retry,
+  cause,
+}: {
+  readonly retry: boolean;
+  readonly cause?: unknown;
+}): Failure {
+  const reason = cause instanceof UpstreamError ? ` (${cause.message})` : '';
+  return { code: 'START_UNKNOWN', message: START_UNKNOWN_MESSAGE + reason, retryable: retry };
+}
 
 /** A start that certainly did not happen: the next attempt may follow. */
 export const START_LOST: Failure = {

@@ -164,7 +164,7 @@ describe('a start of which nobody knows whether it happened', () => {
     const { id } = await service.submit(me, image());
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
-      error: { code: 'START_UNKNOWN' },
+      error: { code: 'START_UNKNOWN', message: expect.stringContaining('(no answer)') },
     });
     expect(await attemptStates(service, id)).toEqual(['UNKNOWN']);
     expect(upstream.starts).toHaveLength(1);

@@ -2,7 +2,6 @@ import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
-import { START_UNKNOWN } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
@@ -17,11 +16,6 @@ export interface AttemptEnd {
   /** Only when the attempt is still under this claim. */
   readonly claim?: string;
   readonly retryAfter?: number | undefined;
-}
-
-/** The failure of a start that may have happened; `retry` says whether it may simply be started again. */
-export function startUnknown({ retry }: { readonly retry: boolean }): Failure {
-  return { ...START_UNKNOWN, retryable: retry };
 }
 
 /**
@@ -42,7 +36,7 @@ export async function endAttempt(
     const closed = await closeAttempt(scope.transaction, key, {
       from,
       to: isUnknown ? 'UNKNOWN' : isOver ? 'CANCELLED' : 'FAILED',
-      error: isUnknown ? START_UNKNOWN : failure,
+      error: isUnknown ? { ...failure, retryable: false } : failure,
       claim,
     });
     if (!closed) return false;

@@ -17,7 +17,7 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** Finished upstreams: the attempt is closed, and its files are fetched or its texts stored. */
 
-/** A finished upstream without the files that its kind of work makes. */
+/** A finished upstream without anything that its kind of work makes. */
 const EMPTY_RESULT: Failure = {
   code: 'UNAVAILABLE',
   message: 'the upstream finished without a result',
@@ -83,7 +83,7 @@ async function storeOrFinish(
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
     const data: StepJob = { taskId: task.id, step };
     await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
-  } else if (rulesOf(current.input).result.needsFile) {
+  } else if (rulesOf(current.input).result.needsFile || isEmpty(outcome)) {
     await transitions.failStep(scope, task, { step, failure: EMPTY_RESULT });
   } else {
     await transitions.finishStep(scope, task, {
@@ -95,6 +95,10 @@ async function storeOrFinish(
       }),
     });
   }
+}
+
+function isEmpty({ texts, facts = {} }: Outcome): boolean {
+  return texts.length === 0 && Object.keys(facts).length === 0;
 }
 
 /** What may be written down of an outcome: null when its files carry credentials or bytes. */

@@ -3,10 +3,10 @@ import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
-import { failureFrom } from '../../rules/failures.ts';
+import { failureFrom, startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
 import { callOf, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
-import { endAttempt, startUnknown } from '../attempts/end-attempt.ts';
+import { endAttempt } from '../attempts/end-attempt.ts';
 import { storeCallResult } from '../results/store-call-result.ts';
 import type { StoreDependencies } from '../results/store-worker.ts';
 import type { HeldClaim } from './claim.ts';
@@ -100,7 +100,7 @@ async function endFailedCall(
   } else {
     const { reference } = attempt;
     dependencies.logger.warn({ error: toError(error), reference }, 'a call ended without an answer');
-    const failure = startUnknown({ retry: binding.retryUnknownStart });
+    const failure = startUnknown({ retry: binding.retryUnknownStart, cause: error });
     await endAttempt(dependencies, attempt, { ...end, failure });
   }
 }

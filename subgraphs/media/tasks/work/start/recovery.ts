@@ -4,7 +4,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
 import type { AttemptTable } from '../../../database/task-tables.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
-import { START_LOST } from '../../rules/failures.ts';
+import { START_LOST, startUnknown } from '../../rules/failures.ts';
 import { findStaleClaims, takeOverClaim } from '../../storage/attempt-store.ts';
 import {
   connectionFor,
@@ -15,7 +15,7 @@ import {
   type AttemptContext,
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import { endAttempt, startUnknown } from '../attempts/end-attempt.ts';
+import { endAttempt } from '../attempts/end-attempt.ts';
 import { recordHandle } from './record-handle.ts';
 
 /**
@@ -25,8 +25,8 @@ import { recordHandle } from './record-handle.ts';
 export interface Recovery {
   /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
   recover(attempt: AttemptTable): Promise<boolean>;
-  /** Decides about a start under our own claim. False when the upstream does not answer yet. */
-  resolve(context: AttemptContext, claim: string): Promise<boolean>;
+  /** Decides about a start under our own claim, which ended with `cause`. False when the upstream does not answer yet. */
+  resolve(context: AttemptContext, claim: string, cause?: unknown): Promise<boolean>;
   /** Recovers abandoned starts, at most 50. */
   sweep(): Promise<void>;
 }
@@ -39,13 +39,13 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
     const claim = newId();
     if (!(await takeOverClaim(database, keyOf(attempt), { claim, staleSeconds }))) return false;
     const context = await readContext(dependencies, attempt);
-    if (context !== null) return resolve(dependencies, context, claim);
+    if (context !== null) return resolve(dependencies, context, { claim });
     const failure = startUnknown({ retry: false });
     return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
   return {
     recover,
-    resolve: (context, claim) => resolve(dependencies, context, claim),
+    resolve: (context, claim, cause) => resolve(dependencies, context, { claim, cause }),
     async sweep() {
       for (const attempt of await findStaleClaims(database, { staleSeconds, limit: 50 })) {
         await recover(attempt);
@@ -57,13 +57,14 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
 async function resolve(
   dependencies: WorkerDependencies,
   context: AttemptContext,
-  claim: string,
+  { claim, cause }: { readonly claim: string; readonly cause?: unknown },
 ): Promise<boolean> {
   const { attempt, binding, step } = context;
   const found = await findStart(dependencies, context);
   if (found === 'not-now') return false;
   if (found === 'unknowable' || found === 'absent') {
-    const failure = found === 'absent' ? START_LOST : startUnknown({ retry: binding.retryUnknownStart });
+    const unknown = startUnknown({ retry: binding.retryUnknownStart, cause });
+    const failure = found === 'absent' ? START_LOST : unknown;
     return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
   const capability = jobOf(binding, step.input.kind);

@@ -69,5 +69,5 @@ async function endFailedStart(
   }
   const { reference } = attempt;
   dependencies.logger.warn({ error: toError(error), reference }, 'it is not known whether a start happened');
-  await dependencies.recovery.resolve(context, claim);
+  await dependencies.recovery.resolve(context, claim, error);
 }
