@@ -44,8 +44,8 @@ export function policyPage(policy: Policy): string {
 
 const introduction = [
   'Every root field of both schemas and every REST route has one rule; one without a rule does not pass the types, `npm run schema` or the',
-  'start. The subgraphs enforce the rules, so they hold for GraphQL over HTTP, WebSocket, SSE and multipart, for REST, and for whoever asks a',
-  'subgraph directly. REST_AUTH chooses the mode. A credential of our own form that is expired, revoked or forged is 401 in every mode, never',
+  'start. The subgraphs enforce the rules, so they hold for GraphQL over HTTP, WebSocket, SSE and multipart, and for REST; subgraphs',
+  'in processes of their own answer nobody but the gateway. REST_AUTH chooses the mode. A credential of our own form that is expired, revoked or forged is 401 in every mode, never',
   `"anonymous". What is allowed here is still looked at by the service: other people's things are "not found", in lists as by id.`,
   '',
 ];

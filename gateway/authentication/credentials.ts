@@ -33,8 +33,8 @@ export interface BootstrapKey {
 
 /**
  * Resolves `Bearer <secret>` against the operator's service keys, all compared in constant time (their callers are
- * `key_<name>` with scope `admin`), then looks up the tokens and keys that sign-in has issued. With a foreign supergraph
- * there is no sign-in: every other credential is for its subgraphs.
+ * `key_<name>` with scope `admin`), then looks up the tokens and keys that sign-in has issued. With a supergraph
+ * file that has no workflow subgraph of Kiln's there is no sign-in: every other credential is for its subgraphs.
  */
 export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
@@ -51,9 +51,9 @@ export function createCredentialResolver(options: {
       if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) match = key.name;
     }
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };
-    if (options.isForeign) return null;
+    if (options.isForeign && options.lookup === undefined) return null;
     const known = isWorthAsking(secret) ? await options.lookup?.(secret) : null;
-    return known ?? (hasOurForm(secret) ? 'invalid' : null);
+    return known ?? (hasOurForm(secret) && !options.isForeign ? 'invalid' : null);
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
-import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
@@ -33,12 +33,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   );
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
-  const mediaUrl = urls.get('media');
-  const files =
-    supergraphFile === null && mediaUrl !== undefined ? createFileProxy({ mediaUrl, logger }) : undefined;
-  if (files !== undefined) lifecycle.add('file proxy', () => files.close());
-  const hooks = supergraphFile === null && mediaUrl !== undefined ? createHookProxy({ mediaUrl }) : undefined;
-  if (hooks !== undefined) lifecycle.add('hook proxy', () => hooks.close());
+  const { files, hooks } = proxiesTo(urls.get('media'), parts);
   const server = await startPublicServer(parts, {
     supergraphSdl,
     links,
@@ -47,8 +42,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     port,
     sharedCounts: await sharedCountsOf(parts),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
-    files: files?.handle,
-    hooks: hooks?.handle,
+    files,
+    hooks,
   });
   logger.info({ url: server.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
   return server;
@@ -65,17 +60,38 @@ async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undef
   return undefined;
 }
 
+/** Hand files and provider webhooks on to Kiln's media subgraph; absent without one. */
+function proxiesTo(mediaUrl: string | undefined, parts: ProcessParts) {
+  const { lifecycle, logger } = parts;
+  const sign = isOurs(parts, 'media') ? signerFor(parts, 'media') : undefined;
+  if (mediaUrl === undefined || sign === undefined) return { files: undefined, hooks: undefined };
+  const files = createFileProxy({ mediaUrl, sign, logger });
+  lifecycle.add('file proxy', () => files.close());
+  const hooks = createHookProxy({ mediaUrl, sign });
+  lifecycle.add('hook proxy', () => hooks.close());
+  return { files: files.handle, hooks: hooks.handle };
+}
+
 /** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */
 function urlOf({ config }: ProcessParts, name: string): string | null {
-  if (config.split.supergraphFile !== null) return null;
   if (name === 'media') return config.split.mediaUrl;
   return name === 'workflow' ? config.split.workflowUrl : null;
 }
 
+/** Whether a subgraph is Kiln's: in a supergraph file those are, which MEDIA_URL and WORKFLOW_URL name. */
+function isOurs(parts: ProcessParts, name: string): boolean {
+  return parts.config.split.supergraphFile === null || urlOf(parts, name) !== null;
+}
+
 /** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
-function linkTo({ config, logger }: ProcessParts, name: string, url: string): SubgraphLink {
-  const { internalKey, supergraphFile } = config.split;
-  if (supergraphFile !== null) return createRemoteLink({ name, url, logger, passesBearer: true });
-  const sign = internalKey === null ? {} : { sign: createCallerSigner({ key: internalKey, audience: name }) };
-  return createRemoteLink({ name, url, logger, ...sign });
+function linkTo(parts: ProcessParts, name: string, url: string): SubgraphLink {
+  const { logger } = parts;
+  if (!isOurs(parts, name)) return createRemoteLink({ name, url, logger, passesBearer: true });
+  const sign = signerFor(parts, name);
+  return createRemoteLink({ name, url, logger, ...(sign && { sign }) });
+}
+
+function signerFor({ config }: ProcessParts, audience: string): CallerSigner | undefined {
+  const { internalKey } = config.split;
+  return internalKey === null ? undefined : createCallerSigner({ key: internalKey, audience });
 }

@@ -50,9 +50,10 @@ export async function startPublicServer(
   options: PublicServerOptions,
 ): Promise<PublicServer> {
   const { config, logger, lifecycle } = parts;
-  // A foreign supergraph never gets credentials of ours.
-  const isForeign = config.split.supergraphFile !== null;
-  const workflow = isForeign ? undefined : options.links['workflow'];
+  // Credentials of ours are only for subgraphs of ours.
+  const { supergraphFile, workflowUrl } = config.split;
+  const isForeign = supergraphFile !== null;
+  const workflow = isForeign && workflowUrl === null ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
@@ -77,7 +78,7 @@ export async function startPublicServer(
     rateLimiter,
     connectionLimit: config.limits.connections,
     requiresCredential: config.auth.mode === 'required',
-    paidSubscriptions: isForeign ? [] : PAID_SUBSCRIPTIONS,
+    paidSubscriptions: isForeign && config.split.mediaUrl === null ? [] : PAID_SUBSCRIPTIONS,
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,

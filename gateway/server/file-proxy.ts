@@ -3,7 +3,10 @@ import { pipeline } from 'node:stream/promises';
 
 import { Pool } from 'undici';
 
+import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError, toError } from '../../platform/errors.ts';
+import { CALLER_HEADER, type CallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { newTraceId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** Forwards /files/* to the media process of a split system; streams the bytes, with range and caching headers. */
@@ -15,6 +18,8 @@ export interface FileProxy {
 export interface FileProxyOptions {
   /** The media subgraph's GraphQL URL; its files are at the same origin. */
   readonly mediaUrl: string;
+  /** Makes the assertions without which media answers nobody. */
+  readonly sign: CallerSigner;
   readonly logger: Logger;
 }
 
@@ -23,7 +28,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
 /** Makes the proxy over a connection pool, which `close` ends. */
-export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FileProxy {
+export function createFileProxy({ mediaUrl, sign, logger }: FileProxyOptions): FileProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {
     connections: 64,
@@ -34,7 +39,7 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
     async handle(request, response) {
       const disconnected = new AbortController();
       response.once('close', () => disconnected.abort());
-      const answer = await forward(pool, request, disconnected.signal);
+      const answer = await forward(request, { pool, sign, signal: disconnected.signal });
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {
         await pipeline(answer.body, response);
@@ -48,15 +53,26 @@ export function createFileProxy({ mediaUrl, logger }: FileProxyOptions): FilePro
   };
 }
 
-async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+interface Forwarding {
+  readonly pool: Pool;
+  readonly sign: CallerSigner;
+  readonly signal: AbortSignal;
+}
+
+async function forward(request: IncomingMessage, { pool, sign, signal }: Forwarding) {
   const headers = Object.fromEntries(
     FORWARDED.flatMap((name) =>
       request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
     ),
   );
   try {
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    return await pool.request({ method, path: request.url ?? '/', headers, signal });
+    const target = {
+      method: request.method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
+      path: request.url ?? '/',
+    };
+    // The address is the capability, whoever the caller is.
+    const asserted = await sign(anonymousCaller(newTraceId(), null), { ...target, body: null });
+    return await pool.request({ ...target, headers: { ...headers, [CALLER_HEADER]: asserted }, signal });
   } catch (cause) {
     throw new AppError('UNAVAILABLE', 'files are not available right now', { retryAfter: 2, cause });
   }

@@ -3,10 +3,16 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
+import {
+  bytesHash,
+  createCallerSigner,
+  createCallerVerifier,
+} from '../../platform/graphql/links/caller-assertion.ts';
 import { createHookProxy, type HookProxy } from './hook-proxy.ts';
 
 /** A gateway with nothing but the proxy, before a media process that writes down what it is asked. */
 
+const KEY = 'the-internal-key-of-the-tests-0123456789';
 let seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[];
 let media: Server;
 let gateway: Server;
@@ -34,7 +40,10 @@ beforeEach(async () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"challenge":"7"}');
     });
   });
-  proxy = createHookProxy({ mediaUrl: `${await listen(media)}/graphql` });
+  proxy = createHookProxy({
+    mediaUrl: `${await listen(media)}/graphql`,
+    sign: createCallerSigner({ key: KEY, audience: 'media' }),
+  });
   gateway = createServer((request, response) => {
     proxy.handle(request, response).catch((error: unknown) => {
       failure = error;
@@ -68,7 +77,13 @@ it('hands a webhook on byte for byte with what it is signed with, and nobody’s
     body: '{ "status":  "OK" }',
     headers: { 'x-fal-webhook-signature': 'ff' },
   });
-  for (const name of ['authorization', 'cookie', 'x-kiln-caller']) {
+  const target = { method: 'POST', path: '/hooks/fal?attempt=a%2F1%2F1&mac=b' };
+  const verify = createCallerVerifier({ key: KEY, audience: 'media' });
+  expect(await verify(seen[0]?.headers['x-kiln-caller'], target)).toMatchObject({
+    caller: { kind: 'anonymous' },
+    body: bytesHash(Buffer.from('{ "status":  "OK" }')),
+  });
+  for (const name of ['authorization', 'cookie']) {
     expect(seen[0]?.headers).not.toHaveProperty(name);
   }
 });

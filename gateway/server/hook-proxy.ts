@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Pool } from 'undici';
 
+import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
+import {
+  bytesHash,
+  CALLER_HEADER,
+  type CallerSigner,
+} from '../../platform/graphql/links/caller-assertion.ts';
+import { newTraceId } from '../../platform/ids.ts';
 
 /** Forwards provider webhooks to the media process of a split system, which knows the attempts and their keys. */
 export interface HookProxy {
@@ -10,7 +17,16 @@ export interface HookProxy {
   close(): Promise<void>;
 }
 
+export interface HookProxyOptions {
+  /** The media subgraph's GraphQL URL. */
+  readonly mediaUrl: string;
+  /** Makes the assertions without which media answers nobody. */
+  readonly sign: CallerSigner;
+}
+
 const TIMEOUT_MS = 20_000;
+/** Largest webhook in bytes. */
+const MAX_BYTES = 1024 * 1024;
 /** Largest response: an echoed challenge. */
 const MAX_ANSWER = 1024 * 1024 + 1024;
 /** Headers that are not forwarded: about the connection, or credentials. */
@@ -18,7 +34,7 @@ const DROPPED =
   /^(connection|keep-alive|transfer-encoding|upgrade|te|host|expect|cookie|authorization|x-kiln-.*)$/;
 
 /** Makes the proxy over a small connection pool, which `close` ends. */
-export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): HookProxy {
+export function createHookProxy({ mediaUrl, sign }: HookProxyOptions): HookProxy {
   const { origin } = new URL(mediaUrl);
   const pool = new Pool(origin, {
     connections: 16,
@@ -30,7 +46,7 @@ export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): Ho
     async handle(request, response) {
       const disconnected = new AbortController();
       response.once('close', () => disconnected.abort());
-      const { status, headers, body } = await forward(pool, request, disconnected.signal);
+      const { status, headers, body } = await forward(request, { pool, sign, signal: disconnected.signal });
       const forwarded = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
         headers[name] === undefined ? [] : [[name, String(headers[name])]],
       );
@@ -40,7 +56,13 @@ export function createHookProxy({ mediaUrl }: { readonly mediaUrl: string }): Ho
   };
 }
 
-async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal) {
+interface Forwarding {
+  readonly pool: Pool;
+  readonly sign: CallerSigner;
+  readonly signal: AbortSignal;
+}
+
+async function forward(request: IncomingMessage, { pool, sign, signal }: Forwarding) {
   const headers = Object.fromEntries(
     Object.entries(request.headers).flatMap(([name, value]) =>
       value === undefined || DROPPED.test(name) ? [] : [[name, String(value)]],
@@ -48,14 +70,36 @@ async function forward(pool: Pool, request: IncomingMessage, signal: AbortSignal
   );
   try {
     const method = request.method === 'POST' ? 'POST' : 'GET';
-    const body = method === 'POST' ? request : null;
-    const answer = await pool.request({ method, path: request.url ?? '/', headers, body, signal });
+    const target = { method, path: request.url ?? '/' } as const;
+    const body = method === 'POST' ? await readBytes(request) : null;
+    const asserted = await sign(anonymousCaller(newTraceId(), null), {
+      ...target,
+      body: body && bytesHash(body),
+    });
+    const answer = await pool.request({
+      ...target,
+      headers: { ...headers, [CALLER_HEADER]: asserted },
+      body,
+      signal,
+    });
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     return { status: answer.statusCode, headers: answer.headers, body: bytes };
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     throw new AppError('UNAVAILABLE', 'provider webhooks are not accepted right now', {
       retryAfter: 2,
       cause,
     });
   }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new AppError('PAYLOAD_TOO_LARGE', `a webhook has at most ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

@@ -32,9 +32,10 @@ function checkSplit({ values, commandLine, role, production }: SettingsContext, 
   if (commandLine.supergraph !== null && role !== 'gateway') {
     report('--supergraph', 'is for the gateway alone: add --role gateway');
   }
-  const isSplit = role !== 'all' || values.MEDIA_URL !== null || values.WORKFLOW_URL !== null;
+  const isNamed = values.MEDIA_URL !== null || values.WORKFLOW_URL !== null;
+  const isSplit = isNamed || (role !== 'all' && commandLine.supergraph === null);
   if (values.INTERNAL_KEY !== null) return;
-  if (isSplit && commandLine.supergraph === null) {
+  if (isSplit) {
     report('INTERNAL_KEY', 'is needed when processes are split: set the same secret for all of them');
   } else if (production && values.FILES_URL_TTL > 0) {
     report('INTERNAL_KEY', 'is needed in production when FILES_URL_TTL is set: it signs file addresses');

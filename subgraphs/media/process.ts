@@ -53,7 +53,6 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
-    openIntrospection: !config.production,
     readiness: async () => void (await Promise.all([database.check(), store.check()])),
     extraRoutes: (app) => {
       app.use('/files', media.handleFile);

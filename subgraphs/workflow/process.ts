@@ -77,7 +77,6 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
-    openIntrospection: !config.production,
     readiness: () => database.check(),
   });
   lifecycle.add('server', () => server.close());

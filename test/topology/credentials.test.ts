@@ -6,7 +6,11 @@ import { WebSocket } from 'ws';
 
 import { internalCaller } from '../../platform/access/caller.ts';
 import { readConfig } from '../../platform/config/config.ts';
-import { CALLER_HEADER, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import {
+  CALLER_HEADER,
+  createCallerSigner,
+  operationHash,
+} from '../../platform/graphql/links/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { freePorts, isReady, startNode, type Program } from './processes.ts';
@@ -136,8 +140,10 @@ it('nobody brings the word of one process to another in through the door', async
   const ada = await signedIn(kiln.url);
   const key = kiln.settings['INTERNAL_KEY'] ?? '';
   const caller = { ...internalCaller('a'.repeat(32)), kind: 'user' as const, id: ada.user.id };
+  const query = '{ viewer { id } }';
+  const request = { method: 'POST', path: '/graphql', body: operationHash({ query }) };
   for (const audience of ['workflow', 'media']) {
-    const assertion = await createCallerSigner({ key, audience })(caller);
+    const assertion = await createCallerSigner({ key, audience })(caller, request);
     const { data } = await graphql(kiln.url, '{ viewer { id } }', {}, { [CALLER_HEADER]: assertion });
     expect(data.viewer).toBeNull();
     const refused = await graphql(kiln.url, '{ viewer { id } }', {}, bearer(assertion));
@@ -145,9 +151,41 @@ it('nobody brings the word of one process to another in through the door', async
   }
   // Genuine it is: at the process itself it counts.
   const workflow = (kiln.settings['WORKFLOW_URL'] ?? '').replace('/graphql', '');
-  const assertion = await createCallerSigner({ key, audience: 'workflow' })(caller);
+  const assertion = await createCallerSigner({ key, audience: 'workflow' })(caller, request);
   const { data } = await graphql(workflow, '{ viewer { id } }', {}, { [CALLER_HEADER]: assertion });
   expect(data.viewer.id).toBe(ada.user.id);
+  // For this operation alone.
+  const other = '{ viewer { id name } }';
+  const replayed = await graphql(workflow, other, {}, { [CALLER_HEADER]: assertion });
+  expect(replayed.errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
+});
+
+it('subgraphs answer nobody but Kiln, whatever is asked and however, except about their health', async () => {
+  const { authorization } = bearer((await signedIn(kiln.url)).access_token);
+  for (const name of ['MEDIA_URL', 'WORKFLOW_URL']) {
+    const url = kiln.settings[name] ?? '';
+    const { origin } = new URL(url);
+    const asked = (path: string, init: RequestInit = {}) =>
+      fetch(`${origin}${path}`, init).then(({ status }) => status);
+    const post = (body: string, headers: Record<string, string> = {}) =>
+      asked('/graphql', {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    const entities = '{"query":"{ _entities(representations: []) { __typename } }"}';
+    expect(await post('{"query":"{ __typename }"}')).toBe(401);
+    expect(await post(entities)).toBe(401);
+    expect(await post(entities, { authorization })).toBe(401);
+    expect(await post(entities, { authorization: 'Bearer nonsense' })).toBe(401);
+    expect(await post('{'.repeat(4_000))).toBe(401);
+    expect(await asked('/files/anything/at-all.png')).toBe(401);
+    expect(await asked('/hooks/fal', { method: 'POST', body: '{}' })).toBe(401);
+    expect(await asked('/graphql')).toBe(401);
+    for (const path of ['/healthz', '/readyz']) expect(await asked(path)).toBe(200);
+    const query = 'subscription { taskProgress(id: "x") { seq } }';
+    expect(await readSocket(origin, { query, token: 'x', onEvent: () => undefined })).toBe(4403);
+  }
 });
 
 it('a refresh token that comes twenty times to both gateways at once has one successor', async () => {

@@ -183,12 +183,12 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
   it('serves the same for a supergraph file that names the subgraphs, with the documented paths', async () => {
     const [port] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
-    const { INTERNAL_KEY } = kiln.settings;
+    const { INTERNAL_KEY = '', MEDIA_URL = '', WORKFLOW_URL = '' } = kiln.settings;
     const gateway = await startNode(
       'gateway/main.ts',
       ['--role', 'gateway', '--supergraph', await kiln.writeSupergraph()],
       {
-        settings: { PORT: String(port), INTERNAL_KEY: INTERNAL_KEY ?? '', RATE_LIMIT: 'off' },
+        settings: { PORT: String(port), INTERNAL_KEY, MEDIA_URL, WORKFLOW_URL, RATE_LIMIT: 'off' },
         ready: () => isReady(url),
       },
     );

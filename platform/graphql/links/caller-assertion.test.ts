@@ -2,7 +2,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../access/caller.ts';
-import { createCallerSigner, createCallerVerifier } from './caller-assertion.ts';
+import { createCallerSigner, createCallerVerifier, operationHash, requireBody } from './caller-assertion.ts';
 
 const key = 'the-internal-key-of-the-tests-0123456789';
 const caller: Caller = {
@@ -14,8 +14,12 @@ const caller: Caller = {
 };
 
 describe('a caller assertion', () => {
-  const sign = createCallerSigner({ key, audience: 'media' });
-  const verify = createCallerVerifier({ key, audience: 'media' });
+  const target = { method: 'POST', path: '/graphql' };
+  const body = operationHash({ query: '{ caller }' });
+  const signer = createCallerSigner({ key, audience: 'media' });
+  const verifier = createCallerVerifier({ key, audience: 'media' });
+  const sign = (whom: Caller) => signer(whom, { ...target, body });
+  const verify = async (assertion: string) => (await verifier(assertion, target)).caller;
 
   it('gives the same caller back, each time', async () => {
     const assertion = await sign(caller);
@@ -27,9 +31,17 @@ describe('a caller assertion', () => {
     expect(await verify(await sign(nobody))).toEqual(nobody);
   });
 
-  it('is reused for the fetches of one request, and never for another caller', async () => {
-    expect(await sign(caller)).toBe(await sign(caller));
-    expect(await sign({ ...caller, id: 'usr_2' })).not.toBe(await sign(caller));
+  it('is worth nothing for another method, path or body', async () => {
+    const assertion = await sign(caller);
+    const unauthenticated = expect.objectContaining({ code: 'UNAUTHENTICATED' });
+    await expect(verifier(assertion, { ...target, method: 'SUBSCRIBE' })).rejects.toEqual(unauthenticated);
+    await expect(verifier(assertion, { ...target, path: '/files/x' })).rejects.toEqual(unauthenticated);
+    await expect(verifier(undefined, target)).rejects.toEqual(unauthenticated);
+    const asserted = await verifier(assertion, target);
+    requireBody(asserted, operationHash({ query: '{ caller }', operationName: null, variables: {} }));
+    for (const other of [null, operationHash({ query: '{ caller }', variables: { id: 'other' } })]) {
+      expect(() => requireBody(asserted, other)).toThrow(unauthenticated);
+    }
   });
 
   it('is worth nothing at another subgraph, with another key, or changed', async () => {
@@ -39,15 +51,15 @@ describe('a caller assertion', () => {
     const [header, payload, signature] = assertion.split('.');
     const admin = Buffer.from(JSON.stringify({ sub: 'admin' })).toString('base64url');
     const unauthenticated = { code: 'UNAUTHENTICATED' };
-    await expect(elsewhere(assertion)).rejects.toMatchObject(unauthenticated);
-    await expect(otherKey(assertion)).rejects.toMatchObject(unauthenticated);
+    await expect(elsewhere(assertion, target)).rejects.toMatchObject(unauthenticated);
+    await expect(otherKey(assertion, target)).rejects.toMatchObject(unauthenticated);
     await expect(verify(`${header}.${admin}.${signature}`)).rejects.toMatchObject(unauthenticated);
     await expect(verify(`${header}.${payload}.`)).rejects.toMatchObject(unauthenticated);
     await expect(verify('nonsense')).rejects.toMatchObject(unauthenticated);
   });
 
   it('is refused without a signature, when old, and when made for longer than a minute', async () => {
-    const claims = { kind: 'user', scopes: [], trace: 't', address: null };
+    const claims = { kind: 'user', scopes: [], trace: 't', address: null, ...target, body };
     const now = Math.floor(Date.now() / 1_000);
     const unsecured = new UnsecuredJWT(claims)
       .setSubject('usr_1')

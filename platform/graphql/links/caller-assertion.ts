@@ -1,20 +1,20 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 import type { Caller } from '../../access/caller.ts';
+import { fingerprintOf } from '../../access/idempotency.ts';
 import { AppError } from '../../errors.ts';
 
 /**
- * Caller assertions between Kiln's processes: a JWS of the caller, signed with INTERNAL_KEY, valid for one subgraph
- * (the audience) and one minute. In one process the caller is passed by reference.
+ * Caller assertions between Kiln's processes: a JWS of the caller, signed with INTERNAL_KEY, valid for one request to one
+ * subgraph within one minute. In one process the caller is passed by reference.
  */
 
 /** The HTTP header that carries an assertion. */
 export const CALLER_HEADER = 'x-kiln-caller';
-/** The member of a graphql-ws payload's `extensions` that carries an assertion, one per operation. */
+/** The member of a graphql-ws payload's `extensions`, and of its connection parameters, that carries an assertion. */
 export const CALLER_EXTENSION = 'kilnCaller';
 
 export interface AssertionOptions {
@@ -24,38 +24,48 @@ export interface AssertionOptions {
   readonly audience: string;
 }
 
-/** Makes an assertion of a caller for the audience. */
-export type CallerSigner = (caller: Caller) => Promise<string>;
-/** Returns the asserted caller; throws UNAUTHENTICATED when it is forged, expired or for another subgraph. */
-export type CallerVerifier = (assertion: string) => Promise<Caller>;
+/** Where a request goes. */
+export interface RequestTarget {
+  /** The HTTP method; over graphql-ws CONNECT for the connection, SUBSCRIBE for an operation. */
+  readonly method: string;
+  /** The path with its query. */
+  readonly path: string;
+}
+
+/** The request that an assertion is for; it is worth nothing for another one. */
+export interface AssertedRequest extends RequestTarget {
+  /** `operationHash` or `bytesHash` of the body; null when there is none. */
+  readonly body: string | null;
+}
+
+/** Makes an assertion of a caller for one request to the audience. */
+export type CallerSigner = (caller: Caller, request: AssertedRequest) => Promise<string>;
+
+/** A valid assertion, whose request's body is still to be compared (`requireBody`). */
+export interface AssertedCaller {
+  readonly caller: Caller;
+  /** The hash of the only body that it is valid with. */
+  readonly body: string | null;
+}
+
+/** Returns the asserted caller; throws UNAUTHENTICATED when it is forged, expired, or for another target or subgraph. */
+export type CallerVerifier = (assertion: unknown, target: RequestTarget) => Promise<AssertedCaller>;
 
 const LIFETIME_SECONDS = 60;
-/** An assertion is reused for this long, so that the fetches of one request share one signature. */
-const REUSE_SECONDS = 20;
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ISSUER = 'kiln';
 
 /** Makes the signer of the gateway (or of the workflow subgraph, as Kiln itself) for one subgraph. */
 export function createCallerSigner({ key, audience }: AssertionOptions): CallerSigner {
   const secret = secretOf(key);
-  // Keyed by the caller object, which lives as long as its request or socket.
-  const recent = new WeakMap<Caller, { readonly signed: Promise<string>; readonly until: number }>();
-  return (caller) => {
-    const known = recent.get(caller);
-    if (known !== undefined && known.until > Date.now()) return known.signed;
-    const signed = sign(caller, { secret, audience });
-    recent.set(caller, { signed, until: Date.now() + REUSE_SECONDS * 1_000 });
-    return signed;
-  };
+  return (caller, request) => sign({ caller, request }, { secret, audience });
 }
 
 /** Makes the verifier of a subgraph in a process of its own. */
 export function createCallerVerifier({ key, audience }: AssertionOptions): CallerVerifier {
   const secret = secretOf(key);
-  const recent = new LRUCache<string, Caller>({ max: 1_000 });
-  return async (assertion) => {
-    const known = recent.get(assertion);
-    if (known !== undefined) return known;
+  return async (assertion, { method, path }) => {
+    if (typeof assertion !== 'string') throw refused('only processes of Kiln are answered here');
     try {
       const { payload } = await jwtVerify(assertion, secret, {
         algorithms: ['HS256'],
@@ -66,15 +76,40 @@ export function createCallerVerifier({ key, audience }: AssertionOptions): Calle
         requiredClaims: ['exp', 'sub'],
       });
       const claims = claimsShape.parse(payload);
-      const caller = callerOf(claims);
-      const millisecondsLeft = claims.exp * 1_000 - Date.now();
-      if (millisecondsLeft >= 1) recent.set(assertion, caller, { ttl: millisecondsLeft });
-      return caller;
+      if (claims.method !== method || claims.path !== path) throw refused(OTHER_REQUEST);
+      return { caller: callerOf(claims), body: claims.body };
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError) && !(cause instanceof z.ZodError)) throw cause;
-      throw new AppError('UNAUTHENTICATED', 'the caller assertion is not valid here', { cause });
+      throw refused('the caller assertion is not valid here', cause);
     }
   };
+}
+
+const OTHER_REQUEST = 'the caller assertion is for another request';
+
+/** Throws UNAUTHENTICATED when an assertion was made for another body. */
+export function requireBody(asserted: AssertedCaller, body: string | null): void {
+  if (asserted.body !== body) throw refused(OTHER_REQUEST);
+}
+
+function refused(message: string, cause?: unknown): AppError {
+  return new AppError('UNAUTHENTICATED', message, { cause });
+}
+
+/** The hash of a GraphQL operation as both sides see it, whatever its transport. Uploads count as null. */
+export function operationHash(operation: {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  /** Without uploads (`extractUploads`). */
+  readonly variables?: unknown;
+}): string {
+  const { query, operationName, variables } = operation;
+  return fingerprintOf([query, operationName ?? null, variables ?? {}]);
+}
+
+/** The hash of a body as bytes. */
+export function bytesHash(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 const claimsShape = z.object({
@@ -86,7 +121,9 @@ const claimsShape = z.object({
   until: z.number().nullable().optional(),
   trace: z.string(),
   address: z.string().nullable(),
-  exp: z.number(),
+  method: z.string(),
+  path: z.string(),
+  body: z.string().nullable(),
 });
 
 function callerOf(claims: z.infer<typeof claimsShape>): Caller {
@@ -104,7 +141,7 @@ function callerOf(claims: z.infer<typeof claimsShape>): Caller {
 }
 
 function sign(
-  caller: Caller,
+  { caller, request }: { readonly caller: Caller; readonly request: AssertedRequest },
   { secret, audience }: { secret: KeyObject; audience: string },
 ): Promise<string> {
   return new SignJWT({
@@ -114,6 +151,9 @@ function sign(
     ...(caller.expiresAt === undefined ? {} : { until: caller.expiresAt?.getTime() ?? null }),
     trace: caller.traceId,
     address: caller.address,
+    method: request.method,
+    path: request.path,
+    body: request.body,
   })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(ISSUER)

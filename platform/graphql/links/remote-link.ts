@@ -1,16 +1,16 @@
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
 
-import { type Caller, internalCaller } from '../../access/caller.ts';
+import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
-import { CALLER_HEADER, type CallerSigner } from './caller-assertion.ts';
+import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createPostClient, type PostAnswer } from './remote-http.ts';
-import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
+import { createRemoteSubscriptions, parsedResult, pathOf } from './remote-subscriptions.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
@@ -79,25 +79,23 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 
 async function encode(
   { query, operationName, variables, context }: SubgraphRequest,
-  { sign, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'passesBearer'>,
+  { sign, url, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'url' | 'passesBearer'>,
 ) {
   const operation = operationName === undefined ? { query } : { query, operationName };
   const { bearer } = context.caller;
   const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
-  const credentials = { ...own, ...(await assertionHeader(context.caller, sign)) };
   const extracted = extractUploads(variables);
+  const body = operationHash({ ...operation, variables: extracted.variables });
+  const asserted = sign && (await sign(context.caller, { method: 'POST', path: pathOf(url), body }));
+  const credentials = { ...own, ...(asserted && { [CALLER_HEADER]: asserted }) };
   if (extracted.uploads.size === 0) {
     const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
     return { headers, body: JSON.stringify({ ...operation, variables }) };
   }
-  const { contentType, body } = multipartRequest(operation, extracted);
+  const form = multipartRequest(operation, extracted);
   // The second header tells the subgraph's CSRF protection that this is not a browser's form.
-  const headers = { 'content-type': contentType, 'apollo-require-preflight': 'true', ...credentials };
-  return { headers: { ...headers, accept: 'application/json' }, body };
-}
-
-async function assertionHeader(caller: Caller, sign?: CallerSigner): Promise<Record<string, string>> {
-  return sign === undefined ? {} : { [CALLER_HEADER]: await sign(caller) };
+  const headers = { 'content-type': form.contentType, 'apollo-require-preflight': 'true', ...credentials };
+  return { headers: { ...headers, accept: 'application/json' }, body: form.body };
 }
 
 function decode({ status, text }: PostAnswer): FormattedExecutionResult {

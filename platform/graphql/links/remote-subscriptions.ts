@@ -2,13 +2,15 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 import { createClient, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
+import { internalCaller } from '../../access/caller.ts';
 import { toError } from '../../errors.ts';
+import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError } from '../operations/errors.ts';
 import type { ResultStream } from '../operations/executor.ts';
 import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
+import { CALLER_EXTENSION, type CallerSigner, operationHash } from './caller-assertion.ts';
 
 /** The WebSocket side of a remote link: one connection for all subscriptions, open while there are any. */
 export interface RemoteSubscriptions {
@@ -42,6 +44,7 @@ const LINGER_MS = 5_000;
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
   const { name, sign, passesBearer, logger } = options;
+  const path = pathOf(options.url);
   const client = createSocketClient(options);
   const lost = (): ExecutionResult => ({
     errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)],
@@ -57,7 +60,9 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
 
   return {
     async subscribe({ query, operationName, variables, context }) {
-      const extensions = sign === undefined ? {} : { [CALLER_EXTENSION]: await sign(context.caller) };
+      const body = operationHash({ query, operationName, variables });
+      const asserted = await sign?.(context.caller, { method: 'SUBSCRIBE', path, body });
+      const extensions = asserted === undefined ? {} : { [CALLER_EXTENSION]: asserted };
       const { bearer } = context.caller;
       const own = passesBearer && bearer !== undefined ? createSocketClient(options, bearer) : undefined;
       let leave = () => {};
@@ -88,7 +93,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
 }
 
 function createSocketClient(
-  { url, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions,
+  { url, sign, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions,
   bearer?: string,
 ) {
   const credentials = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
@@ -108,7 +113,11 @@ function createSocketClient(
   return createClient({
     url: url.replace(/^http/, 'ws'),
     webSocketImpl,
-    connectionParams: credentials,
+    connectionParams: async () => {
+      const target = { method: 'CONNECT', path: pathOf(url), body: null };
+      const asserted = await sign?.(internalCaller(newTraceId()), target);
+      return asserted === undefined ? credentials : { [CALLER_EXTENSION]: asserted };
+    },
     lazy: true,
     lazyCloseTimeout: LINGER_MS,
     connectionAckWaitTimeout: timeoutMs,
@@ -125,6 +134,12 @@ function createSocketClient(
       closed: () => clearTimeout(pongTimer),
     },
   });
+}
+
+/** The path that assertions for requests to a URL name. */
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 /** A result from the wire, its errors as GraphQLErrors. */

@@ -2,13 +2,20 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql';
 import { z } from 'zod';
 
-import { AppError } from '../../errors.ts';
+import { AppError, type AppErrorCode } from '../../errors.ts';
 import { disconnectSignal } from '../../http/server.ts';
-import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
+import {
+  type AssertedCaller,
+  bytesHash,
+  CALLER_HEADER,
+  operationHash,
+  requireBody,
+} from '../links/caller-assertion.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
-import { httpCredentials, type SubgraphEntryPoint } from './entry-point.ts';
+import { extractUploads } from '../uploads/upload-forwarding.ts';
+import type { SubgraphEntryPoint } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, JSON in the response. */
 
@@ -18,7 +25,44 @@ const requestShape = z.object({
   variables: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** The handler of POST /graphql, behind the JSON and upload middlewares. */
+/** Largest body of a request that is not GraphQL. */
+const MAX_PLAIN_BYTES = 1024 * 1024;
+
+/** Refuses every request without an assertion for it, before its body is read; the handlers then compare the body. */
+export function createAssertionGuard({ verify }: SubgraphEntryPoint): RequestHandler {
+  return async (request, response, next) => {
+    const target = { method: request.method, path: request.originalUrl };
+    response.locals['asserted'] = await verify(request.headers[CALLER_HEADER], target);
+    next();
+  };
+}
+
+/** Reads the body of a POST that is not GraphQL into `request.body` (a Buffer), and compares it with the assertion. */
+export function createBodyGuard(): RequestHandler {
+  return async (request, response, next) => {
+    const body = request.method === 'POST' ? await readBytes(request) : null;
+    requireBody(assertedOf(response), body && bytesHash(body));
+    request.body = body;
+    next();
+  };
+}
+
+async function readBytes(request: Request): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_PLAIN_BYTES) throw new AppError('PAYLOAD_TOO_LARGE', `at most ${MAX_PLAIN_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function assertedOf({ locals }: Response): AssertedCaller {
+  return locals['asserted'] as AssertedCaller;
+}
+
+/** The handler of POST /graphql, behind the guard and the JSON and upload middlewares. */
 export function createGraphqlHandler(entryPoint: SubgraphEntryPoint): RequestHandler {
   return async (request, response) => {
     const { status, result } = await answer(request, response, entryPoint);
@@ -33,11 +77,12 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
   const { query, operationName, variables } = parsed.data;
   if (nestsDeeperThan(variables, MAX_NESTING))
     return refusal(400, `variables nest deeper than ${MAX_NESTING}`);
-  let traceId = newTraceId();
+  const asserted = assertedOf(response);
+  const { caller } = asserted;
   try {
-    const { caller, isAsserted } = await entryPoint.identify(httpCredentials(request));
-    traceId = caller.traceId;
-    const { document, errors } = entryPoint.prepare(query, isAsserted);
+    const sent = extractUploads(variables ?? {}).variables;
+    requireBody(asserted, operationHash({ query, operationName, variables: sent }));
+    const { document, errors } = entryPoint.prepare(query);
     if (errors !== undefined) return { status: 400, result: { errors } };
     if (getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION) {
       return refusal(400, 'subscribe over graphql-ws at this URL');
@@ -51,7 +96,8 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
     });
     return { status: 200, result };
   } catch (thrown) {
-    const result = failedResult(thrown, { logger: entryPoint.logger, traceId, subgraph: entryPoint.name });
+    const { logger, name: subgraph } = entryPoint;
+    const result = failedResult(thrown, { logger, traceId: caller.traceId, subgraph });
     return { status: statusOf(thrown), result };
   }
 }
@@ -61,18 +107,31 @@ interface Answer {
   readonly result: ExecutionResult;
 }
 
-function refusal(status: number, message: string): Answer {
-  return { status, result: { errors: [codedError('BAD_USER_INPUT', message)] } };
+function refusal(status: number, message: string, code: AppErrorCode = 'BAD_USER_INPUT'): Answer {
+  return { status, result: { errors: [codedError(code, message)] } };
 }
+
+const STATUSES: Readonly<Partial<Record<AppErrorCode, number>>> = {
+  UNAUTHENTICATED: 401,
+  PAYLOAD_TOO_LARGE: 413,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
 
 function statusOf(thrown: unknown): number {
   if (!(thrown instanceof AppError)) return 500;
-  return thrown.code === 'UNAUTHENTICATED' ? 401 : thrown.code === 'UNAVAILABLE' ? 503 : 400;
+  return STATUSES[thrown.code] ?? 400;
 }
 
-/** Responds to errors of middlewares: a body that is too large or not JSON; anything else is masked. */
+/** Responds to errors of middlewares: no assertion, a body that is too large or not JSON; anything else is masked. */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
+    if (error instanceof AppError && !response.headersSent) {
+      const { status, result } = refusal(statusOf(error), error.message, error.code);
+      // The body may be unread, so the connection ends with the answer.
+      response.setHeader('connection', 'close');
+      return respond(response, status, result);
+    }
     const status = clientStatus(error);
     if (status === undefined) logger.error({ error, path: request.path }, 'a request failed');
     const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : status === undefined ? 'INTERNAL' : 'BAD_USER_INPUT';

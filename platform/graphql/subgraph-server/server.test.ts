@@ -5,9 +5,10 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { AppError } from '../../errors.ts';
+import type { Caller } from '../../access/caller.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { CALLER_HEADER, createCallerSigner } from '../links/caller-assertion.ts';
+import { CALLER_HEADER, createCallerSigner, operationHash } from '../links/caller-assertion.ts';
+import { createRemoteLink } from '../links/remote-link.ts';
 import { createSubgraphServer, type SubgraphServerOptions } from './server.ts';
 import { contextOf, createTwoSubgraphs } from './two-subgraphs.fixture.ts';
 
@@ -43,10 +44,23 @@ interface Answer {
   };
 }
 
-async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+interface Operation {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+  readonly operationName?: string | null;
+}
+
+/** The header of a gateway's request with this operation. */
+async function assertedBy(operation: Operation, caller: Caller = contextOf().caller) {
+  const request = { method: 'POST', path: '/graphql', body: operationHash(operation) };
+  return { [CALLER_HEADER]: await sign(caller, request) };
+}
+
+/** Posts as the gateway does, unless other headers are given. */
+async function post(url: string, body: unknown, headers?: Record<string, string>): Promise<Answer> {
   const answer = await request(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...(headers ?? (await assertedBy(body as Operation))) },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   return { status: answer.statusCode, body: (await answer.body.json()) as Answer['body'] };
@@ -55,7 +69,7 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
 const code = ({ body }: Answer) => body.errors?.[0]?.extensions['code'];
 
 describe('a subgraph served alone', () => {
-  it('answers what any federation router asks', async () => {
+  it('answers what the gateway asks', async () => {
     const { server } = await start();
     const sdl = await post(server.url, { query: '{ _service { sdl } }' });
     expect(JSON.stringify(sdl.body.data)).toContain('type Task');
@@ -68,53 +82,45 @@ describe('a subgraph served alone', () => {
     expect(entities).toEqual({ status: 200, body: { data: { _entities: [{ state: 'RUNNING' }] } } });
   });
 
-  it('takes the caller from an assertion, else from what identifies an end user, else nobody', async () => {
-    const { server } = await start({
-      identify: async ({ headers }, traceId) =>
-        headers.authorization === 'Bearer good' ? { ...contextOf('usr_5').caller, traceId } : null,
-    });
-    const asked = { query: '{ caller }' };
-    const assertion = await sign(contextOf('usr_1').caller);
-    expect((await post(server.url, asked)).body.data).toEqual({ caller: 'anonymous:anon' });
-    expect((await post(server.url, asked, { [CALLER_HEADER]: assertion })).body.data).toEqual({
-      caller: 'user:usr_1',
-    });
-    expect((await post(server.url, asked, { authorization: 'Bearer good' })).body.data).toEqual({
-      caller: 'user:usr_5',
-    });
-  });
-
-  it('refuses a forged assertion, also where a refusal could be thrown', async () => {
-    const { server } = await start({
-      identify: () => Promise.reject(new AppError('UNAUTHENTICATED', 'expired')),
-    });
-    const forged = await post(server.url, { query: '{ caller }' }, { [CALLER_HEADER]: 'a.b.c' });
-    expect([forged.status, code(forged)]).toEqual([401, 'UNAUTHENTICATED']);
-    const expired = await post(server.url, { query: '{ caller }' });
-    expect([expired.status, code(expired)]).toEqual([401, 'UNAUTHENTICATED']);
-  });
-
-  it('lets only Kiln introspect, unless it is opened', async () => {
-    const query = '{ __schema { queryType { name } } }';
+  it('takes the caller from the assertion, and answers nobody without one', async () => {
     const { server } = await start();
-    const { server: opened } = await start({ openIntrospection: true });
-    const assertion = await sign(contextOf().caller);
-    expect(code(await post(server.url, { query }))).toBe('GRAPHQL_VALIDATION_FAILED');
-    expect((await post(server.url, { query }, { [CALLER_HEADER]: assertion })).status).toBe(200);
-    expect((await post(opened.url, { query })).status).toBe(200);
+    const asked = { query: '{ caller }' };
+    expect((await post(server.url, asked)).body.data).toEqual({ caller: 'user:usr_1' });
+    for (const headers of [{}, { authorization: 'Bearer good' }, { [CALLER_HEADER]: 'a.b.c' }]) {
+      const refused = await post(server.url, asked, headers);
+      expect([refused.status, code(refused)]).toEqual([401, 'UNAUTHENTICATED']);
+    }
+  });
+
+  it('takes an assertion for its own operation only', async () => {
+    const { server } = await start();
+    const headers = await assertedBy({ query: '{ caller }' });
+    const replayed = await post(server.url, { query: '{ tasks { id } }' }, headers);
+    expect([replayed.status, code(replayed)]).toEqual([401, 'UNAUTHENTICATED']);
+    const variables = { query: '{ caller }', variables: { id: 'other' } };
+    expect((await post(server.url, variables, headers)).status).toBe(401);
+    expect((await post(`${server.url}?a=b`, { query: '{ caller }' }, headers)).status).toBe(401);
+    expect((await post(server.url, { query: '{ caller }' }, headers)).status).toBe(200);
+  });
+
+  it('lets Kiln introspect', async () => {
+    const { server } = await start();
+    expect((await post(server.url, { query: '{ __schema { queryType { name } } }' })).status).toBe(200);
   });
 
   it('refuses what is malformed, too large or not for HTTP', async () => {
     const { server } = await start();
-    const status = async (body: unknown, headers = {}) => (await post(server.url, body, headers)).status;
-    expect(await status('{"query"')).toBe(400);
-    expect(await status([{ query: '{ caller }' }])).toBe(400);
-    expect(await status({ query: 7 })).toBe(400);
+    const asserted = await assertedBy({ query: '{ caller }' });
+    const status = async (body: unknown, headers?: Record<string, string>) =>
+      (await post(server.url, body, headers)).status;
+    expect(await status('{"query"', asserted)).toBe(400);
+    expect(await status([{ query: '{ caller }' }], asserted)).toBe(400);
+    expect(await status({ query: 7 }, asserted)).toBe(400);
     expect(await status({ query: '{ nothing }' })).toBe(400);
     expect(await status({ query: 'subscription { refusing }' })).toBe(400);
-    expect(await status({ query: '{ caller }' }, { 'content-type': 'text/plain' })).toBe(400);
+    expect(await status({ query: '{ caller }' }, { ...asserted, 'content-type': 'text/plain' })).toBe(400);
     expect(await status({ query: `{ caller } #${'x'.repeat(5_000_000)}` })).toBe(413);
-    const tokens = await post(server.url, { query: `{ ${'caller '.repeat(6_000)} }` });
+    const tokens = await post(server.url, { query: `{ ${'caller '.repeat(11_000)} }` });
     expect(code(tokens)).toBe('QUERY_REFUSED');
   });
 
@@ -146,7 +152,9 @@ describe('a subgraph served alone', () => {
       extraRoutes: (app) => app.get('/extra', (_request, response) => void response.json('extra')),
     });
     const get = async (path: string) => {
-      const answer = await request(new URL(path, server.url));
+      const target = { method: 'GET', path, body: null };
+      const headers = { [CALLER_HEADER]: await sign(contextOf().caller, target) };
+      const answer = await request(new URL(path, server.url), { headers });
       return [answer.statusCode, await answer.body.json()];
     };
     expect(await get('/healthz')).toEqual([200, { status: 'ok' }]);
@@ -165,56 +173,56 @@ describe('a subgraph served alone', () => {
 });
 
 describe('a subgraph served alone, over graphql-ws', () => {
-  function connect(url: string) {
+  const query = 'subscription { taskProgress(id: "t1") { seq caller } }';
+  const assertionFor = (method: string, body: string | null) =>
+    sign(contextOf('usr_3').caller, { method, path: '/graphql', body });
+
+  function connect(url: string, connectionParams: () => Promise<Record<string, unknown>>) {
     const client = createClient({
       url: url.replace('http', 'ws'),
       webSocketImpl: WebSocket,
       retryAttempts: 0,
+      connectionParams,
     });
     cleanups.push(async () => await client.dispose());
     return client;
   }
+  const asGateway = async () => ({ kilnCaller: await assertionFor('CONNECT', null) });
 
-  it('serves queries and subscriptions of somebody who comes directly', async () => {
+  it('serves the subscriptions of a gateway, each for its own caller', async () => {
     const { two, server } = await start();
-    const client = connect(server.url);
-    const answer = await client.iterate({ query: '{ caller }' }).next();
-    expect(answer.value).toEqual({ data: { caller: 'anonymous:anon' } });
-    const events = client.iterate({ query: 'subscription { taskProgress(id: "t1") { seq caller } }' });
+    const link = createRemoteLink({ name: 'media', url: server.url, sign, logger: silentLogger() });
+    cleanups.push(() => link.close());
+    const stream = await link.subscribe({ query, variables: {}, context: contextOf('usr_3') });
+    const events = stream as AsyncIterableIterator<unknown>;
     const first = events.next();
     await expect.poll(() => two.listenerCount()).toBe(1);
     two.emit('t1', 1);
-    expect((await first).value).toEqual({ data: { taskProgress: { seq: 1, caller: 'anon' } } });
+    expect((await first).value).toEqual({ data: { taskProgress: { seq: 1, caller: 'usr_3' } } });
     await events.return?.();
     await expect.poll(() => two.listenerCount()).toBe(0);
   });
 
-  it('refuses a wrong assertion for its operation only', async () => {
+  it('closes the socket of anybody else', async () => {
     const { server } = await start();
-    const client = connect(server.url);
-    const other = client.iterate({ query: 'subscription { taskProgress(id: "t1") { seq } }' });
-    void other.next();
-    const forged = client.iterate({ query: '{ caller }', extensions: { kilnCaller: 'a.b.c' } });
-    await expect(forged.next()).rejects.toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
-    const right = { kilnCaller: await sign(contextOf('usr_3').caller) };
-    const answer = await client.iterate({ query: '{ caller }', extensions: right }).next();
-    expect(answer.value).toEqual({ data: { caller: 'user:usr_3' } });
-    await other.return?.();
+    const asHttp = async () => ({ kilnCaller: await assertionFor('POST', null) });
+    for (const parameters of [async () => ({}), async () => ({ kilnCaller: 'a.b.c' }), asHttp]) {
+      const client = connect(server.url, parameters);
+      await expect(client.iterate({ query: '{ caller }' }).next()).rejects.toMatchObject({ code: 4403 });
+    }
   });
 
-  it('bounds what one socket may have open', async () => {
-    const { two, server } = await start();
-    const client = connect(server.url);
-    const query = 'subscription { taskProgress(id: "t1") { seq } }';
-    const streams = Array.from({ length: 100 }, () => client.iterate({ query }));
-    const waiting = streams.map((stream) => stream.next());
-    await expect.poll(() => two.listenerCount()).toBe(100);
-    await expect(client.iterate({ query }).next()).rejects.toMatchObject([
-      { extensions: { code: 'RATE_LIMITED' } },
-    ]);
-    await client.dispose();
-    await Promise.all(waiting);
-    await expect.poll(() => two.listenerCount()).toBe(0);
+  it('refuses a wrong assertion for its operation only', async () => {
+    const { server } = await start();
+    const client = connect(server.url, asGateway);
+    const ask = (asked: string, kilnCaller?: string) =>
+      client.iterate({ query: asked, extensions: { kilnCaller } }).next();
+    const refusal = [{ extensions: { code: 'UNAUTHENTICATED' } }];
+    const right = await assertionFor('SUBSCRIBE', operationHash({ query: '{ caller }' }));
+    await expect(ask('{ caller }')).rejects.toMatchObject(refusal);
+    await expect(ask('{ caller }', 'a.b.c')).rejects.toMatchObject(refusal);
+    await expect(ask('{ tasks { id } }', right)).rejects.toMatchObject(refusal);
+    expect((await ask('{ caller }', right)).value).toEqual({ data: { caller: 'user:usr_3' } });
   });
 });
 
@@ -224,10 +232,11 @@ async function postFile(
   headers: Record<string, string> = { 'apollo-require-preflight': 'true' },
 ): Promise<Answer> {
   const query = 'mutation ($file: Upload!) { upload(file: $file) { bytes sha256 } }';
+  const asserted = await assertedBy({ query, variables: { file: null } });
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', JSON.stringify({ file: ['variables.file'] }));
   if (content !== null) form.set('file', new Blob([new Uint8Array(content)]), 'x.bin');
-  const answer = await fetch(url, { method: 'POST', headers, body: form });
+  const answer = await fetch(url, { method: 'POST', headers: { ...asserted, ...headers }, body: form });
   return { status: answer.status, body: (await answer.json()) as Answer['body'] };
 }

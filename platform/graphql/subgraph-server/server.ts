@@ -11,12 +11,12 @@ import {
   type SubgraphEntryPoint,
   type SubgraphEntryPointOptions,
 } from './entry-point.ts';
-import { createErrorHandler, createGraphqlHandler } from './http.ts';
+import { createAssertionGuard, createBodyGuard, createErrorHandler, createGraphqlHandler } from './http.ts';
 import { attachWebSocket } from './websocket.ts';
 
 /**
- * A subgraph in a process of its own: a plain federated subgraph (`_service`, `_entities`) that any federation router
- * can use. Serves GraphQL over HTTP and graphql-ws at /graphql, the health paths, and `extraRoutes`.
+ * A subgraph in a process of its own, for Kiln's gateway and nobody else: every request needs an assertion bound to it,
+ * but for the health paths. Serves GraphQL over HTTP and graphql-ws at /graphql, and `extraRoutes`.
  */
 
 export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
@@ -26,7 +26,7 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly uploadMaxBytes: number;
   /** Throws while the subgraph can't answer (its database is away); then /readyz answers 503. */
   readonly readiness: () => Promise<void>;
-  /** Mounts further routes, before the error handler. */
+  /** Mounts further routes, before the error handler; a body is in `request.body` as a Buffer. */
   readonly extraRoutes?: (app: Express) => void;
 }
 
@@ -76,12 +76,14 @@ function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOption
   app.disable('etag');
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', createReadyHandler(readiness, logger));
+  app.use(createAssertionGuard(entryPoint));
   app.post(
     PATH,
     createUploadMiddleware({ maxFileSize: uploadMaxBytes }),
     express.json({ limit: MAX_BODY_BYTES }),
     createGraphqlHandler(entryPoint),
   );
+  app.use(createBodyGuard());
   extraRoutes?.(app);
   app.use(createErrorHandler(logger));
   return app;

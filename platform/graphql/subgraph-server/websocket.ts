@@ -1,26 +1,26 @@
 import type { Server } from 'node:http';
 
 import type { ExecutionArgs, GraphQLError } from 'graphql';
-import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
+import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
-import { CALLER_EXTENSION } from '../links/caller-assertion.ts';
-import { codedError, failedResult } from '../operations/errors.ts';
+import { CALLER_EXTENSION, operationHash, requireBody } from '../links/caller-assertion.ts';
+import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
 import type { SubgraphEntryPoint } from './entry-point.ts';
 
-/** Most subscriptions of one socket without caller assertions (the gateway's socket has those of all its callers). */
-const MAX_DIRECT_SUBSCRIPTIONS = 100;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Time after which a client that does not answer the close is disconnected. */
 const CLOSE_GRACE_MS = 2_000;
 
 /**
- * graphql-ws for one subgraph, on the path of its HTTP. Each operation has its own caller: the gateway's socket carries
- * the subscriptions of all callers, each with an assertion in the payload's extensions.
+ * graphql-ws for one subgraph, on the path of its HTTP. A socket needs an assertion in its connection parameters. Each
+ * operation has its own caller: the gateway's socket carries the subscriptions of all callers, each with an assertion in
+ * the payload's extensions.
  */
 export function attachWebSocket(
   server: Server,
@@ -30,10 +30,8 @@ export function attachWebSocket(
   const sockets = new WebSocketServer({ server, path, maxPayload: MAX_MESSAGE_BYTES });
   const disposable = useServer<Record<string, unknown>>(
     {
-      onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
-        const count = Object.keys(subscriptions).length;
-        return await prepareOperation({ payload, extra, count, entryPoint });
-      },
+      onConnect: ({ connectionParams }) => isOfKiln(connectionParams?.[CALLER_EXTENSION], path, entryPoint),
+      onSubscribe: async (_context, _id, payload) => await prepareOperation({ payload, path, entryPoint }),
       execute: (args) => entryPoint.link.execute(requestOf(args)),
       subscribe: (args) => subscribeUntilEnd(args, entryPoint),
       isProd: true,
@@ -58,27 +56,31 @@ interface OperationRequest {
     readonly variables?: Record<string, unknown> | null | undefined;
     readonly extensions?: Record<string, unknown> | null | undefined;
   };
-  readonly extra: Extra;
-  /** Number of operations of this socket, including this one. */
-  readonly count: number;
+  readonly path: string;
   readonly entryPoint: SubgraphEntryPoint;
+}
+
+/** Whether another process of Kiln connects; anybody else is closed (4403). */
+async function isOfKiln(assertion: unknown, path: string, { verify }: SubgraphEntryPoint): Promise<boolean> {
+  try {
+    await verify(assertion, { method: 'CONNECT', path });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'UNAUTHENTICATED') return false;
+    throw thrown;
+  }
 }
 
 // An error thrown here would close the whole socket, so it becomes an error of this operation.
 async function prepareOperation(request: OperationRequest): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { payload, extra, count, entryPoint } = request;
+  const { payload, path, entryPoint } = request;
   try {
-    const { caller, isAsserted } = await entryPoint.identify({
-      assertion: payload.extensions?.[CALLER_EXTENSION],
-      headers: extra.request.headers,
-      address: extra.request.socket.remoteAddress ?? null,
-    });
-    if (!isAsserted && count > MAX_DIRECT_SUBSCRIPTIONS) {
-      return [codedError('RATE_LIMITED', `at most ${MAX_DIRECT_SUBSCRIPTIONS} operations on one socket`)];
-    }
-    const { document, errors } = entryPoint.prepare(payload.query, isAsserted);
+    const assertion = payload.extensions?.[CALLER_EXTENSION];
+    const asserted = await entryPoint.verify(assertion, { method: 'SUBSCRIBE', path });
+    requireBody(asserted, operationHash(payload));
+    const { document, errors } = entryPoint.prepare(payload.query);
     if (errors !== undefined) return errors;
-    const context: RequestContext = { caller, signal: new AbortController().signal };
+    const context: RequestContext = { caller: asserted.caller, signal: new AbortController().signal };
     const { operationName = null, variables = {} } = payload;
     return {
       schema: entryPoint.schema,
