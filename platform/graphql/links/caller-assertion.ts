@@ -25,7 +25,7 @@ export interface AssertionOptions {
 }
 
 /** Where a request goes. */
-export interface RequestTarget {
+interface RequestTarget {
   /** The HTTP method; over graphql-ws CONNECT for the connection, SUBSCRIBE for an operation. */
   readonly method: string;
   /** The path with its query. */
@@ -33,7 +33,7 @@ export interface RequestTarget {
 }
 
 /** The request that an assertion is for; it is worth nothing for another one. */
-export interface AssertedRequest extends RequestTarget {
+interface AssertedRequest extends RequestTarget {
   /** `operationHash` or `bytesHash` of the body; null when there is none. */
   readonly body: string | null;
 }
