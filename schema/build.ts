@@ -7,6 +7,7 @@ import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
+import { errorsPage } from './errors-page.ts';
 import {
   apiSchemaOf,
   breakingChanges,
@@ -18,9 +19,10 @@ import {
 } from './generate.ts';
 import { policyPage } from './policy-page.ts';
 import { collectPolicy } from './policy.ts';
+import { settingsPage } from './settings-page.ts';
 
 /**
- * `npm run schema` writes the contracts of this folder and docs/policy.md from the code; with `-- --check` it fails
+ * `npm run schema` writes the contracts of this folder and docs/policy.md, settings.md and errors.md from the code; with `-- --check` it fails
  * when one of them is stale, and names what would break callers.
  */
 
@@ -48,6 +50,8 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
+  { name: '../docs/settings.md', content: settingsPage },
+  { name: '../docs/errors.md', content: errorsPage },
 ];
 
 function jsonOf(document: object): string {

@@ -4,24 +4,73 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import packageJson from '../package.json' with { type: 'json' };
-import { settingsTable } from '../platform/config/config.ts';
+import { modelsOf } from '../subgraphs/media/generators/models/catalog.ts';
+import { registeredNames } from './providers/environment/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{,decisions/}*.md', { cwd: root })];
+const textOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+/** The kinds of work behind each column of the README's table of providers. */
+const COLUMNS: readonly (readonly string[])[] = [
+  ['IMAGE'],
+  ['DESCRIPTION'],
+  ['VIDEO'],
+  ['FRAME_VIDEO'],
+  ['SPEECH', 'VOICE_CLONE'],
+  ['CHAT'],
+  ['ANALYSIS'],
+  ['LIP_SYNC'],
+  ['CHARACTER', 'CHARACTER_IMAGE'],
+  ['PERSON_DETECTION', 'HUMAN_VIDEO', 'AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'],
+  ['COMFY_WORKFLOW'],
+];
 
 describe('the README', () => {
-  it('lists every setting as the code describes it', () => {
-    const rows = settingsTable().map(
-      ({ name, default: standard, meaning }) =>
-        `| ${name} | ${standard} | ${meaning.replaceAll('|', String.raw`\|`)} |`,
-    );
-    const [, table = ''] = /<!-- settings:[^\n]*-->\n([\s\S]*?)<!-- \/settings -->/.exec(readme) ?? [];
-    expect(table.trim().split('\n').slice(2)).toEqual(rows);
+  it('has at most 150 lines', () => {
+    expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('names only scripts that exist', () => {
-    const named = [...readme.matchAll(/npm run ([a-z]+(?::[a-z]+)?)/g)].map(([, script]) => script ?? '');
-    expect(named.filter((script) => !(script in packageJson.scripts))).toEqual([]);
+  it('says of every provider which kinds of work it does', () => {
+    const rows = registeredNames()
+      .toSorted()
+      .map((provider) => {
+        const kinds = modelsOf(provider).flatMap((model) => model.kinds);
+        expect(kinds.filter((kind) => !COLUMNS.flat().includes(kind))).toEqual([]);
+        return [
+          provider,
+          ...COLUMNS.map((column) => (column.some((kind) => kinds.includes(kind)) ? 'yes' : '')),
+        ];
+      });
+    const [, table = ''] = /^\| provider \|.*\n.*\n((?:\|.*\n)+)/m.exec(textOf('README.md')) ?? [];
+    const lines = table.trimEnd().split('\n');
+    expect(
+      lines.map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+    ).toEqual(rows);
+  });
+
+  it('and the pages name only scripts that exist', () => {
+    const missing = pages.flatMap((file) =>
+      [...textOf(file).matchAll(/npm run ([a-z]+(?::[a-z]+)?)/g)]
+        .filter(([, script = '']) => !(script in packageJson.scripts))
+        .map(([command]) => `${file}: ${command}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('and the pages link only to what exists', () => {
+    const missing = pages.flatMap((file) =>
+      [...textOf(file).matchAll(/\]\((?!https?:)([^)#]+)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !existsSync(path.join(root, path.dirname(file), target)))
+        .map((target) => `${file}: ${target}`),
+    );
+    expect(missing).toEqual([]);
   });
 });
 

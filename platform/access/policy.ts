@@ -26,7 +26,7 @@ export type Rule =
   /** Kiln's own processes only. */
   | 'service';
 
-/** The setting REST_AUTH; it holds for GraphQL as well (README, "Who may call what"). */
+/** The setting REST_AUTH; it holds for GraphQL as well (docs/policy.md). */
 export type AuthMode = 'open' | 'compat' | 'required';
 
 /** `sign-in`: a credential may help; `forbid`: this caller's does not. */

@@ -42,7 +42,7 @@ function checkSplit({ values, commandLine, role, production }: SettingsContext, 
   }
 }
 
-/** Refuses to start without REST_AUTH once anything real is configured (README, "Who may call what"). */
+/** Refuses to start without REST_AUTH once anything real is configured (docs/policy.md). */
 function checkAuth({ values, role, production }: SettingsContext, report: Report): void {
   // A worker serves no requests.
   if (values.REST_AUTH !== null || role === 'worker') return;

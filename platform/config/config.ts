@@ -64,7 +64,7 @@ export function readConfig(
   };
 }
 
-/** All settings with default and meaning, in order: the table of the README and .env.example. */
+/** All settings with default and meaning, in order: the table of docs/settings.md and .env.example. */
 export function settingsTable(): readonly SettingLine[] {
   return Object.entries(settings).map(([name, line]) => ({
     name,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followers, type Follow } from '../kit/clients/followers.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { followAsDocumented } from './documented-clients.ts';
 import { entries, executePoster, expectEveryEvent, storedLog } from './following.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { followResuming } from './resuming.ts';
@@ -25,10 +26,12 @@ describe('a broken connection', () => {
   it('costs no client an event, and brings none twice', async () => {
     const started = await executePoster(kiln.url, 'a harbour');
     const all = Object.values(followers).map((follow) => followResuming(follow, relay.url, started));
+    const documented = await followAsDocumented(relay.url, started.taskId);
     // Twice, and each time something is written while they are away.
     for (const seen of [2, 4]) {
       await until(
-        async () => Math.min(...all.map(({ events }) => events.length)),
+        async () =>
+          Math.min(...all.map(({ events }) => events.length), ...documented.map((one) => one.seen.length)),
         (least) => least >= seen,
       );
       relay.cut();
@@ -45,6 +48,9 @@ describe('a broken connection', () => {
       expectEveryEvent(events, started);
       expect(entries(events)).toEqual(log);
     }
+    // By the lines of docs/clients.md.
+    await Promise.all(documented.map(({ done }) => done));
+    for (const { seen } of documented) expect(seen).toEqual(log.map(({ seq }) => seq));
     const [webSocket = 0, eventSource, apollo = 0] = all.map(({ breaks }) => breaks.length);
     expect(Math.min(webSocket, apollo)).toBeGreaterThanOrEqual(2);
     // It resumes by itself, by Last-Event-ID.

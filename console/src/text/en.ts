@@ -180,7 +180,7 @@ export const en = {
   'studio.noModel': 'No model has this name.',
   'studio.noModels': 'No model for this yet',
   'studio.noModelsText':
-    'Set the key of a provider that makes this, then start again. The README lists them.',
+    'Set the key of a provider that makes this, then start again. docs/settings.md lists them.',
   'studio.ratios': '{count} shapes',
   'studio.references': 'up to {count} references',
   'studio.oneAtATime': 'This model makes one at a time: several tasks start together.',

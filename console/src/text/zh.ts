@@ -178,7 +178,7 @@ export const zh: Texts = {
   'studio.searchModels': '搜索 {count} 个模型',
   'studio.noModel': '没有这个名字的模型。',
   'studio.noModels': '还没有可用的模型',
-  'studio.noModelsText': '请设置能做这件事的供应商密钥并重新启动。README 中有列表。',
+  'studio.noModelsText': '请设置能做这件事的供应商密钥并重新启动。docs/settings.md 中有列表。',
   'studio.ratios': '{count} 种比例',
   'studio.references': '最多 {count} 张参考图',
   'studio.oneAtATime': '此模型一次只做一个：会同时开始多个任务。',

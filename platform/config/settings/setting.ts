@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** One line of the settings table. */
 export interface SettingLine {
   readonly name: string;
-  /** As shown in the README: a value, or what happens when it is unset. */
+  /** As shown in docs/settings.md: a value, or what happens when it is unset. */
   readonly default: string;
   readonly meaning: string;
 }

@@ -24,7 +24,7 @@ import { signInSettings } from './sign-in-settings.ts';
 const YEAR_SECONDS = 31_536_000;
 const CENTURY_DAYS = 36_500;
 
-/** All settings, in the order of the README. A new one needs a line here and in .env.example, nothing else. */
+/** All settings, in the order of docs/settings.md, which `npm run schema` writes. A new one needs a line here and in .env.example. */
 export const settings = {
   KILN_ENV: optional(
     oneOf(['development', 'production']),

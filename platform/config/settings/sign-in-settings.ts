@@ -2,7 +2,7 @@ import { httpAddress, list, text } from './formats.ts';
 import { optional, real, setting } from './setting.ts';
 import { appFile, appSecret, authorizeParameter, issuerAddress, redirectTarget } from './sign-in-formats.ts';
 
-/** The sign-in settings, in the order of the README. */
+/** The sign-in settings, in the order of docs/settings.md. */
 export const signInSettings = {
   IDP_ISSUER: real(
     issuerAddress,

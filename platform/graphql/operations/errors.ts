@@ -19,7 +19,7 @@ export interface ErrorOrigin {
 }
 
 /** Codes of errors in the request itself, as GraphQL clients know them. */
-type RequestErrorCode =
+export type RequestErrorCode =
   | 'BAD_REQUEST'
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Failure } from './failure.ts';
 import type { Work } from './work/work.ts';
 
-/** The words of a task (README glossary). Pure: no SQL, no clock, no GraphQL here. */
+/** The words of a task (docs/architecture.md). Pure: no SQL, no clock, no GraphQL here. */
 
 /** Every state of a task. */
 export const taskStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;

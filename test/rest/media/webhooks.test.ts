@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 beforeEach(() => void receiver.received.splice(0));
 
-/** As the README says how to find it. */
+/** As docs/webhooks.md says how to find it. */
 async function secret(): Promise<string> {
   const made = await readFile(path.join(kiln.dataDir, 'webhook-secret'), 'utf8');
   return `whsec_${Buffer.from(made, 'hex').toString('base64')}`;
