@@ -31,7 +31,7 @@ const CLIENTS: Readonly<Record<string, (socket: Client, id: string, seen: number
       const next = ({ data }: { data?: Event | null }) => void seen.push(data?.taskProgress.seq ?? -1);
       socket.subscribe<Event>(
         { query: QUERY, variables: { id } },
-        { next: next as never, error: reject, complete: resolve },
+        { next, error: reject, complete: resolve },
       );
     }),
   'Apollo Client': (socket, id, seen) =>
@@ -54,6 +54,7 @@ const CLIENTS: Readonly<Record<string, (socket: Client, id: string, seen: number
       });
       const client = new UrqlClient({ url: 'http://unused', preferGetMethod: false, exchanges: [exchange] });
       client.subscription<Event>(QUERY, { id }).subscribe(({ data, hasNext }) => {
+        // The end comes with the last event again.
         if (data && seen.at(-1) !== data.taskProgress.seq) seen.push(data.taskProgress.seq);
         if (!hasNext) resolve();
       });
@@ -71,7 +72,7 @@ export async function followAsDocumented(origin: string, taskId: string) {
       shouldRetry: () => true,
     });
     const seen: number[] = [];
-    const done = follow(resuming(socket), taskId, seen).finally(() => socket.dispose());
+    const done = follow(resuming(socket), taskId, seen).finally(() => void socket.dispose());
     return { seen, done };
   });
 }
