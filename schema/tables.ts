@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { generate, GenericExpressionNode, IdentifierNode, PostgresDialect } from 'kysely-codegen';
 
 import type { MigrationSet } from '../platform/database/migrations.ts';
+import { mediaMigrations } from '../subgraphs/media/database/migrations/index.ts';
 import { workflowMigrations } from '../subgraphs/workflow/database/migrations/index.ts';
 
 /**
@@ -24,6 +25,52 @@ const OBJECT = json('StoredJson');
 
 /** Every generated file. */
 export const tableTypes: readonly TableTypes[] = [
+  {
+    file: 'subgraphs/media/database/tables.ts',
+    schema: 'media',
+    migrations: mediaMigrations,
+    columns: {
+      'attempts.error': named('Failure'),
+      'attempts.handle': named('StoredJson'),
+      'attempts.state': named('AttemptState'),
+      'chat_replies.error': json('ChatFailure'),
+      'chat_replies.state': generated('ReplyState'),
+      'media.bytes': named('number'),
+      'media.state': named('MediaState'),
+      'provider_resources.answer': json('StoredJson'),
+      'task_events.state': named('TaskState'),
+      'task_steps.finished': named('FinishedWork'),
+      'task_steps.input': named('StoredStepInput'),
+      'task_steps.outcome': named('TaskOutcome'),
+      'task_steps.state': named('StepState'),
+      'task_steps.stored': generated('StoredFiles'),
+      'tasks.error': named('Failure'),
+      'tasks.input': named('StoredWork'),
+      'tasks.kind': named('TaskKind'),
+      'tasks.result': named('TaskOutcome'),
+      'tasks.state': named('TaskState'),
+      'video_templates.fields': OBJECT,
+      'webhook_deliveries.state': named('DeliveryState'),
+    },
+    imports: {
+      AttemptState: '../domain/attempt.ts',
+      ChatFailure: '../domain/failure.ts',
+      DeliveryState: './column-types.ts',
+      Failure: '../domain/failure.ts',
+      FinishedWork: './column-types.ts',
+      JSONColumnType: 'kysely',
+      MediaState: './column-types.ts',
+      ReplyState: './column-types.ts',
+      StepState: '../domain/steps.ts',
+      StoredFiles: './column-types.ts',
+      StoredJson: '../../../platform/json.ts#JsonObject',
+      StoredStepInput: './column-types.ts',
+      StoredWork: './column-types.ts',
+      TaskKind: '../domain/task.ts',
+      TaskOutcome: '../domain/task.ts',
+      TaskState: '../domain/task.ts',
+    },
+  },
   {
     file: 'subgraphs/workflow/database/tables.ts',
     schema: 'workflow',

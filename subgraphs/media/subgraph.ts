@@ -3,7 +3,7 @@ import { createChatService } from './chat/service.ts';
 import { healthOf } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
-import type { MediaTables } from './database/database.ts';
+import { mediaDatabase } from './database/database.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
@@ -53,7 +53,7 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
 /** Builds the media subgraph; nothing runs yet. */
 export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
   const { queue, registry, authMode, store, files: fileSettings } = options;
-  const database = options.database.typed<MediaTables>();
+  const database = mediaDatabase(options.database);
   const files = createFileService({ ...options, ...fileSettings, database });
   const planner = createStepPlanner(registry);
   const parts = { ...options, database, files, planner, endListener: createWebhookEndListener(queue) };

@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 
-import type { MediaTables } from '../../subgraphs/media/database/database.ts';
+import { columnNames } from '../../subgraphs/media/database/database.ts';
+import type { DB } from '../../subgraphs/media/database/tables.ts';
 
 /** Decides which of the pending calls goes on next; fast-check's scheduler is one. */
 export interface Scheduler {
@@ -105,7 +106,7 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
   }
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });
   return {
-    database: new Kysely<MediaTables>({ dialect }),
+    database: new Kysely<DB>({ dialect, plugins: [columnNames] }),
     gate,
     isCrashed: () => state.isCrashed,
     async crash(): Promise<void> {

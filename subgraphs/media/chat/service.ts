@@ -1,5 +1,3 @@
-import type { Kysely } from 'kysely';
-
 import type { Caller } from '../../../platform/access/caller.ts';
 import {
   idempotencyConflict,
@@ -10,7 +8,7 @@ import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { ChatTables } from '../database/chat-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import { toCallerError } from '../domain/caller-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
@@ -23,7 +21,7 @@ import { checkConversation } from './messages.ts';
 import { createChatStore, type ChatStore } from './store.ts';
 
 export interface ChatServiceOptions {
-  readonly database: Kysely<ChatTables>;
+  readonly database: MediaDatabase;
   readonly bus: EventBus;
   readonly registry: GeneratorRegistry;
   readonly files: FileService;

@@ -1,8 +1,8 @@
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { ChatTables } from '../database/chat-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
 
@@ -51,7 +51,7 @@ export interface ChatStore {
 }
 
 /** Makes the store over the media schema. */
-export function createChatStore(database: Kysely<ChatTables>): ChatStore {
+export function createChatStore(database: MediaDatabase): ChatStore {
   return {
     begin: (entry) => begin(database, entry),
     byKey: ({ owner, key }) => readReply(database, sql`owner = ${owner} and key = ${key}`),
@@ -75,14 +75,14 @@ export function createChatStore(database: Kysely<ChatTables>): ChatStore {
 }
 
 async function begin(
-  database: Kysely<ChatTables>,
+  database: MediaDatabase,
   { owner, key, fingerprint }: IdempotencyRecord,
 ): Promise<string | null> {
   await sql`/* chat.forget */
     delete from media.chat_replies where owner = ${owner} and key = ${key}
       and created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.execute(database);
   const row = await database
-    .insertInto('media.chat_replies')
+    .insertInto('media.chatReplies')
     .values({ id: newId(), owner, key, fingerprint })
     .onConflict((conflict) => conflict.columns(['owner', 'key']).doNothing())
     .returning('id')
@@ -91,14 +91,14 @@ async function begin(
 }
 
 async function readChunks(
-  database: Kysely<ChatTables>,
+  database: MediaDatabase,
   id: string,
   { from, limit }: { readonly from: number; readonly limit: number },
 ): Promise<readonly string[]> {
   const rows = await database
-    .selectFrom('media.chat_chunks')
+    .selectFrom('media.chatChunks')
     .select('delta')
-    .where('reply_id', '=', id)
+    .where('replyId', '=', id)
     .where('position', '>=', from)
     .orderBy('position')
     .limit(limit)
@@ -106,18 +106,18 @@ async function readChunks(
   return rows.map(({ delta }) => delta);
 }
 
-async function end(database: Kysely<ChatTables>, id: string, how: End): Promise<void> {
+async function end(database: MediaDatabase, id: string, how: End): Promise<void> {
   const { model, provider, usage } = 'reply' in how ? how.reply : NO_REPLY;
   await database
-    .updateTable('media.chat_replies')
+    .updateTable('media.chatReplies')
     .set({
       state: 'reply' in how ? 'SUCCEEDED' : 'FAILED',
       model,
       provider,
-      input_tokens: usage.inputTokens,
-      output_tokens: usage.outputTokens,
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
       error: 'error' in how ? JSON.stringify(how.error) : null,
-      ended_at: sql<Date>`now()`,
+      endedAt: sql<Date>`now()`,
     })
     .where('id', '=', id)
     .where('state', '=', 'RUNNING')
@@ -131,7 +131,7 @@ const NO_REPLY = {
 };
 
 async function append(
-  database: Kysely<ChatTables>,
+  database: MediaDatabase,
   id: string,
   { position, delta }: { readonly position: number; readonly delta: string | null },
 ): Promise<boolean> {
@@ -148,23 +148,23 @@ async function append(
 }
 
 async function readReply(
-  database: Kysely<ChatTables>,
+  database: MediaDatabase,
   which: ReturnType<typeof sql<boolean>>,
 ): Promise<StoredReply | null> {
   const row = await database
-    .selectFrom('media.chat_replies')
+    .selectFrom('media.chatReplies')
     .selectAll()
     .select(
       sql<boolean>`state = 'RUNNING' and alive_at < now() - make_interval(secs => ${STALE_SECONDS})`.as(
-        'is_stale',
+        'isStale',
       ),
     )
-    .select(sql<boolean>`created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.as('is_old'))
+    .select(sql<boolean>`created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.as('isOld'))
     .where(which)
     .executeTakeFirst();
   if (row === undefined) return null;
   const { id, fingerprint, state, chunks, model, provider, error } = row;
-  const usage = { inputTokens: row.input_tokens ?? 0, outputTokens: row.output_tokens ?? 0 };
+  const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
   const reply = state === 'SUCCEEDED' ? { model: model ?? '', provider: provider ?? '', usage } : null;
-  return { id, fingerprint, state, chunks, reply, error, isStale: row.is_stale, isOld: row.is_old };
+  return { id, fingerprint, state, chunks, reply, error, isStale: row.isStale, isOld: row.isOld };
 }

@@ -1,16 +1,30 @@
-import type { Kysely, Transaction } from 'kysely';
+import { CamelCasePlugin, type Kysely, type Selectable, type Transaction } from 'kysely';
 
-import type { ChatTables } from './chat-tables.ts';
-import type { FileTables } from './file-tables.ts';
-import type { TaskTables } from './task-tables.ts';
-import type { VideoTemplateTables } from './video-template-tables.ts';
-import type { WebhookTables } from './webhook-tables.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { DB, MediaAttempt, MediaTask, MediaTaskStep, MediaWebhookDelivery } from './tables.ts';
 
-/** Every table of the "media" schema, named with it. */
-export type MediaTables = TaskTables & VideoTemplateTables & ChatTables & FileTables & WebhookTables;
+/** Kysely over the tables of the "media" schema (tables.ts, generated): columns in camelCase, JSON as it was stored. */
+export type MediaDatabase = Kysely<DB>;
 
-/** The media subgraph's database, and a transaction on it. */
-export type MediaDatabase = Kysely<MediaTables>;
+/** A transaction over it. */
+export type MediaTransaction = Transaction<DB>;
 
-/** A transaction over the media schema. */
-export type MediaTransaction = Transaction<MediaTables>;
+/** One task as it is stored. */
+export type TaskRow = Selectable<MediaTask>;
+
+/** One unit of work of a task at one generator. */
+export type StepRow = Selectable<MediaTaskStep>;
+
+/** One start at one provider. */
+export type AttemptRow = Selectable<MediaAttempt>;
+
+/** The delivery of one task's end to its callback address. */
+export type DeliveryRow = Selectable<MediaWebhookDelivery>;
+
+/** Makes columns camelCase, and leaves the keys of JSON as they are. */
+export const columnNames = new CamelCasePlugin({ maintainNestedObjectKeys: true });
+
+/** The media schema's tables in a database. */
+export function mediaDatabase(database: Database): MediaDatabase {
+  return database.typed<DB>().withPlugin(columnNames);
+}

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import type { Kysely } from 'kysely';
 import type { PoolConfig } from 'pg';
 
 import { createDatabase } from '../../../platform/database/database.ts';
@@ -10,7 +9,7 @@ import { migrate } from '../../../platform/database/migrations.ts';
 import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { FileTables } from '../database/file-tables.ts';
+import { mediaDatabase } from '../database/database.ts';
 import { mediaMigrations } from '../database/migrations/index.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
@@ -29,7 +28,7 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
     sets: [{ schema: 'media', migrations: mediaMigrations }],
     logger,
   });
-  const database: Kysely<FileTables> = platform.typed<FileTables>();
+  const database = mediaDatabase(platform);
   const directory = await mkdtemp(path.join(tmpdir(), 'kiln-files-'));
   const store: ObjectStore = createDiskStore({ directory });
   const defaults = {

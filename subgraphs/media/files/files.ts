@@ -110,10 +110,15 @@ export interface FilePage {
   readonly count: () => Promise<number>;
 }
 
+/** A file and the key of its bytes in the object store. */
+export interface LocatedFile extends StoredFile {
+  readonly objectKey: string;
+}
+
 /** What serving files (serve.ts) needs beyond the service. */
 export interface FileAccess {
-  /** A file and the key of its bytes in the object store; null where there is none. */
-  locate(id: string): Promise<{ readonly file: StoredFile; readonly objectKey: string } | null>;
+  /** Null where there is none. */
+  locate(id: string): Promise<LocatedFile | null>;
   /** Whether the query of an address lets its bearer in: always while addresses are permanent, else signed and in time. */
   admits(id: string, query: URLSearchParams): boolean;
 }

@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
-import type { FileTables } from '../database/file-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import { containsText, usesModel } from '../database/task-conditions.ts';
 import type { FileFilter, FilePage, MediaKind } from './files.ts';
-import { fileOf } from './store.ts';
+import { fileColumns } from './store.ts';
 
 /** Lists of files: those that a caller may list, filtered by what they are and by the task that made them. */
 
@@ -15,19 +15,19 @@ interface PageRequest {
 
 /** One page, newest first (ids are ordered by time). */
 export async function listFiles(
-  database: Kysely<FileTables>,
+  database: MediaDatabase,
   caller: Caller,
   { filter, first, after }: PageRequest & { readonly filter: FileFilter },
 ): Promise<FilePage> {
   if (caller.kind === 'anonymous') return { files: [], hasNextPage: false, count: async () => 0 };
   const listed = { owner: listedOwner(caller), filter };
   const query = listedFiles(database, listed)
-    .selectAll()
+    .select(fileColumns)
     .orderBy('id', 'desc')
     .limit(first + 1);
   const rows = await (after === null ? query : query.where('id', '<', after)).execute();
   return {
-    files: rows.slice(0, first).map(fileOf),
+    files: rows.slice(0, first),
     hasNextPage: rows.length > first,
     count: async () => {
       const counted = listedFiles(database, listed).select(sql<number>`count(*)::int`.as('total'));
@@ -41,17 +41,17 @@ interface Listed {
   readonly filter: FileFilter;
 }
 
-function listedFiles(database: Kysely<FileTables>, { owner, filter }: Listed) {
+function listedFiles(database: MediaDatabase, { owner, filter }: Listed) {
   const { kinds, createdAfter, createdBefore } = filter;
   let query = database
     .selectFrom('media.media')
     .where('state', '=', 'STORED')
-    .where('temporary_until', 'is', null);
+    .where('temporaryUntil', 'is', null);
   if (owner !== null) query = query.where('owner', '=', owner);
   if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
   if (kinds !== undefined) query = query.where(isOfKind(kinds));
-  if (createdAfter !== undefined) query = query.where('created_at', '>', createdAfter);
-  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore);
+  if (createdAfter !== undefined) query = query.where('createdAt', '>', createdAfter);
+  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
   const ofTask = taskConditions(filter);
   return ofTask.length === 0 ? query : query.where(madeByTask(ofTask));
 }

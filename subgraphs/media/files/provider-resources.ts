@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { sql, type Kysely, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Json } from '../../../platform/json.ts';
-import type { ProviderResourceTable } from '../database/file-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import { jsonText } from '../database/json-text.ts';
 import type { Connection, UploadedFile } from '../providers/contract/provider.ts';
 
@@ -56,27 +56,24 @@ const MARGIN_SECONDS = 300;
 /** Days after which an expired URI is no longer known. */
 const URI_DAYS = 30;
 
-/** Any database that has the table. */
-type Database = Kysely<{ readonly 'media.provider_resources': ProviderResourceTable }>;
-
 /** Makes the resources over the media schema. */
-export function createProviderResources(database: Database): ProviderResources {
+export function createProviderResources(database: MediaDatabase): ProviderResources {
   return {
     save: (resource) => save(database, resource),
     async byUri(uri) {
       const row = await database
-        .selectFrom('media.provider_resources')
+        .selectFrom('media.providerResources')
         .selectAll()
         .where('uri', '=', uri)
-        .orderBy('created_at', 'desc')
+        .orderBy('createdAt', 'desc')
         .limit(1)
         .executeTakeFirst();
-      return row === undefined ? null : resourceOf(row);
+      return row ?? null;
     },
     async ofMedia(mediaIds, account) {
       if (mediaIds.length === 0) return [];
       const rows = await database
-        .selectFrom('media.provider_resources')
+        .selectFrom('media.providerResources')
         .selectAll()
         .where(sql<boolean>`media_id = any(${[...mediaIds]}::uuid[])`)
         .where('provider', '=', account.provider.name)
@@ -85,7 +82,7 @@ export function createProviderResources(database: Database): ProviderResources {
           sql<boolean>`(expires_at is null or expires_at > now() + make_interval(secs => ${MARGIN_SECONDS}))`,
         )
         .execute();
-      const byMedia = new Map(rows.map((row) => [row.media_id, resourceOf(row)]));
+      const byMedia = new Map(rows.map((row) => [row.mediaId, row]));
       return mediaIds.map((id) => byMedia.get(id.toLowerCase()) ?? null);
     },
     async prune(limit) {
@@ -98,31 +95,30 @@ export function createProviderResources(database: Database): ProviderResources {
   };
 }
 
-async function save(database: Database, resource: NewProviderResource): Promise<ProviderResource> {
+async function save(database: MediaDatabase, resource: NewProviderResource): Promise<ProviderResource> {
   const { mediaId, owner, account, uploaded } = resource;
-  const row = await database
-    .insertInto('media.provider_resources')
+  return database
+    .insertInto('media.providerResources')
     .values({
-      media_id: mediaId,
+      mediaId,
       provider: account.provider.name,
       account: accountOf(account),
       owner,
-      resource_id: uploaded.id,
+      resourceId: uploaded.id,
       uri: uploaded.uri,
       answer: jsonText(uploaded.answer),
-      expires_at: uploaded.expiresAt,
+      expiresAt: uploaded.expiresAt,
     })
     .onConflict((conflict) =>
-      conflict.columns(['media_id', 'provider', 'account']).doUpdateSet((eb) => ({
-        resource_id: eb.ref('excluded.resource_id'),
+      conflict.columns(['mediaId', 'provider', 'account']).doUpdateSet((eb) => ({
+        resourceId: eb.ref('excluded.resourceId'),
         uri: eb.ref('excluded.uri'),
         answer: eb.ref('excluded.answer'),
-        expires_at: eb.ref('excluded.expires_at'),
+        expiresAt: eb.ref('excluded.expiresAt'),
       })),
     )
     .returningAll()
     .executeTakeFirstOrThrow();
-  return resourceOf(row);
 }
 
 /** Address and credentials, not to be read back. */
@@ -131,16 +127,4 @@ function accountOf({ connection: { baseUrl, pathPrefix, headers, credentials } }
     Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([baseUrl, pathPrefix, sorted(headers), sorted(credentials)]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-function resourceOf(row: Selectable<ProviderResourceTable>): ProviderResource {
-  return {
-    mediaId: row.media_id,
-    owner: row.owner,
-    provider: row.provider,
-    resourceId: row.resource_id,
-    uri: row.uri,
-    answer: row.answer,
-    expiresAt: row.expires_at,
-  };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { ByteRange, ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
-import type { FileAccess, StoredFile } from './files.ts';
+import type { FileAccess, LocatedFile, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
 import { hasThumbnail, widthOfName } from './thumbnails/sizes.ts';
 import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
@@ -42,14 +42,13 @@ export function createFileHandler({ files, store, urlTtlSeconds }: FileHandlerOp
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
     }
     const { id, name, query } = addressOf(request);
-    const found = id === null ? null : await files.locate(id);
-    if (found === null) return refuse(response, 404, 'there is no such file');
-    const { file, objectKey } = found;
+    const file = id === null ? null : await files.locate(id);
+    if (file === null) return refuse(response, 404, 'there is no such file');
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
     const width = name === file.name ? null : widthOfName(name);
-    if (width !== null) return sendThumbnail({ thumbnails, request, response, found, width, cacheControl });
-    await answer({ request, response, file, store, objectKey, cacheControl, expiresIn });
+    if (width !== null) return sendThumbnail({ thumbnails, request, response, file, width, cacheControl });
+    await answer({ request, response, file, store, cacheControl, expiresIn });
   };
 }
 
@@ -57,18 +56,16 @@ interface SendingThumbnail {
   readonly thumbnails: Thumbnails;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly found: NonNullable<Awaited<ReturnType<FileAccess['locate']>>>;
+  readonly file: LocatedFile;
   readonly width: number;
   readonly cacheControl: string;
 }
 
 async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
-  const { thumbnails, request, response, found, width, cacheControl } = sending;
-  const { file, objectKey } = found;
+  const { thumbnails, request, response, file, width, cacheControl } = sending;
   if (!hasThumbnail(file.contentType)) return refuse(response, 404, 'there are thumbnails of pictures only');
   try {
-    const { id, bytes } = file;
-    const body = await thumbnails.read({ id, objectKey, bytes }, width);
+    const body = await thumbnails.read(file, width);
     response.writeHead(200, {
       'Content-Type': 'image/webp',
       'Content-Length': body.length,
@@ -86,16 +83,15 @@ async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
 interface Answering {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly file: StoredFile;
+  readonly file: LocatedFile;
   readonly store: ObjectStore;
-  readonly objectKey: string;
   readonly cacheControl: string;
   /** Seconds that an address of the store stays valid. */
   readonly expiresIn: number;
 }
 
 async function answer(answering: Answering): Promise<void> {
-  const { request, response, file, store, objectKey, cacheControl } = answering;
+  const { request, response, file, store, cacheControl } = answering;
   const headers = headersOf(file, cacheControl);
   if (isUnchanged(request, file)) {
     response.writeHead(304, headers).end();
@@ -123,14 +119,14 @@ async function answer(answering: Answering): Promise<void> {
     begin().end();
     return;
   }
-  const body = await store.get(objectKey, part);
+  const body = await store.get(file.objectKey, part);
   begin();
   await send(body, response);
 }
 
 /** Redirects to the object store, when it gives out addresses; ranges are requested there. */
-async function redirect({ response, file, store, objectKey, expiresIn }: Answering): Promise<boolean> {
-  const address = await store.address(objectKey, {
+async function redirect({ response, file, store, expiresIn }: Answering): Promise<boolean> {
+  const address = await store.address(file.objectKey, {
     expiresIn,
     contentType: contentTypeOf(file),
     contentDisposition: dispositionOf(file),

@@ -222,10 +222,10 @@ describe('temporary files', () => {
     expect(await later().prune(100)).toBe(0);
     const row = await world.database
       .selectFrom('media.media')
-      .select('task_id')
+      .select('taskId')
       .where('id', '=', file.id)
       .executeTakeFirst();
-    expect(row?.task_id).toBe(taskId);
+    expect(row?.taskId).toBe(taskId);
     const attaching = world.database
       .transaction()
       .execute((transaction) => files.attach(transaction, [newId()], task));

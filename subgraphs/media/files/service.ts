@@ -1,5 +1,3 @@
-import type { Kysely } from 'kysely';
-
 import { mayChange, mayRead, type Caller } from '../../../platform/access/caller.ts';
 import { isManageToken } from '../../../platform/access/manage-token.ts';
 import { batchReads } from '../../../platform/database/batched-reads.ts';
@@ -9,7 +7,7 @@ import { measureMedia, typeOfHead, TYPE_BYTES } from '../../../platform/object-s
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { FileTables } from '../database/file-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
@@ -23,13 +21,14 @@ import {
   markDeleted,
   attachFiles,
   claimFiles,
+  locateFile,
   readFiles,
   type FileRow,
 } from './store.ts';
 import { hasThumbnail, thumbnailKeys, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
-  readonly database: Kysely<FileTables>;
+  readonly database: MediaDatabase;
   readonly store: ObjectStore;
   /** Address that callers use, without a trailing slash; may carry a path prefix. */
   readonly publicUrl: string;
@@ -102,7 +101,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       hasThumbnail(contentType) ? ownUrl(id, thumbnailName(width)) : null,
     remove(caller, id, manageToken = null) {
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
-      return removeFile(parts, id, (row) => mayChange(caller, row.file.owner, () => isMaker(row)));
+      return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));
     },
     async prune(limit) {
       const now = new Date(clock());
@@ -129,24 +128,21 @@ function opensFile(
 }
 
 interface Parts {
-  readonly database: Kysely<FileTables>;
+  readonly database: MediaDatabase;
   readonly store: ObjectStore;
   readonly logger: Logger;
   readonly clock: () => number;
 }
 
 function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'byIds' | 'locate' | 'open'> {
-  async function locate(id: string) {
-    const [row] = await readFiles(database, [id].filter(isUuid));
-    return row ?? null;
-  }
-  const readShared = batchReads({ read: (ids) => readFiles(database, ids), idOf: ({ file }) => file.id });
+  const locate = async (id: string) => (await locateFile(database, id)) ?? null;
+  const readShared = batchReads({ read: (ids) => readFiles(database, ids), idOf: ({ id }) => id });
   return {
     locate,
     async byIds(ids) {
       const wanted = ids.map((id) => id.toLowerCase());
       const byId = await readShared(wanted.filter(isUuid));
-      return wanted.map((id) => byId.get(id)?.file ?? null);
+      return wanted.map((id) => byId.get(id) ?? null);
     },
     async open(id, range) {
       const found = await locate(id);
@@ -203,11 +199,11 @@ async function removeFile(
   isAllowed: (row: FileRow) => boolean,
 ): Promise<StoredFile> {
   const { database } = parts;
-  const [found] = await readFiles(database, [id].filter(isUuid));
+  const found = await locateFile(database, id);
   if (found === undefined || !isAllowed(found)) throw notFound('file', id);
-  if (!(await markDeleted(database, found.file.id))) throw notFound('file', id);
-  await removeBytes(parts, { id: found.file.id, objectKey: found.objectKey });
-  return found.file;
+  if (!(await markDeleted(database, found.id))) throw notFound('file', id);
+  await removeBytes(parts, found);
+  return found;
 }
 
 /** Removes a file whose storing failed; marked first, because its completion may have been committed after all. */

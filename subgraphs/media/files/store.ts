@@ -1,19 +1,17 @@
-import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 
+import { isUuid } from '../../../platform/ids.ts';
 import type { Measures } from '../../../platform/object-store/measure/measurable.ts';
 import type { StoredObject } from '../../../platform/object-store/object-store.ts';
 import type { AnyTransaction } from '../../../platform/queue/queue.ts';
-import type { FileTables, MediaTable } from '../database/file-tables.ts';
-import type { MakingTask, StoredFile } from './files.ts';
+import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
+import type { LocatedFile, MakingTask, StoredFile } from './files.ts';
 
 /**
  * SQL of files. A row is written before the bytes and removed after them: when a process dies, a row is left that the
  * pruner finds, never bytes without a row.
  */
-export interface FileRow {
-  readonly file: StoredFile;
-  /** Where its bytes are in the object store. */
-  readonly objectKey: string;
+export interface FileRow extends LocatedFile {
   /** Of the token that deletes it. */
   readonly manageTokenHash: string | null;
 }
@@ -37,28 +35,32 @@ export interface StoredFacts {
   readonly temporaryUntil: Date | null;
 }
 
+/** The columns of a file that its readers see. */
+export const fileColumns = [
+  'id',
+  'owner',
+  'name',
+  'contentType',
+  'bytes',
+  'sha256',
+  'width',
+  'height',
+  'duration',
+  'taskId',
+  'createdAt',
+] as const;
+
 /** Inserts a file before its bytes. It is not visible yet. */
-export async function insertFile(database: Kysely<FileTables>, row: NewRow): Promise<void> {
+export async function insertFile(database: MediaDatabase, row: NewRow): Promise<void> {
   await database
     .insertInto('media.media')
-    .values({
-      id: row.id,
-      owner: row.owner,
-      name: row.name,
-      object_key: row.objectKey,
-      content_type: 'application/octet-stream',
-      bytes: 0,
-      sha256: '',
-      state: 'INCOMING',
-      temporary_until: row.temporaryUntil,
-      manage_token_hash: row.manageTokenHash,
-    })
+    .values({ ...row, contentType: 'application/octet-stream', bytes: 0, sha256: '', state: 'INCOMING' })
     .execute();
 }
 
 /** Makes a file visible once its bytes are stored. Null when the pruner was faster. */
 export async function completeFile(
-  database: Kysely<FileTables>,
+  database: MediaDatabase,
   id: string,
   { object, measures, temporaryUntil }: StoredFacts,
 ): Promise<StoredFile | null> {
@@ -66,38 +68,37 @@ export async function completeFile(
     .updateTable('media.media')
     .set({
       state: 'STORED',
-      content_type: measures.contentType,
+      contentType: measures.contentType,
       bytes: object.bytes,
       sha256: object.sha256,
       width: measures.width,
       height: measures.height,
       duration: measures.duration,
-      temporary_until: temporaryUntil,
+      temporaryUntil,
     })
     .where('id', '=', id)
     .where('state', '=', 'INCOMING')
-    .returningAll()
+    .returning(fileColumns)
     .executeTakeFirst();
-  return row === undefined ? null : fileOf(row);
+  return row ?? null;
 }
 
 /** The files of these ids that exist, in no order. */
 export async function readFiles(
-  database: Kysely<FileTables>,
+  database: MediaDatabase,
   ids: readonly string[],
-): Promise<readonly FileRow[]> {
+): Promise<readonly StoredFile[]> {
   if (ids.length === 0) return [];
-  const rows = await database
-    .selectFrom('media.media')
-    .selectAll()
-    .where(isOneOf(ids))
-    .where('state', '=', 'STORED')
-    .execute();
-  return rows.map((row) => ({
-    file: fileOf(row),
-    objectKey: row.object_key,
-    manageTokenHash: row.manage_token_hash,
-  }));
+  return stored(database, ids).select(fileColumns).execute();
+}
+
+/** One file with what only this folder may know of it; undefined where there is none. */
+export async function locateFile(database: MediaDatabase, id: string): Promise<FileRow | undefined> {
+  return isUuid(id) ? stored(database, [id]).selectAll().executeTakeFirst() : undefined;
+}
+
+function stored(database: MediaDatabase, ids: readonly string[]) {
+  return database.selectFrom('media.media').where(isOneOf(ids)).where('state', '=', 'STORED');
 }
 
 /** Makes the files of an owner permanent; answers how many of the ids exist, of whomever. */
@@ -106,10 +107,10 @@ export async function claimFiles(
   ids: readonly string[],
   owner: string,
 ): Promise<number> {
-  const { numUpdatedRows } = await (transaction as Transaction<FileTables>)
+  const { numUpdatedRows } = await (transaction as MediaTransaction)
     .updateTable('media.media')
     .set({
-      temporary_until: sql<Date | null>`case when owner = ${owner} then null else temporary_until end`,
+      temporaryUntil: sql<Date | null>`case when owner = ${owner} then null else temporary_until end`,
     })
     .where(isOneOf(ids))
     .where('state', '=', 'STORED')
@@ -123,13 +124,9 @@ export async function attachFiles(
   ids: readonly string[],
   task: MakingTask,
 ): Promise<number> {
-  const { numUpdatedRows } = await (transaction as Transaction<FileTables>)
+  const { numUpdatedRows } = await (transaction as MediaTransaction)
     .updateTable('media.media')
-    .set({
-      temporary_until: null,
-      task_id: task.id,
-      manage_token_hash: task.manageTokenHash,
-    })
+    .set({ temporaryUntil: null, taskId: task.id, manageTokenHash: task.manageTokenHash })
     .where(isOneOf(ids))
     .where('state', '=', 'STORED')
     .executeTakeFirst();
@@ -137,7 +134,7 @@ export async function attachFiles(
 }
 
 /** Marks a file as deleted; its bytes follow. False when it was marked already. */
-export async function markDeleted(database: Kysely<FileTables>, id: string): Promise<boolean> {
+export async function markDeleted(database: MediaDatabase, id: string): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('media.media')
     .set({ state: 'DELETED' })
@@ -148,7 +145,7 @@ export async function markDeleted(database: Kysely<FileTables>, id: string): Pro
 }
 
 /** Forgets a hidden file, once its bytes are gone. */
-export async function deleteFileRow(database: Kysely<FileTables>, id: string): Promise<void> {
+export async function deleteFileRow(database: MediaDatabase, id: string): Promise<void> {
   await database.deleteFrom('media.media').where('id', '=', id).where('state', '=', 'DELETED').execute();
 }
 
@@ -157,10 +154,10 @@ export async function deleteFileRow(database: Kysely<FileTables>, id: string): P
  * pruner or a claiming transaction has locked are skipped.
  */
 export async function markExpired(
-  database: Kysely<FileTables>,
+  database: MediaDatabase,
   { now, keptSince, limit }: { readonly now: Date; readonly keptSince: Date | null; readonly limit: number },
 ): Promise<readonly { readonly id: string; readonly objectKey: string }[]> {
-  const rows = await database
+  return database
     .updateTable('media.media')
     .set({ state: 'DELETED' })
     .where('id', 'in', (expired) =>
@@ -170,8 +167,8 @@ export async function markExpired(
         .where((is) =>
           is.or([
             is('state', '=', 'DELETED'),
-            is('temporary_until', '<', now),
-            ...(keptSince === null ? [] : [is('created_at', '<', keptSince)]),
+            is('temporaryUntil', '<', now),
+            ...(keptSince === null ? [] : [is('createdAt', '<', keptSince)]),
           ]),
         )
         .orderBy('id')
@@ -179,29 +176,11 @@ export async function markExpired(
         .forUpdate()
         .skipLocked(),
     )
-    .returning(['id', 'object_key'])
+    .returning(['id', 'objectKey'])
     .execute();
-  return rows.map(({ id, object_key: objectKey }) => ({ id, objectKey }));
 }
 
 /** One parameter for any number of ids, so that PostgreSQL keeps one plan. */
 function isOneOf(ids: readonly string[]) {
   return sql<boolean>`id = any(${[...ids]}::uuid[])`;
-}
-
-/** The file of a row. */
-export function fileOf(row: Selectable<MediaTable>): StoredFile {
-  return {
-    id: row.id,
-    owner: row.owner,
-    name: row.name,
-    contentType: row.content_type,
-    bytes: row.bytes,
-    sha256: row.sha256,
-    width: row.width,
-    height: row.height,
-    duration: row.duration,
-    taskId: row.task_id,
-    createdAt: row.created_at,
-  };
 }

@@ -79,7 +79,7 @@ async function scene(change: Partial<Provider> = {}) {
     },
     due: async () => {
       const [attempt] = await engine.database.selectFrom('media.attempts').selectAll().execute();
-      return attempt?.next_poll_at?.getTime();
+      return attempt?.nextPollAt?.getTime();
     },
     binding: registry.byId('test#0') ?? testBinding('none', provider, ''),
   };

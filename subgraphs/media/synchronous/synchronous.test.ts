@@ -211,10 +211,10 @@ describe('an upload to a provider', () => {
     expect(await resources.byUri('gs://bucket/1')).toMatchObject({ mediaId: media.id });
     const row = await world.database
       .selectFrom('media.media')
-      .select('temporary_until')
+      .select('temporaryUntil')
       .where('id', '=', media.id)
       .executeTakeFirst();
-    expect(row?.temporary_until).toBeNull();
+    expect(row?.temporaryUntil).toBeNull();
   });
 
   it('is refused for files of another kind before the provider hears of them', async () => {
@@ -249,9 +249,9 @@ describe('an upload to a provider', () => {
     });
     const rows = await world.database
       .selectFrom('media.media')
-      .select('temporary_until')
+      .select('temporaryUntil')
       .where('name', '=', 'short.wav')
       .execute();
-    expect(rows.map((row) => row.temporary_until !== null)).toEqual([true]);
+    expect(rows.map((row) => row.temporaryUntil !== null)).toEqual([true]);
   });
 });

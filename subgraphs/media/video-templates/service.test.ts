@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
+import { mediaDatabase } from '../database/database.ts';
 import { videoTemplates } from '../database/migrations/0003-video-templates.ts';
-import type { VideoTemplateTables } from '../database/video-template-tables.ts';
 import { createVideoTemplateService } from './service.ts';
 import type { VideoTemplateService } from './video-template.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = createDatabase({ config: home.config, maxConnections: 4, applicationName: 'test', logger });
   const migrations = { '0003-video-templates': videoTemplates };
   await migrate({ database, sets: [{ schema: 'media', migrations }], logger });
-  templates = createVideoTemplateService(database.typed<VideoTemplateTables>());
+  templates = createVideoTemplateService(mediaDatabase(database));
 });
 afterAll(async () => {
   await database?.close();

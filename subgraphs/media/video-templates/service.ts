@@ -1,8 +1,6 @@
-import type { Kysely } from 'kysely';
-
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
-import type { VideoTemplateTables } from '../database/video-template-tables.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import bundled from './bundled-video-templates.json' with { type: 'json' };
 import { checkedFields, checkedPresetPrompts, checkedQuery, checkedTaskType, checkedText } from './rules.ts';
 import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
@@ -12,7 +10,7 @@ import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from '.
  * The video template catalog: its rules. What a recipe makes of a template is in ../recipes; a task keeps its own copy
  * of what it used, so nothing here reaches back into tasks.
  */
-export function createVideoTemplateService(database: Kysely<VideoTemplateTables>): VideoTemplateService {
+export function createVideoTemplateService(database: MediaDatabase): VideoTemplateService {
   const store = createVideoTemplateStore(database);
   return {
     page: async (query) => {

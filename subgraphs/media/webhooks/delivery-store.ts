@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
-import type { DeliveryState, WebhookDeliveryTable } from '../database/webhook-tables.ts';
+import type { DeliveryState } from '../database/column-types.ts';
+import type { DeliveryRow, MediaDatabase, MediaTransaction } from '../database/database.ts';
 
 /** SQL of deliveries. Inserting one is in enqueue.ts. */
 
@@ -12,8 +12,8 @@ export type WebhookJob = { readonly deliveryId: string; readonly round: number }
 export async function beginAttempt(
   database: MediaDatabase,
   { deliveryId, round }: WebhookJob,
-): Promise<WebhookDeliveryTable | null> {
-  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.begin */
+): Promise<DeliveryRow | null> {
+  const { rows } = await sql<DeliveryRow>`/* webhooks.begin */
     update media.webhook_deliveries set
       attempts = attempts + 1, tries = tries + 1, next_attempt_at = null, touched_at = now()
     where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING'
@@ -61,22 +61,22 @@ export async function endAttempt(
     where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING'`.execute(database);
 }
 
-/** The deliveries of a task, oldest first. */
-export async function deliveriesOf(
-  database: MediaDatabase,
-  taskId: string,
-): Promise<readonly WebhookDeliveryTable[]> {
-  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.list */
-    select * from media.webhook_deliveries where task_id = ${taskId}::uuid order by id`.execute(database);
-  return rows;
+/** The deliveries of a task, oldest first, as its owner sees them. */
+export async function deliveriesOf(database: MediaDatabase, taskId: string) {
+  return database
+    .selectFrom('media.webhookDeliveries')
+    .select(['id', 'taskId', 'url', 'attempts', 'deliveredAt', 'lastStatus', 'lastError'])
+    .where('taskId', '=', taskId)
+    .orderBy('id')
+    .execute();
 }
 
 /** One delivery; null when there is none. */
 export async function readDelivery(
   database: MediaDatabase | MediaTransaction,
   id: string,
-): Promise<WebhookDeliveryTable | null> {
-  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.read */
+): Promise<DeliveryRow | null> {
+  const { rows } = await sql<DeliveryRow>`/* webhooks.read */
     select * from media.webhook_deliveries where id = ${id}::uuid`.execute(database);
   return rows[0] ?? null;
 }
@@ -85,11 +85,8 @@ export async function readDelivery(
  * Begins a new round. Null when an attempt is queued or running already; one without a change for ten minutes counts as
  * gone.
  */
-export async function beginRound(
-  transaction: MediaTransaction,
-  id: string,
-): Promise<WebhookDeliveryTable | null> {
-  const { rows } = await sql<WebhookDeliveryTable>`/* webhooks.round */
+export async function beginRound(transaction: MediaTransaction, id: string): Promise<DeliveryRow | null> {
+  const { rows } = await sql<DeliveryRow>`/* webhooks.round */
     update media.webhook_deliveries set
       state = 'PENDING', round = round + 1, tries = 0, next_attempt_at = null, touched_at = now(),
       delivered_at = null, last_status = null, last_error = null

@@ -20,7 +20,7 @@ export async function defineWebhookQueue(queue: Queue): Promise<void> {
 export function createWebhookEndListener(queue: Queue): EndListener {
   return {
     defineQueues: () => defineWebhookQueue(queue),
-    async ended(scope, { id: taskId, callback_url: url }) {
+    async ended(scope, { id: taskId, callbackUrl: url }) {
       if (url !== null) await enqueueDelivery(scope, { taskId, url });
     },
     prune: pruneDeliveries,

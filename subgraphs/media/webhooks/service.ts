@@ -3,8 +3,7 @@ import { notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import type { MediaDatabase } from '../database/database.ts';
-import type { WebhookDeliveryTable } from '../database/webhook-tables.ts';
+import type { DeliveryRow, MediaDatabase } from '../database/database.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
 import { createTransactor, type Transactor } from '../tasks/storage/transactor.ts';
 import { beginRound, deliveriesOf, readDelivery } from './delivery-store.ts';
@@ -49,14 +48,14 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   return {
     async deliveries(caller, taskId) {
       if (!isUuid(taskId) || !(await isOwn(database, caller, taskId))) throw notFound('task', taskId);
-      return (await deliveriesOf(database, taskId)).map(toDelivery);
+      return deliveriesOf(database, taskId);
     },
     async redeliver(caller, id) {
       const known = isUuid(id) ? await readDelivery(database, id) : null;
-      if (known === null || !(await isOwn(database, caller, known.task_id))) {
+      if (known === null || !(await isOwn(database, caller, known.taskId))) {
         throw notFound('webhook delivery', id);
       }
-      return toDelivery(await redeliver(transactor, known));
+      return redeliver(transactor, known);
     },
   };
 }
@@ -67,22 +66,10 @@ async function isOwn(database: MediaDatabase, caller: Caller, taskId: string): P
 }
 
 /** Under the row's lock, one of several concurrent requests begins the round; the others find it begun. */
-async function redeliver(transactor: Transactor, known: WebhookDeliveryTable): Promise<WebhookDeliveryTable> {
+async function redeliver(transactor: Transactor, known: DeliveryRow): Promise<DeliveryRow> {
   return transactor.run(async (scope) => {
     const begun = await beginRound(scope.transaction, known.id);
     if (begun !== null) await enqueueRound(scope, { deliveryId: begun.id, round: begun.round });
     return begun ?? (await readDelivery(scope.transaction, known.id)) ?? known;
   });
-}
-
-function toDelivery(row: WebhookDeliveryTable): WebhookDelivery {
-  return {
-    id: row.id,
-    taskId: row.task_id,
-    url: row.url,
-    attempts: row.attempts,
-    deliveredAt: row.delivered_at,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-  };
 }

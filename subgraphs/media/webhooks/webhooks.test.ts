@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
-import type { WebhookDeliveryTable } from '../database/webhook-tables.ts';
+import type { DeliveryRow } from '../database/database.ts';
 import {
   image,
   me,
@@ -79,14 +79,14 @@ async function endedTask(callbackUrl: string): Promise<string> {
   return id;
 }
 
-async function row(taskId: string): Promise<WebhookDeliveryTable> {
-  const { rows } = await sql<WebhookDeliveryTable>`
+async function row(taskId: string): Promise<DeliveryRow> {
+  const { rows } = await sql<DeliveryRow>`
     select * from media.webhook_deliveries where task_id = ${taskId}::uuid`.execute(engine.database);
   if (rows[0] === undefined) throw new Error('there is no delivery');
   return rows[0];
 }
 
-const inState = (taskId: string, state: WebhookDeliveryTable['state']) =>
+const inState = (taskId: string, state: DeliveryRow['state']) =>
   until(async () => {
     const found = await row(taskId);
     return found.state === state && found;
@@ -103,7 +103,7 @@ describe('a result webhook', () => {
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const delivery = await inState(id, 'DELIVERED');
-    expect(delivery).toMatchObject({ attempts: 1, last_status: 204, last_error: null });
+    expect(delivery).toMatchObject({ attempts: 1, lastStatus: 204, lastError: null });
     expect(receiver.received).toHaveLength(1);
     const [request] = receiver.received;
     if (request === undefined) throw new Error('nothing came');
@@ -166,13 +166,13 @@ describe('a result webhook', () => {
     const id = await endedTask(receiver.url);
     const down = await until(async () => {
       const found = await row(id);
-      return found.tries >= 3 && found.last_error !== null && found;
+      return found.tries >= 3 && found.lastError !== null && found;
     });
-    expect(down).toMatchObject({ state: 'PENDING', last_status: null });
-    expect(down.last_error).toContain("can't be reached");
+    expect(down).toMatchObject({ state: 'PENDING', lastStatus: null });
+    expect(down.lastError).toContain("can't be reached");
     receiver = await startReceiver(port);
     const delivery = await inState(id, 'DELIVERED');
-    expect(delivery).toMatchObject({ last_status: 204, last_error: null });
+    expect(delivery).toMatchObject({ lastStatus: 204, lastError: null });
     expect([...idsReceived()]).toEqual([delivery.id]);
   });
 
@@ -181,7 +181,7 @@ describe('a result webhook', () => {
     await startWebhooks();
     const id = await endedTask(receiver.url);
     const delivery = await inState(id, 'DELIVERED');
-    expect(delivery).toMatchObject({ attempts: 3, last_status: 200, last_error: null });
+    expect(delivery).toMatchObject({ attempts: 3, lastStatus: 200, lastError: null });
     expect([...idsReceived()]).toEqual([delivery.id]);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     for (const request of receiver.received) verify(request);
@@ -193,9 +193,9 @@ describe('a result webhook', () => {
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
     expect(delivery).toMatchObject({
       attempts: 3,
-      last_status: 503,
-      last_error: 'the receiver answered 503; given up after 3 attempts',
-      next_attempt_at: null,
+      lastStatus: 503,
+      lastError: 'the receiver answered 503; given up after 3 attempts',
+      nextAttemptAt: null,
     });
     expect(receiver.received).toHaveLength(3);
   });
@@ -205,10 +205,8 @@ describe('a result webhook', () => {
       void response.writeHead(301, { location: `${receiver.url}/elsewhere?token=1` }).end();
     await startWebhooks({ pauses: [] });
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
-    expect(delivery.last_status).toBe(301);
-    expect(delivery.last_error).toContain(
-      `a redirect to http://${receiver.host}: redirects are not followed`,
-    );
+    expect(delivery.lastStatus).toBe(301);
+    expect(delivery.lastError).toContain(`a redirect to http://${receiver.host}: redirects are not followed`);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 
@@ -216,7 +214,7 @@ describe('a result webhook', () => {
     receiver.onRequest = (response) => void response.writeHead(410).end();
     await startWebhooks();
     const delivery = await inState(await endedTask(receiver.url), 'GIVEN_UP');
-    expect(delivery).toMatchObject({ attempts: 1, last_status: 410 });
+    expect(delivery).toMatchObject({ attempts: 1, lastStatus: 410 });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -224,8 +222,8 @@ describe('a result webhook', () => {
     await startWebhooks({ pauses: [] });
     const port = new URL(receiver.url).port;
     const delivery = await inState(await endedTask(`http://localhost:${port}/hook`), 'GIVEN_UP');
-    expect(delivery).toMatchObject({ attempts: 1, last_status: null });
-    expect(delivery.last_error).toContain('does not resolve to a public address');
+    expect(delivery).toMatchObject({ attempts: 1, lastStatus: null });
+    expect(delivery.lastError).toContain('does not resolve to a public address');
     expect(receiver.received).toEqual([]);
   });
 
@@ -237,7 +235,7 @@ describe('a result webhook', () => {
     };
     await startWebhooks({ timeoutMs: 300 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
-    expect(delivery).toMatchObject({ attempts: 2, last_status: 200 });
+    expect(delivery).toMatchObject({ attempts: 2, lastStatus: 200 });
     expect([...idsReceived()]).toEqual([delivery.id]);
   });
 
@@ -251,7 +249,7 @@ describe('a result webhook', () => {
     receiver.onRequest = (response, count) => void (count > 1 && response.writeHead(200).end());
     await startWebhooks({ timeoutMs: 300 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
-    expect(delivery).toMatchObject({ attempts: 2, last_error: null });
+    expect(delivery).toMatchObject({ attempts: 2, lastError: null });
   });
 
   it('of a worker that dies before it has written down what it sent goes out again under the same id', async () => {
@@ -264,7 +262,7 @@ describe('a result webhook', () => {
     const id = await endedTask(receiver.url);
     await sent.promise;
     await first.stop(0);
-    expect(await row(id)).toMatchObject({ state: 'PENDING', attempts: 1, last_status: null });
+    expect(await row(id)).toMatchObject({ state: 'PENDING', attempts: 1, lastStatus: null });
     await startWebhooks();
     const delivery = await inState(id, 'DELIVERED');
     expect(delivery.attempts).toBe(2);
@@ -335,7 +333,7 @@ describe('the delivery log', () => {
     await webhooks.redeliver(me, first.id);
     held.resolve();
     const again = await inState(id, 'DELIVERED');
-    expect(again).toMatchObject({ id: first.id, attempts: 2, last_status: 202, round: 2 });
+    expect(again).toMatchObject({ id: first.id, attempts: 2, lastStatus: 202, round: 2 });
     expect([...idsReceived()]).toEqual([first.id]);
     expect(receiver.received).toHaveLength(2);
   });
@@ -346,10 +344,10 @@ describe('the delivery log', () => {
     const id = await endedTask(receiver.url);
     const waiting = await until(async () => {
       const found = await row(id);
-      return found.next_attempt_at !== null && found;
+      return found.nextAttemptAt !== null && found;
     });
     await webhooksOf(engine).redeliver(me, waiting.id);
-    expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, round: 2, next_attempt_at: null });
+    expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, round: 2, nextAttemptAt: null });
   });
 
   it('is pruned with the events of its task, unless something is still to be sent', async () => {

@@ -2,7 +2,7 @@ import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
-import { readTasks, toTask } from '../tasks/storage/task-store.ts';
+import { readTasks } from '../tasks/storage/task-store.ts';
 import {
   beginAttempt,
   endAttempt,
@@ -75,9 +75,9 @@ function handlerOf(parts: Parts): JobHandler {
       const seconds = await secondsUntilDue(database, job);
       return seconds === null ? undefined : { againInSeconds: seconds };
     }
-    const [task] = await readTasks(database, [delivery.task_id]);
+    const [task] = await readTasks(database, [delivery.taskId]);
     if (task === undefined) return undefined;
-    const body = await messageOf(toTask(task), files);
+    const body = await messageOf(task, files);
     const verdict = await sender.send({ id: delivery.id, url: delivery.url, body }, signal);
     const end = endOf(verdict, delivery.tries, parts.pauses);
     await endAttempt(database, job, end);

@@ -11,7 +11,7 @@ import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
-import type { MediaTables } from '../../../subgraphs/media/database/database.ts';
+import { mediaDatabase } from '../../../subgraphs/media/database/database.ts';
 import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
 import { createGeneratorRegistry } from '../../../subgraphs/media/generators/bindings/registry.ts';
 import type { JobCapability, Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
@@ -33,7 +33,7 @@ const platform = createDatabase({
   logger,
 });
 await migrate({ database: platform, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
-const database = platform.typed<MediaTables>();
+const database = mediaDatabase(platform);
 const bus = await createEventBus({ database: platform, logger });
 const queue = await createQueue({ database: platform, bus, logger });
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });

@@ -6,8 +6,9 @@ import { createDatabase } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
 import { newId } from '../../../platform/ids.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { MediaTables, MediaTransaction } from '../../../subgraphs/media/database/database.ts';
+import type { MediaTransaction } from '../../../subgraphs/media/database/database.ts';
 import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
+import type { DB } from '../../../subgraphs/media/database/tables.ts';
 import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
 import type { BareOrder } from './submits.ts';
 
@@ -79,7 +80,7 @@ interface Statement {
 /** Kiln's own insert as text: recorded from a database that does nothing. */
 async function statementOf(task: NewTask): Promise<Statement> {
   const recorded: Statement[] = [];
-  const recorder = new Kysely<MediaTables>({
+  const recorder = new Kysely<DB>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),

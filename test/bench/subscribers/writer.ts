@@ -7,7 +7,7 @@ import { createDatabase } from '../../../platform/database/database.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
-import type { MediaTables } from '../../../subgraphs/media/database/database.ts';
+import { mediaDatabase } from '../../../subgraphs/media/database/database.ts';
 import { appendEvents } from '../../../subgraphs/media/tasks/storage/event-store.ts';
 import { TASK_TOPIC } from '../../../subgraphs/media/tasks/storage/transactor.ts';
 
@@ -18,7 +18,7 @@ const logger = createLogger({ level: 'warn' });
 const config = JSON.parse(connection) as PoolConfig;
 const database = createDatabase({ config, maxConnections: 4, applicationName: 'bench writer', logger });
 const bus = await createEventBus({ database, logger });
-const media = database.typed<MediaTables>();
+const media = mediaDatabase(database);
 
 /** Pause between two batches. */
 const TICK_MS = 50;

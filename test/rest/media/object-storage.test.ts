@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { FileTables } from '../../../subgraphs/media/database/file-tables.ts';
+import { mediaDatabase } from '../../../subgraphs/media/database/database.ts';
 import { createFileService } from '../../../subgraphs/media/files/service.ts';
 import { graphql, rest, taskEnd, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
@@ -47,7 +47,7 @@ const filesWaiting = async () =>
 function prune(): Promise<number> {
   const { database, store, logger } = kiln.runtime;
   const settings = { publicUrl: kiln.url, cdnBaseUrl: null, urlTtlSeconds: 0, secret: 'x' };
-  return createFileService({ database: database.typed<FileTables>(), store, logger, ...settings }).prune(100);
+  return createFileService({ database: mediaDatabase(database), store, logger, ...settings }).prune(100);
 }
 
 describe('a file in the bucket', () => {

@@ -164,7 +164,7 @@ function createComparison(
     for (let from = 0; from < ids.length; from += MAX_READERS) {
       for (const head of await readHeads(database, ids.slice(from, from + MAX_READERS))) {
         const own = [...(subscribers.get(head.id) ?? [])];
-        for (const subscriber of own) subscriber.compare(head.last_seq, isFinal(head.state));
+        for (const subscriber of own) subscriber.compare(head.lastSeq, isFinal(head.state));
       }
     }
   }

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 
 import { AppError, notFound } from '../../../../platform/errors.ts';
-import type { MediaDatabase } from '../../database/database.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import { isFinal } from '../../domain/task.ts';
 import { closeUnsentAttempts, hasOpenAttempts } from '../storage/attempt-store.ts';
 import { pollNow } from '../storage/poll-store.ts';
@@ -25,11 +24,11 @@ export interface CancelOptions {
 export async function cancelTask(
   { database, transactor, transitions }: CancelOptions,
   id: string,
-): Promise<TaskTable> {
+): Promise<TaskRow> {
   await transactor.run(async (scope) => {
     const task = await lockTask(scope.transaction, id);
     if (task === null) throw notFound('task', id);
-    if (task.state === 'CANCELLED' || (task.cancel_requested_at !== null && !isFinal(task.state))) return;
+    if (task.state === 'CANCELLED' || (task.cancelRequestedAt !== null && !isFinal(task.state))) return;
     if (isFinal(task.state)) throw tooLate(`the task has ${task.state.toLowerCase()} already`);
     const steps = await readSteps(scope.transaction, id);
     const open = steps.filter(({ state }) => state === 'QUEUED' || state === 'RUNNING');
@@ -43,7 +42,7 @@ export async function cancelTask(
 
 async function request(
   scope: TransactionScope,
-  { task, transitions }: { task: TaskTable; transitions: TaskTransitions },
+  { task, transitions }: { task: TaskRow; transitions: TaskTransitions },
 ): Promise<void> {
   const { transaction } = scope;
   await closeUnsentAttempts(transaction, task.id);

@@ -1,5 +1,4 @@
-import type { MediaTransaction } from '../../database/database.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { MediaTransaction, TaskRow } from '../../database/database.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 
 /** Is called when a task ends, in the transaction that ends it; result webhooks are one. */
@@ -7,7 +6,7 @@ export interface EndListener {
   /** Declares the queues that it enqueues to; called before the first task can end. */
   defineQueues(): Promise<void>;
   /** The task ends in this transaction. */
-  ended(scope: TransactionScope, task: TaskTable): Promise<void>;
+  ended(scope: TransactionScope, task: TaskRow): Promise<void>;
   /** Removes what it keeps of tasks that ended so many days ago, at most `limit` rows. */
   prune(
     transaction: MediaTransaction,

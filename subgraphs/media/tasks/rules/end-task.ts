@@ -1,4 +1,4 @@
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
@@ -21,7 +21,7 @@ export interface TaskEnd {
  */
 export async function endTask(
   listener: EndListener | undefined,
-  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { failedStep, ...end }: TaskEnd,
 ): Promise<void> {
   const [appended] = await scope.append([{ taskId: task.id, ...END_EVENTS[end.state], ...end }]);

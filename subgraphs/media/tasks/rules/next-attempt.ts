@@ -1,4 +1,4 @@
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { TaskRow } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -28,7 +28,7 @@ export interface FailedAttempt {
 /** Queues the step's next attempt, on the next binding or later on the same. False when attempts or time are used up. */
 export async function queueNextAttempt(
   bounds: AttemptBounds,
-  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { step, failure, attempt, retryAfter = 0 }: FailedAttempt,
 ): Promise<boolean> {
   if (!failure.retryable) return false;
@@ -44,7 +44,7 @@ export async function queueNextAttempt(
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
   const pause =
     attempt.number < bindings.length ? 0 : Math.max(retryAfter, 2 ** (attempt.number - bindings.length));
-  const spent = (Date.now() - (current.started_at ?? task.created_at).getTime()) / 1000;
+  const spent = (Date.now() - (current.startedAt ?? task.createdAt).getTime()) / 1000;
   if (spent + pause > bounds.budgetSeconds) return false;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
   await enqueueStarts(scope, task.id, [{ step, binding: next.id }], pause);

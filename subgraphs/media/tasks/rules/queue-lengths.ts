@@ -85,8 +85,8 @@ function createCounters() {
 
 async function positionsOf(database: MediaDatabase): Promise<Map<string, number>> {
   const positions = new Map<string, number>();
-  for (const { task_ids } of await readQueues(database, MAX_POSITIONS)) {
-    for (const [index, taskId] of task_ids.entries())
+  for (const { taskIds } of await readQueues(database, MAX_POSITIONS)) {
+    for (const [index, taskId] of taskIds.entries())
       positions.set(taskId, positions.get(taskId) ?? index + 1);
   }
   return positions;

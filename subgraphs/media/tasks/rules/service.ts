@@ -5,8 +5,7 @@ import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import type { MediaDatabase } from '../../database/database.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { Attempt } from '../../domain/attempt.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
@@ -14,9 +13,9 @@ import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
-import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
+import { readAttempts } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
-import { countTasks, listTasks, readTasks, toTask } from '../storage/task-store.ts';
+import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
@@ -69,7 +68,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
-      return toTask(await cancelTask({ database, transactor, transitions }, id));
+      return await cancelTask({ database, transactor, transitions }, id);
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
@@ -94,17 +93,17 @@ function unauthenticated(): AppError {
   );
 }
 
-async function readMany(readShared: BatchedRead<TaskTable>, caller: Caller, ids: readonly string[]) {
+async function readMany(readShared: BatchedRead<TaskRow>, caller: Caller, ids: readonly string[]) {
   const wanted = ids.map((id) => id.toLowerCase());
   const byId = await readShared(wanted.filter(isUuid));
   return wanted.map((id) => {
     const row = byId.get(id);
-    return row !== undefined && mayRead(caller, row.owner) ? toTask(row) : null;
+    return row !== undefined && mayRead(caller, row.owner) ? row : null;
   });
 }
 
 /** A task that this caller may change; NOT_FOUND for others. */
-async function readOwn(database: MediaDatabase, caller: Caller, id: string): Promise<TaskTable> {
+async function readOwn(database: MediaDatabase, caller: Caller, id: string): Promise<TaskRow> {
   const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
   if (row === undefined || !mayChange(caller, row.owner)) throw notFound('task', id);
   return row;
@@ -123,7 +122,7 @@ async function list(database: MediaDatabase, { caller, filter, page }: ListOptio
   const listed = { owner: listedOwner(caller), filter };
   const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after });
   return {
-    tasks: rows.slice(0, page.first).map(toTask),
+    tasks: rows.slice(0, page.first),
     hasNextPage: rows.length > page.first,
     count: () => countTasks(database, listed),
   };
@@ -136,12 +135,12 @@ async function events(
   if (first < 0 || first > MAX_EVENTS) throw badInput('first', `must be from 0 to ${MAX_EVENTS}`);
   const [row] = isUuid(taskId) ? await readTasks(database, [taskId]) : [];
   if (row === undefined) throw notFound('task', taskId);
-  if (after < row.last_seq) refuseExpired(row);
+  if (after < row.lastSeq) refuseExpired(row);
   return readEvents(database, [{ taskId, after }], first);
 }
 
-function refuseExpired(row: TaskTable): void {
-  if (!row.events_pruned) return;
+function refuseExpired(row: TaskRow): void {
+  if (!row.eventsPruned) return;
   throw new AppError(
     'EVENTS_EXPIRED',
     'the event log of this task is no longer kept; the task itself is readable',
@@ -155,8 +154,8 @@ async function watch(
   const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
   if (row === undefined || !mayRead(caller, row.owner)) throw notFound('task', id);
   const after = Math.max(0, Math.trunc(afterSeq));
-  if (after < row.last_seq) refuseExpired(row);
-  return hub.subscribe({ taskId: row.id, after, signal, state: row.state, lastSeq: row.last_seq });
+  if (after < row.lastSeq) refuseExpired(row);
+  return hub.subscribe({ taskId: row.id, after, signal, state: row.state, lastSeq: row.lastSeq });
 }
 
 async function attempts(
@@ -164,5 +163,5 @@ async function attempts(
   taskIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Attempt[]>> {
   const rows = await readAttempts(database, taskIds.filter(isUuid));
-  return Map.groupBy(rows.map(toAttempt), (attempt) => attempt.taskId);
+  return Map.groupBy(rows, (attempt) => attempt.taskId);
 }

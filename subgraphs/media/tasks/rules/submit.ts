@@ -8,15 +8,14 @@ import { newManageToken } from '../../../../platform/access/manage-token.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import type { MediaDatabase } from '../../database/database.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { findIdempotency, insertTask, type NewStep, type NewTask } from '../storage/submission-store.ts';
-import { readTasks, toTask } from '../storage/task-store.ts';
+import { readTasks } from '../storage/task-store.ts';
 import type { Transactor } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
 import type { QueueLengths } from './queue-lengths.ts';
@@ -67,7 +66,7 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
   const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);
   // A repeated request is answered before anything else is checked: it must not fail for a full queue.
   const known = entry && (await sameTask(options.database, entry));
-  if (known) return toTask(known);
+  if (known) return known;
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const accepted = await accept(options, submission, {
     id: newId(),
@@ -76,11 +75,11 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
     idempotency: entry,
     manageTokenHash: managed?.hash ?? null,
   });
-  if (accepted && managed) return { ...toTask(accepted), manageToken: managed.token };
+  if (accepted && managed) return { ...accepted, manageToken: managed.token };
   // Nothing was written: another request with the key was faster.
   const task = accepted ?? (entry && (await sameTask(options.database, entry)));
   if (!task) throw new AppError('INTERNAL', 'a submission was neither written nor found');
-  return toTask(task);
+  return task;
 }
 
 async function start(options: SubmitOptions, submission: Parameters<TaskService['start']>[0]): Promise<Task> {
@@ -89,15 +88,15 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
   const task = known ?? (await accept(options, submission, { id, owner, onEnd, idempotency: null }));
   const [other] = task ? [task] : await readTasks(options.database, [id]);
   if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor found');
-  return toTask(other);
+  return other;
 }
 
 /** The task of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it stands for another request. */
-async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Promise<TaskTable | null> {
+async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Promise<TaskRow | null> {
   const record = await findIdempotency(database, entry.owner, entry.key);
   if (record === null) return null;
   if (record.fingerprint !== entry.fingerprint) throw idempotencyConflict();
-  const [task] = await readTasks(database, [record.task_id]);
+  const [task] = await readTasks(database, [record.taskId]);
   return task ?? null;
 }
 
@@ -108,11 +107,11 @@ async function accept(
   options: SubmitOptions,
   { work, fileIds, callbackUrl = null }: Pick<Submission, 'work' | 'fileIds' | 'callbackUrl'>,
   identity: Identity,
-): Promise<TaskTable | null> {
+): Promise<TaskRow | null> {
   const { registry, queueLengths, planner } = options;
   const steps = checkedSteps(options, work);
   const reserved: (readonly [Binding, number])[] = [];
-  let task: TaskTable | null = null;
+  let task: TaskRow | null = null;
   try {
     for (const [binding, count] of countsOf(registry, steps)) {
       await queueLengths.reserve(binding, count);
@@ -155,7 +154,7 @@ async function write(
   { transactor, files }: SubmitOptions,
   task: NewTask,
   fileIds: readonly string[],
-): Promise<TaskTable | null> {
+): Promise<TaskRow | null> {
   return transactor.run(async (scope) => {
     const row = await insertTask(scope.transaction, task);
     if (row === null) return null;

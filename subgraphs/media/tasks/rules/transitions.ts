@@ -1,5 +1,5 @@
 import { AppError } from '../../../../platform/errors.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
@@ -18,18 +18,18 @@ import { enqueueStarts, stepRows } from './steps.ts';
  */
 export interface TaskTransitions {
   /** Ends a step well; then the next steps start, or the task ends. */
-  finishStep(scope: TransactionScope, task: TaskTable, done: FinishedStep): Promise<void>;
+  finishStep(scope: TransactionScope, task: TaskRow, done: FinishedStep): Promise<void>;
   /** Ends the task as FAILED because this step did. */
-  failStep(scope: TransactionScope, task: TaskTable, failed: FailedStep): Promise<void>;
+  failStep(scope: TransactionScope, task: TaskRow, failed: FailedStep): Promise<void>;
   /**
    * After a failed attempt: the next attempt (on the next binding, or later on the same) when the failure is transient
    * and attempts and time are left; else the step fails.
    */
-  tryAgain(scope: TransactionScope, task: TaskTable, failed: FailedAttempt): Promise<void>;
+  tryAgain(scope: TransactionScope, task: TaskRow, failed: FailedAttempt): Promise<void>;
   /** Ends a task with a cancel request, once nothing of it is open at an upstream. */
-  settleCancel(scope: TransactionScope, task: TaskTable): Promise<void>;
+  settleCancel(scope: TransactionScope, task: TaskRow): Promise<void>;
   /** Ends the task as CANCELLED now; what still runs upstream is cancelled by the poller. */
-  endCancelled(scope: TransactionScope, task: TaskTable): Promise<void>;
+  endCancelled(scope: TransactionScope, task: TaskRow): Promise<void>;
 }
 
 interface FinishedStep {
@@ -77,7 +77,7 @@ function rowsOf(...planned: Parameters<typeof stepRows>): readonly NewStep[] | F
 /** Whichever of several steps ends last ends the task, also one that was being stored and could not be cancelled. */
 async function settleCancel(
   endListener: EndListener | undefined,
-  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
 ): Promise<void> {
   if (await hasOpenAttempts(scope.transaction, task.id)) return;
   await endTask(endListener, { scope, task }, { state: 'CANCELLED' });
@@ -85,7 +85,7 @@ async function settleCancel(
 
 async function finishStep(
   { planner, registry, endListener }: TransitionOptions,
-  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskTable },
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { step, outcome }: FinishedStep,
 ): Promise<void> {
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'SUCCEEDED', outcome });
@@ -94,7 +94,7 @@ async function finishStep(
   if (next.kind === 'done') {
     return endTask(endListener, { scope, task }, { state: 'SUCCEEDED', result: next.outcome });
   }
-  if (task.cancel_requested_at !== null) return settleCancel(endListener, { scope, task });
+  if (task.cancelRequestedAt !== null) return settleCancel(endListener, { scope, task });
   const progress = Math.min(99, planner.progress(task.input, steps));
   let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
   if (next.kind === 'start') {

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { AttemptTable } from '../../database/task-tables.ts';
-import type { Attempt, AttemptKey, AttemptState } from '../../domain/attempt.ts';
+import type { AttemptKey, AttemptState } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
@@ -13,32 +12,16 @@ import type { Handle } from '../../providers/contract/provider.ts';
 
 type Executor = MediaDatabase | MediaTransaction;
 
-/** The attempt as callers see it. */
-export function toAttempt(row: AttemptTable): Attempt {
-  return {
-    taskId: row.task_id,
-    step: row.step,
-    number: row.number,
-    provider: row.provider,
-    model: row.model,
-    reference: row.reference,
-    state: row.state,
-    error: row.error,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
-}
-
 /** Every attempt of these tasks, in order. */
 export async function readAttempts(
   database: Executor,
   taskIds: readonly string[],
-): Promise<readonly AttemptTable[]> {
+): Promise<readonly AttemptRow[]> {
   return database
     .selectFrom('media.attempts')
     .selectAll()
     .where(sql<boolean>`task_id = any(${taskIds}::uuid[])`)
-    .orderBy('task_id')
+    .orderBy('taskId')
     .orderBy('step')
     .orderBy('number')
     .execute();
@@ -68,8 +51,8 @@ export async function lockBinding(transaction: MediaTransaction, binding: string
 export async function insertAttempt(
   transaction: MediaTransaction,
   { taskId, step, binding, model }: { taskId: string; step: number; binding: Binding; model: string | null },
-): Promise<AttemptTable> {
-  const { rows } = await sql<AttemptTable>`/* attempts.insert */
+): Promise<AttemptRow> {
+  const { rows } = await sql<AttemptRow>`/* attempts.insert */
     insert into media.attempts (task_id, step, number, binding, provider, model, reference)
     select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${model},
       concat_ws('/', ${taskId}::text, ${step}::text, next.number::text)
@@ -120,13 +103,13 @@ export async function renewClaim(database: Executor, key: AttemptKey, claim: str
 export async function findStaleClaims(
   database: MediaDatabase,
   { staleSeconds, limit }: { staleSeconds: number; limit: number },
-): Promise<readonly AttemptTable[]> {
+): Promise<readonly AttemptRow[]> {
   return database
     .selectFrom('media.attempts')
     .selectAll()
     .where('state', '=', 'STARTING')
     .where(sql<boolean>`claimed_at < now() - make_interval(secs => ${staleSeconds})`)
-    .orderBy('claimed_at')
+    .orderBy('claimedAt')
     .limit(limit)
     .execute();
 }

@@ -35,9 +35,9 @@ export interface AppendedEvent {
 
 interface AppendedRow {
   readonly id: string;
-  readonly last_seq: number;
+  readonly lastSeq: number;
   readonly state: TaskState;
-  readonly on_end: string | null;
+  readonly onEnd: string | null;
 }
 
 /**
@@ -90,20 +90,10 @@ export async function appendEvents(
     select id, last_seq, state, on_end from moved`.execute(database);
   return rows.map((row) => ({
     taskId: row.id,
-    seq: row.last_seq,
+    seq: row.lastSeq,
     state: row.state,
-    onEnd: row.on_end,
+    onEnd: row.onEnd,
   }));
-}
-
-interface EventRow {
-  readonly task_id: string;
-  readonly seq: number;
-  readonly state: TaskState;
-  readonly stage: string;
-  readonly progress: number;
-  readonly progress_estimated: boolean;
-  readonly at: Date;
 }
 
 /** A reader's position in one task's log. */
@@ -118,32 +108,24 @@ export async function readEvents(
   cursors: readonly EventCursor[],
   limit: number,
 ): Promise<readonly TaskEvent[]> {
-  const { rows } = await sql<EventRow>`/* tasks.read-events */
+  const { rows } = await sql<TaskEvent>`/* tasks.read-events */
     select event.* from unnest(${cursors.map(({ taskId }) => taskId)}::uuid[],
                                ${cursors.map(({ after }) => after)}::integer[]) as cursor (task_id, after)
     cross join lateral (
       select task_id, seq, state, stage, progress, progress_estimated, at from media.task_events
       where task_id = cursor.task_id and seq > cursor.after order by seq limit ${limit}
     ) event order by event.task_id, event.seq`.execute(database);
-  return rows.map((row) => ({
-    taskId: row.task_id,
-    seq: row.seq,
-    at: row.at,
-    state: row.state,
-    stage: row.stage,
-    progress: row.progress,
-    progressEstimated: row.progress_estimated,
-  }));
+  return rows;
 }
 
 /** How far each task's log goes: what the slow tick compares with its subscribers' cursors. */
 export async function readHeads(
   database: MediaDatabase,
   taskIds: readonly string[],
-): Promise<readonly { readonly id: string; readonly last_seq: number; readonly state: TaskState }[]> {
+): Promise<readonly { readonly id: string; readonly lastSeq: number; readonly state: TaskState }[]> {
   return database
     .selectFrom('media.tasks')
-    .select(['id', 'last_seq', 'state'])
+    .select(['id', 'lastSeq', 'state'])
     .where(sql<boolean>`id = any(${taskIds}::uuid[])`)
     .execute();
 }

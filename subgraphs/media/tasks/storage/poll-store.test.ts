@@ -42,7 +42,7 @@ it('do not wait for each other in a circle', async () => {
           ...keyOf(attempt),
           inMs: 0,
           failures: 0,
-          leasedUntil: attempt.next_poll_at,
+          leasedUntil: attempt.nextPollAt,
         })),
       );
     }
@@ -66,7 +66,7 @@ it('leave the time of an attempt that became due during its call', async () => {
       ...keyOf(attempt),
       inMs: 60_000,
       failures: 0,
-      leasedUntil: attempt.next_poll_at,
+      leasedUntil: attempt.nextPollAt,
     })),
   );
   const again = await leaseDue(engine.database, LEASE);

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { AttemptTable } from '../../database/task-tables.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
@@ -12,15 +11,15 @@ import { retryOnDeadlock } from './retry-on-deadlock.ts';
 /** SQL of polling: which attempts are due, and when they are due again. */
 
 /** A due attempt with what its poll needs to know of task and steps. */
-export interface DueAttempt extends AttemptTable {
-  readonly task_state: TaskState;
-  readonly cancel_requested: boolean;
-  readonly step_state: StepState;
-  readonly step_input: StepInput;
+export interface DueAttempt extends AttemptRow {
+  readonly taskState: TaskState;
+  readonly cancelRequested: boolean;
+  readonly stepState: StepState;
+  readonly stepInput: StepInput;
   readonly label: string;
   /** Stage and progress of the task's newest event, so that an equal report is not written. */
-  readonly task_stage: string;
-  readonly task_progress: number;
+  readonly taskStage: string;
+  readonly taskProgress: number;
   /** The recipe and its steps, for the weighted sum; null for a plain task. */
   readonly recipe: {
     readonly work: Work;
@@ -33,9 +32,9 @@ export interface DueAttempt extends AttemptTable {
   /** Whether some process follows the upstream's stream of it. */
   readonly watched: boolean;
   /** Seconds since the upstream took the work. */
-  readonly running_seconds: number;
+  readonly runningSeconds: number;
   /** Seconds since nobody wants it any more; only telling while that is so. */
-  readonly cancelling_seconds: number;
+  readonly cancellingSeconds: number;
   /** Whether its step has gone on without it: its start was answered after it had been given up. */
   readonly superseded: boolean;
 }

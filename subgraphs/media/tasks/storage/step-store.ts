@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { FinishedWork } from '../../database/column-types.ts';
+import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { FinishedWork, TaskStepTable } from '../../database/task-tables.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
@@ -13,11 +13,11 @@ import type { NewStep } from './submission-store.ts';
 type Executor = MediaDatabase | MediaTransaction;
 
 /** Every step of a task, in order. */
-export async function readSteps(database: Executor, taskId: string): Promise<readonly TaskStepTable[]> {
+export async function readSteps(database: Executor, taskId: string): Promise<readonly StepRow[]> {
   return database
-    .selectFrom('media.task_steps')
+    .selectFrom('media.taskSteps')
     .selectAll()
-    .where('task_id', '=', taskId)
+    .where('taskId', '=', taskId)
     .orderBy('step')
     .execute();
 }
@@ -107,19 +107,19 @@ export async function countStoreTry(
   database: Executor,
   { taskId, step, stale }: { taskId: string; step: number; stale: boolean },
 ): Promise<number> {
-  const { rows } = await sql<{ store_tries: number }>`/* steps.count-store-try */
+  const { rows } = await sql<{ storeTries: number }>`/* steps.count-store-try */
     update media.task_steps set store_tries = store_tries + 1,
       finished = case when ${stale} then null else finished end
     where task_id = ${taskId}::uuid and step = ${step} returning store_tries`.execute(database);
-  return rows[0]?.store_tries ?? 0;
+  return rows[0]?.storeTries ?? 0;
 }
 
 /** The tasks queued at each binding, in order of their ids (which is the order of time). */
 export async function readQueues(
   database: MediaDatabase,
   limit: number,
-): Promise<readonly { readonly binding: string; readonly task_ids: readonly string[] }[]> {
-  const { rows } = await sql<{ binding: string; task_ids: string[] }>`/* steps.queues */
+): Promise<readonly { readonly binding: string; readonly taskIds: readonly string[] }[]> {
+  const { rows } = await sql<{ binding: string; taskIds: string[] }>`/* steps.queues */
     select binding, array_agg(task_id::text order by task_id) as task_ids from (
       select binding, task_id from media.task_steps where state = 'QUEUED' order by task_id limit ${limit}
     ) waiting group by binding`.execute(database);

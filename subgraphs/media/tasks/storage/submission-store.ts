@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
 
@@ -38,7 +37,7 @@ export interface NewStep {
  * Task, steps, first event and idempotency record in one statement. Null when the key (or the id, for a task whose id
  * was chosen by its requester) is taken: nothing was written then. A concurrent holder of the key is waited for.
  */
-export async function insertTask(transaction: MediaTransaction, task: NewTask): Promise<TaskTable | null> {
+export async function insertTask(transaction: MediaTransaction, task: NewTask): Promise<TaskRow | null> {
   const guard = task.idempotency;
   const guardRow =
     guard === null
@@ -46,7 +45,7 @@ export async function insertTask(transaction: MediaTransaction, task: NewTask): 
       : sql`insert into media.idempotency (owner, key, fingerprint, task_id)
             values (${guard.owner}, ${guard.key}, ${guard.fingerprint}, ${task.id}::uuid)
             on conflict (owner, key) do nothing returning 1`;
-  const { rows } = await sql<TaskTable>`/* tasks.insert */
+  const { rows } = await sql<TaskRow>`/* tasks.insert */
     with guard as (${guardRow}), task as (
       insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,
                                manage_token_hash)
@@ -72,10 +71,10 @@ export async function findIdempotency(
   database: MediaDatabase,
   owner: string,
   key: string,
-): Promise<{ readonly fingerprint: string; readonly task_id: string } | null> {
+): Promise<{ readonly fingerprint: string; readonly taskId: string } | null> {
   const row = await database
     .selectFrom('media.idempotency')
-    .select(['fingerprint', 'task_id'])
+    .select(['fingerprint', 'taskId'])
     .where('owner', '=', owner)
     .where('key', '=', key)
     .executeTakeFirst();

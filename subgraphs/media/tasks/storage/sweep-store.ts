@@ -8,17 +8,17 @@ import type { StepInput } from '../../domain/work/work.ts';
 
 /** A step that waits for its job. */
 export interface WaitingStep {
-  readonly task_id: string;
+  readonly taskId: string;
   readonly step: number;
   /** RUNNING is one whose attempt was opened and not claimed yet. */
   readonly state: Extract<StepState, 'QUEUED' | 'RUNNING' | 'STORING'>;
   readonly binding: string;
   readonly input: StepInput;
-  readonly waiting_seconds: number;
+  readonly waitingSeconds: number;
 }
 
 /** Names a step. */
-export type StepKey = Pick<WaitingStep, 'task_id' | 'step'>;
+export type StepKey = Pick<WaitingStep, 'taskId' | 'step'>;
 
 const WAITING = sql`
   select step.task_id, step.step, step.state, step.binding, step.input,
@@ -34,7 +34,7 @@ export async function readWaitingSteps(
   { after, limit }: { readonly after: StepKey; readonly limit: number },
 ): Promise<readonly WaitingStep[]> {
   const { rows } = await sql<WaitingStep>`/* steps.read-waiting */ ${WAITING}
-      and (step.task_id, step.step) > (${after.task_id}::uuid, ${after.step})
+      and (step.task_id, step.step) > (${after.taskId}::uuid, ${after.step})
     order by step.task_id, step.step limit ${limit}`.execute(database);
   return rows;
 }
@@ -42,9 +42,9 @@ export async function readWaitingSteps(
 /** One step if it still waits; under the lock on its task that stays true, but for a claim. */
 export async function readWaitingStep(
   transaction: MediaTransaction,
-  { task_id, step }: StepKey,
+  { taskId, step }: StepKey,
 ): Promise<WaitingStep | null> {
   const { rows } = await sql<WaitingStep>`/* steps.read-waiting-one */ ${WAITING}
-      and step.task_id = ${task_id}::uuid and step.step = ${step}`.execute(transaction);
+      and step.task_id = ${taskId}::uuid and step.step = ${step}`.execute(transaction);
   return rows[0] ?? null;
 }

@@ -1,43 +1,17 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { containsText, usesModel } from '../../database/task-conditions.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
-import { isFinal, type Task } from '../../domain/task.ts';
-import type { TaskFilter } from '../../domain/task.ts';
+import { isFinal, type TaskFilter } from '../../domain/task.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
-
-/** The task as everything outside tasks/ sees it. */
-export function toTask(row: TaskTable): Task {
-  return {
-    id: row.id,
-    owner: row.owner,
-    kind: row.kind,
-    generator: row.generator,
-    taskType: row.task_type,
-    sandbox: row.sandbox,
-    input: row.input,
-    state: row.state,
-    stage: row.stage,
-    progress: row.progress,
-    progressEstimated: row.progress_estimated,
-    lastSeq: row.last_seq,
-    cancelRequestedAt: row.cancel_requested_at,
-    error: row.error,
-    result: row.result,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-  };
-}
 
 /** The rows there are, in no order. */
 export async function readTasks(
   database: MediaDatabase | MediaTransaction,
   ids: readonly string[],
-): Promise<readonly TaskTable[]> {
-  const { rows } = await sql<TaskTable>`/* tasks.read */
+): Promise<readonly TaskRow[]> {
+  const { rows } = await sql<TaskRow>`/* tasks.read */
     select * from media.tasks where id = any(${ids}::uuid[])`.execute(database);
   return rows;
 }
@@ -46,14 +20,14 @@ export async function readTasks(
  * Locks a task's row until the transaction ends; null when there is none. Changes of steps and attempts take this
  * lock first, so that the steps of one task end one after the other and transactions do not deadlock.
  */
-export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskTable | null> {
-  const { rows } = await sql<TaskTable>`/* tasks.lock */
+export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskRow | null> {
+  const { rows } = await sql<TaskRow>`/* tasks.lock */
     select * from media.tasks where id = ${id}::uuid for update`.execute(transaction);
   return rows[0] ?? null;
 }
 
 /** As lockTask, but null also when the task has ended. */
-export async function lockOpenTask(transaction: MediaTransaction, id: string): Promise<TaskTable | null> {
+export async function lockOpenTask(transaction: MediaTransaction, id: string): Promise<TaskRow | null> {
   const task = await lockTask(transaction, id);
   return task === null || isFinal(task.state) ? null : task;
 }
@@ -69,7 +43,7 @@ export interface ListedTasks {
 export async function listTasks(
   database: MediaDatabase,
   { first, after, ...listed }: ListedTasks & { readonly first: number; readonly after: string | null },
-): Promise<readonly TaskTable[]> {
+): Promise<readonly TaskRow[]> {
   const query = listedTasks(database, listed).selectAll().orderBy('id', 'desc').limit(first);
   return (after === null ? query : query.where('id', '<', after)).execute();
 }
@@ -92,7 +66,7 @@ function listedTasks(database: MediaDatabase, { owner, filter }: ListedTasks) {
   if (generator !== undefined) query = query.where('generator', '=', generator);
   if (model !== undefined) query = query.where(usesModel(model));
   if (text !== undefined) query = query.where(containsText(text));
-  if (createdAfter !== undefined) query = query.where('created_at', '>', createdAfter);
-  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore);
+  if (createdAfter !== undefined) query = query.where('createdAt', '>', createdAfter);
+  if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
   return query;
 }

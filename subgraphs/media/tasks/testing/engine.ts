@@ -11,7 +11,7 @@ import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import { testDatabase } from '../../../../test/kit/database/postgres.ts';
-import type { MediaDatabase, MediaTables } from '../../database/database.ts';
+import { mediaDatabase, type MediaDatabase } from '../../database/database.ts';
 import { mediaMigrations } from '../../database/migrations/index.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -44,7 +44,7 @@ export async function startEngine(existing?: { readonly connectionString: string
   const queue = await createQueue({ database, bus, logger });
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
   const files = memoryFiles();
-  const typed = database.typed<MediaTables>();
+  const typed = mediaDatabase(database);
   const endListener = createWebhookEndListener(queue);
   const parts = { database: typed, queue, bus, http, files, logger, endListener, eventRetentionDays: 30 };
   const stops: (() => Promise<void>)[] = [];

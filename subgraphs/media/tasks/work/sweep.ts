@@ -1,7 +1,7 @@
 import { withAdvisoryLock } from '../../../../platform/database/advisory-lock.ts';
 import { toError } from '../../../../platform/errors.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import type { TaskTable } from '../../database/task-tables.ts';
+import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { bindingsTaking } from '../../generators/limits/limits.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../rules/queues.ts';
@@ -23,7 +23,7 @@ export interface SweepDependencies extends WorkerDependencies {
 /** Most steps compared with their jobs in one statement. */
 const BATCH = 500;
 /** Sorts before every step. */
-const START = { task_id: '00000000-0000-0000-0000-000000000000', step: 0 };
+const START = { taskId: '00000000-0000-0000-0000-000000000000', step: 0 };
 
 /**
  * Looks after every step that only a job moves, in one process at a time: a step whose job was lost gets another one,
@@ -60,21 +60,21 @@ async function movable(
 async function guarded(dependencies: SweepDependencies, step: WaitingStep): Promise<void> {
   try {
     await dependencies.transactor.run(async (scope) => {
-      const task = await lockOpenTask(scope.transaction, step.task_id);
+      const task = await lockOpenTask(scope.transaction, step.taskId);
       if (task === null) return;
       const current = await readWaitingStep(scope.transaction, step);
       // Whatever has moved meanwhile has a job again, or an attempt.
       if (current === null || current.state !== step.state || current.binding !== step.binding) return;
-      if (current.waiting_seconds < step.waiting_seconds) return;
+      if (current.waitingSeconds < step.waitingSeconds) return;
       await moveOn(dependencies, { scope, task }, current);
     });
   } catch (error) {
-    const { task_id: taskId } = step;
+    const { taskId } = step;
     dependencies.logger.error({ error: toError(error), taskId }, 'a waiting step could not be looked after');
   }
 }
 
-type LockedTask = { readonly scope: TransactionScope; readonly task: TaskTable };
+type LockedTask = { readonly scope: TransactionScope; readonly task: TaskRow };
 
 async function moveOn(
   dependencies: SweepDependencies,
@@ -83,7 +83,7 @@ async function moveOn(
 ): Promise<void> {
   const { transitions, logger } = dependencies;
   const log = { taskId: task.id, step: step.step, state: step.state, binding: step.binding };
-  if (task.cancel_requested_at !== null) {
+  if (task.cancelRequestedAt !== null) {
     await transitions.settleCancel(scope, task);
   } else if (isOverdue(dependencies, step)) {
     logger.error(log, 'a step has waited too long');
@@ -116,13 +116,13 @@ async function moveToAnotherBinding(
 
 function isUnserved({ registry, limits }: SweepDependencies, step: WaitingStep): boolean {
   const isForgotten = step.state !== 'STORING' && registry.byId(step.binding) === null;
-  return isForgotten && step.waiting_seconds > limits.unconfiguredSeconds;
+  return isForgotten && step.waitingSeconds > limits.unconfiguredSeconds;
 }
 
 function isOverdue({ limits, queueMaxHours }: SweepDependencies, step: WaitingStep): boolean {
   // Storing has a deadline of its own, which its job keeps; this one is for jobs that never get that far.
   const longest = step.state === 'STORING' ? limits.storeOutageSeconds + 3_600 : queueMaxHours * 3_600;
-  return step.waiting_seconds > longest;
+  return step.waitingSeconds > longest;
 }
 
 function overdueFailure({ queueMaxHours }: SweepDependencies, { state }: WaitingStep): Failure {
@@ -135,6 +135,6 @@ function overdueFailure({ queueMaxHours }: SweepDependencies, { state }: Waiting
 const queueOf = ({ state, binding }: WaitingStep): string =>
   state === 'STORING' ? STORE_QUEUE : startQueue(binding);
 
-const jobOfStep = ({ task_id: taskId, step }: WaitingStep): StepJob => ({ taskId, step });
+const jobOfStep = ({ taskId, step }: WaitingStep): StepJob => ({ taskId, step });
 
 const nameOf = ({ taskId, step }: StepJob): string => `${taskId}/${step}`;

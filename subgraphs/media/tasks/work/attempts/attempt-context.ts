@@ -1,5 +1,4 @@
-import type { MediaDatabase } from '../../../database/database.ts';
-import type { AttemptTable, TaskStepTable, TaskTable } from '../../../database/task-tables.ts';
+import type { AttemptRow, MediaDatabase, StepRow, TaskRow } from '../../../database/database.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
 import { requestKind } from '../../../domain/work/request.ts';
 import type { StepInput } from '../../../domain/work/work.ts';
@@ -14,15 +13,15 @@ import type { WorkerDependencies } from './dependencies.ts';
 
 /** One attempt with everything that is needed to work on it. */
 export interface AttemptContext {
-  readonly task: TaskTable;
-  readonly step: TaskStepTable;
-  readonly attempt: AttemptTable;
+  readonly task: TaskRow;
+  readonly step: StepRow;
+  readonly attempt: AttemptRow;
   readonly binding: Binding;
 }
 
 /** The key of an attempt's row. */
-export function keyOf(attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number'>): AttemptKey {
-  return { taskId: attempt.task_id, step: attempt.step, number: attempt.number };
+export function keyOf(attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number'>): AttemptKey {
+  return { taskId: attempt.taskId, step: attempt.step, number: attempt.number };
 }
 
 /**
@@ -43,10 +42,10 @@ export function stageOf(step: { readonly label: string }, stage: string): string
 /** Reads what belongs to an attempt; null when its task or binding is gone. */
 export async function readContext(
   dependencies: WorkerDependencies,
-  attempt: AttemptTable,
+  attempt: AttemptRow,
 ): Promise<AttemptContext | null> {
-  const [task] = await readTasks(dependencies.database, [attempt.task_id]);
-  const steps = await readSteps(dependencies.database, attempt.task_id);
+  const [task] = await readTasks(dependencies.database, [attempt.taskId]);
+  const steps = await readSteps(dependencies.database, attempt.taskId);
   const step = steps.find((entry) => entry.step === attempt.step);
   const binding = dependencies.registry.byId(attempt.binding);
   return task === undefined || step === undefined || binding === null
@@ -58,7 +57,7 @@ export async function readContext(
 export async function newestAttempt(
   database: MediaDatabase,
   { taskId, step }: { taskId: string; step: number },
-): Promise<AttemptTable | null> {
+): Promise<AttemptRow | null> {
   const attempts = await readAttempts(database, [taskId]);
   return attempts.findLast((attempt) => attempt.step === step) ?? null;
 }

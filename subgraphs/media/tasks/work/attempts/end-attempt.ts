@@ -1,4 +1,4 @@
-import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
@@ -24,15 +24,15 @@ export interface AttemptEnd {
  */
 export async function endAttempt(
   { transactor, transitions, logger }: Pick<WorkerDependencies, 'transactor' | 'transitions' | 'logger'>,
-  attempt: Pick<AttemptTable, 'task_id' | 'step' | 'number' | 'binding'>,
+  attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number' | 'binding'>,
   { from, failure, claim, retryAfter }: AttemptEnd,
 ): Promise<boolean> {
   const isUnknown = failure.code === 'START_UNKNOWN';
   const key = keyOf(attempt);
   return transactor.run(async (scope) => {
-    const task = await lockTask(scope.transaction, attempt.task_id);
+    const task = await lockTask(scope.transaction, attempt.taskId);
     if (task === null) return false;
-    const isOver = task.cancel_requested_at !== null || isFinal(task.state);
+    const isOver = task.cancelRequestedAt !== null || isFinal(task.state);
     const closed = await closeAttempt(scope.transaction, key, {
       from,
       to: isUnknown ? 'UNKNOWN' : isOver ? 'CANCELLED' : 'FAILED',
@@ -43,7 +43,7 @@ export async function endAttempt(
     logger.info({ ...key, code: failure.code }, 'an attempt ended');
     scope.wake(startQueue(attempt.binding));
     if (isFinal(task.state)) return true;
-    if (task.cancel_requested_at !== null) await transitions.settleCancel(scope, task);
+    if (task.cancelRequestedAt !== null) await transitions.settleCancel(scope, task);
     else if (await isCurrent(scope.transaction, key)) {
       const failed = { ...key, binding: attempt.binding };
       await transitions.tryAgain(scope, task, { step: key.step, failure, retryAfter, attempt: failed });

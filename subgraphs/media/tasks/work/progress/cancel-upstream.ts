@@ -47,14 +47,14 @@ export async function cancelAttempt(
 ): Promise<NextPoll | null> {
   const { due } = context;
   const outcome = await callCancel(dependencies, context);
-  if (outcome !== 'unanswered' || due.cancelling_seconds > dependencies.limits.cancelBudgetSeconds) {
+  if (outcome !== 'unanswered' || due.cancellingSeconds > dependencies.limits.cancelBudgetSeconds) {
     const failure: Failure = { code: 'LOST', message: MESSAGES[outcome], retryable: false };
     await endAttempt(dependencies, due, { from: ['RUNNING'], failure });
     return null;
   }
-  const failures = due.poll_failures + 1;
-  if (failures >= WAITED_FOR && due.cancel_requested && !isFinal(due.task_state)) {
-    await endCancelledTask(dependencies, due.task_id);
+  const failures = due.pollFailures + 1;
+  if (failures >= WAITED_FOR && due.cancelRequested && !isFinal(due.taskState)) {
+    await endCancelledTask(dependencies, due.taskId);
   }
   return nextPoll(due, { inMs: backOffMs(context, failures), failures });
 }

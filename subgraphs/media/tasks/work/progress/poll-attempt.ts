@@ -32,10 +32,10 @@ export async function pollAttempt(
   { due, watchers, stopping }: Poll,
 ): Promise<NextPoll | null> {
   const binding = dependencies.registry.byId(due.binding);
-  const capability = binding === null ? undefined : jobOf(binding, due.step_input.kind);
+  const capability = binding === null ? undefined : jobOf(binding, due.stepInput.kind);
   if (binding === null || capability === undefined) return afterMissingBinding(dependencies, due);
   const context: PollContext = { due, binding, capability, stopping };
-  if (due.cancel_requested || due.superseded || isFinal(due.task_state)) {
+  if (due.cancelRequested || due.superseded || isFinal(due.taskState)) {
     return cancelAttempt(dependencies, context);
   }
   let status: JobStatus;
@@ -64,7 +64,7 @@ async function settle(
   if (status.state === 'failed') {
     return fail(dependencies, due, failureOf(status.error), status.error.retryAfter);
   }
-  if (due.running_seconds > context.binding.attemptTimeoutSeconds) {
+  if (due.runningSeconds > context.binding.attemptTimeoutSeconds) {
     return afterTimeout(dependencies, context);
   }
   const report = reportOf(dependencies.planner, due, status);
@@ -91,7 +91,7 @@ async function afterFailedPoll(
     dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a status call failed');
   }
   if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);
-  const failures = due.poll_failures + 1;
+  const failures = due.pollFailures + 1;
   const pauseMs = Math.min(MAX_REQUESTED_PAUSE_MS, (upstream?.retryAfter ?? 0) * 1000);
   return nextPoll(due, { inMs: Math.max(pauseMs, backOffMs(context, failures)), failures });
 }
@@ -110,12 +110,12 @@ async function afterTimeout(dependencies: PollDependencies, context: PollContext
     return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: true });
   }
   if (isOver) return failUnanswered(dependencies, context);
-  const failures = due.poll_failures + 1;
+  const failures = due.pollFailures + 1;
   return nextPoll(due, { inMs: backOffMs(context, failures), failures });
 }
 
 function isOverdue({ limits }: PollDependencies, { due, binding }: PollContext): boolean {
-  return due.running_seconds > binding.attemptTimeoutSeconds + limits.cancelBudgetSeconds;
+  return due.runningSeconds > binding.attemptTimeoutSeconds + limits.cancelBudgetSeconds;
 }
 
 /** Nobody answers: the work may be running, so that another attempt could be paid for twice. */
@@ -129,7 +129,7 @@ async function afterMissingBinding(
   dependencies: PollDependencies,
   due: DueAttempt,
 ): Promise<NextPoll | null> {
-  const failures = due.poll_failures + 1;
+  const failures = due.pollFailures + 1;
   if (failures * UNCONFIGURED_PAUSE_MS <= dependencies.limits.unconfiguredSeconds * 1000) {
     return nextPoll(due, { inMs: UNCONFIGURED_PAUSE_MS, failures });
   }

@@ -29,7 +29,7 @@ export function callContextOf(
   { due, binding, stopping }: PollContext,
 ): CallContext {
   return {
-    connection: connectionFor(binding, due.step_input),
+    connection: connectionFor(binding, due.stepInput),
     signal: AbortSignal.any([stopping, AbortSignal.timeout(limits.statusTimeoutMs)]),
   };
 }
@@ -41,5 +41,5 @@ export function backOffMs({ capability }: PollContext, failures: number): number
 
 /** When an attempt is to be polled again, after so many failed calls in a row. */
 export function nextPoll(due: DueAttempt, { inMs, failures }: Pick<NextPoll, 'inMs' | 'failures'>): NextPoll {
-  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.next_poll_at };
+  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.nextPollAt };
 }

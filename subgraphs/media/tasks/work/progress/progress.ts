@@ -20,13 +20,13 @@ export function reportOf(
   status: OpenStatus,
 ): ProgressReport | null {
   // The upstream's own stream is more exact than our estimate.
-  if (due.watched && due.task_progress > 0 && isEstimate(status)) return null;
+  if (due.watched && due.taskProgress > 0 && isEstimate(status)) return null;
   const own = ownProgress(due, status);
   const progress = Math.min(99, taskProgress(planner, due, own));
   const stage = stageOf(due, stageText(status));
-  if (stage === due.task_stage && progress <= due.task_progress) return null;
+  if (stage === due.taskStage && progress <= due.taskProgress) return null;
   return {
-    taskId: due.task_id,
+    taskId: due.taskId,
     step: due.step,
     stage,
     progress,
@@ -41,7 +41,7 @@ function isEstimate(status: OpenStatus): boolean {
 
 function ownProgress(due: DueAttempt, status: OpenStatus): number {
   if (status.state === 'queued') return 0;
-  const progress = status.progress ?? estimate(due.running_seconds);
+  const progress = status.progress ?? estimate(due.runningSeconds);
   return Math.round(Math.min(100, Math.max(0, progress)));
 }
 

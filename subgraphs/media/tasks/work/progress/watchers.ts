@@ -114,9 +114,9 @@ async function watch(
   { due, binding, capability }: PollContext,
   signal: AbortSignal,
 ): Promise<void> {
-  let shown = { stage: due.task_stage, progress: due.task_progress };
+  let shown = { stage: due.taskStage, progress: due.taskProgress };
   const show = (watched: WatchedProgress): void => {
-    const newest = { ...due, watched: false, task_stage: shown.stage, task_progress: shown.progress };
+    const newest = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
     const report = reportOf(planner, newest, { state: 'running', ...watched });
     if (report === null || signal.aborted) return;
     shown = report;
@@ -125,7 +125,7 @@ async function watch(
   await capability.watch?.(
     due.handle ?? {},
     {
-      connection: connectionFor(binding, due.step_input),
+      connection: connectionFor(binding, due.stepInput),
       signal: AbortSignal.any([signal, AbortSignal.timeout(binding.attemptTimeoutSeconds * 1000)]),
     },
     show,

@@ -1,4 +1,5 @@
-import type { AttemptTable, FinishedWork, TaskTable } from '../../../database/task-tables.ts';
+import type { FinishedWork } from '../../../database/column-types.ts';
+import type { AttemptRow, TaskRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { approximations } from '../../../domain/inputs/options.ts';
@@ -26,7 +27,7 @@ const EMPTY_RESULT: Failure = {
 
 /** What an upstream has finished, and the attempt it belongs to. */
 export interface UpstreamFinish {
-  readonly attempt: AttemptTable;
+  readonly attempt: AttemptRow;
   readonly from: AttemptState;
   readonly claim?: string;
   readonly outcome: Outcome;
@@ -43,9 +44,9 @@ export async function finishAttempt(
 ): Promise<boolean> {
   const { attempt, outcome } = finish;
   return dependencies.transactor.run(async (scope) => {
-    const task = await lockTask(scope.transaction, attempt.task_id);
+    const task = await lockTask(scope.transaction, attempt.taskId);
     if (task === null) return false;
-    const discarded = isFinal(task.state) || task.cancel_requested_at !== null;
+    const discarded = isFinal(task.state) || task.cancelRequestedAt !== null;
     const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
       from: [finish.from],
       to: discarded ? 'CANCELLED' : 'SUCCEEDED',
@@ -67,7 +68,7 @@ async function storeOrFinish(
     task,
     attempt,
     outcome,
-  }: { scope: TransactionScope; task: TaskTable; attempt: AttemptTable; outcome: Outcome },
+  }: { scope: TransactionScope; task: TaskRow; attempt: AttemptRow; outcome: Outcome },
 ): Promise<void> {
   const { step, provider } = attempt;
   const steps = await readSteps(scope.transaction, task.id);

@@ -38,7 +38,7 @@ export async function storeCallResult(
   try {
     const mediaIds = await storeBytes(dependencies, context, { outcome, signal });
     await completeStep(dependencies, {
-      taskId: attempt.task_id,
+      taskId: attempt.taskId,
       step: attempt.step,
       outcome: outcomeOf(outcome, {
         mediaIds,
@@ -64,7 +64,7 @@ async function beginStoring(
     const current = await lockTask(transaction, task.id);
     // The worker that has taken the attempt over decides about its step.
     if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
-    if (current !== null && !isFinal(current.state) && current.cancel_requested_at === null) {
+    if (current !== null && !isFinal(current.state) && current.cancelRequestedAt === null) {
       await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
       await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
       return true;

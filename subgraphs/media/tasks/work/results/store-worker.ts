@@ -1,6 +1,6 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
-import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { AttemptRow } from '../../../database/database.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
@@ -112,7 +112,7 @@ async function refetchOutcome(
 /** What a step ends with; `open` is an attempt that is still to be closed, under its claim. */
 export interface CompletedStep extends StepJob {
   readonly outcome: TaskOutcome;
-  readonly open?: { readonly attempt: AttemptTable; readonly claim: string };
+  readonly open?: { readonly attempt: AttemptRow; readonly claim: string };
 }
 
 /** One transaction: the files are the task's own, the step has ended, and whatever follows from that. */
@@ -132,7 +132,7 @@ export async function completeStep(
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
     await dependencies.files.attach(scope.transaction, outcome.mediaIds, {
       id: taskId,
-      manageTokenHash: task.manage_token_hash,
+      manageTokenHash: task.manageTokenHash,
     });
     await dependencies.transitions.finishStep(scope, task, { step, outcome });
   });
@@ -164,7 +164,7 @@ async function retryLater(
 
 /** Seconds to wait with a finished result until our store is back, growing with the time waited so far; null: too long. */
 function pauseOfOutage({ limits }: StoreDependencies, { attempt }: AttemptContext): number | null {
-  const finishedAt = attempt.ended_at ?? attempt.started_at;
+  const finishedAt = attempt.endedAt ?? attempt.startedAt;
   const waited = (Date.now() - finishedAt.getTime()) / 1000;
   if (waited > limits.storeOutageSeconds) return null;
   return Math.min(limits.storePauseSeconds, Math.max(1, Math.ceil(waited)));

@@ -32,7 +32,7 @@ export async function openAttempt(
   return dependencies.transactor.run(async (scope): Promise<Opening> => {
     const { transaction } = scope;
     const task = await lockOpenTask(transaction, job.taskId);
-    if (task === null || task.cancel_requested_at !== null) return { kind: 'gone' };
+    if (task === null || task.cancelRequestedAt !== null) return { kind: 'gone' };
     const steps = await readSteps(transaction, task.id);
     const step = steps.find((entry) => entry.step === job.step);
     if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };

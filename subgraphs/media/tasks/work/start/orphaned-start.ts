@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { AttemptRow } from '../../../database/database.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
 import { readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
 import { firstPollMs, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
@@ -50,12 +50,12 @@ export async function settleOrphanedStart(
 
 async function readAgain(
   { database }: WorkerDependencies,
-  { task_id: taskId, step, number }: AttemptTable,
-): Promise<AttemptTable | null> {
+  { taskId, step, number }: AttemptRow,
+): Promise<AttemptRow | null> {
   const attempts = await readAttempts(database, [taskId]);
   return attempts.find((other) => other.step === step && other.number === number) ?? null;
 }
 
-function continuesWith({ state, handle }: AttemptTable, ours: Handle): boolean {
+function continuesWith({ state, handle }: AttemptRow, ours: Handle): boolean {
   return (state === 'RUNNING' || state === 'SUCCEEDED') && isDeepStrictEqual(handle, ours);
 }

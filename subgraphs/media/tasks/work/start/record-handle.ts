@@ -16,7 +16,7 @@ export async function recordHandle(
     const current = await lockTask(scope.transaction, task.id);
     const saved = await saveHandle(scope.transaction, keyOf(attempt), { claim, handle, pollMs });
     if (!saved || current === null) return false;
-    if (isFinal(current.state) || current.cancel_requested_at !== null) {
+    if (isFinal(current.state) || current.cancelRequestedAt !== null) {
       await pollNow(scope.transaction, task.id);
       return true;
     }

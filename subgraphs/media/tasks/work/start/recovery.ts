@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { toError } from '../../../../../platform/errors.ts';
 import { newId } from '../../../../../platform/ids.ts';
-import type { AttemptTable } from '../../../database/task-tables.ts';
+import type { AttemptRow } from '../../../database/database.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
 import { START_LOST, startUnknown } from '../../rules/failures.ts';
 import { findStaleClaims, takeOverClaim } from '../../storage/attempt-store.ts';
@@ -24,7 +24,7 @@ import { recordHandle } from './record-handle.ts';
  */
 export interface Recovery {
   /** Takes over a claimed start whose owner is gone. False when it is alive, or the upstream does not answer yet. */
-  recover(attempt: AttemptTable): Promise<boolean>;
+  recover(attempt: AttemptRow): Promise<boolean>;
   /** Decides about a start under our own claim, which ended with `cause`. False when the upstream does not answer yet. */
   resolve(context: AttemptContext, claim: string, cause?: unknown): Promise<boolean>;
   /** Recovers abandoned starts, at most 50. */
@@ -35,7 +35,7 @@ export interface Recovery {
 export function createRecovery(dependencies: WorkerDependencies): Recovery {
   const { database, limits } = dependencies;
   const { claimStaleSeconds: staleSeconds } = limits;
-  async function recover(attempt: AttemptTable): Promise<boolean> {
+  async function recover(attempt: AttemptRow): Promise<boolean> {
     const claim = newId();
     if (!(await takeOverClaim(database, keyOf(attempt), { claim, staleSeconds }))) return false;
     const context = await readContext(dependencies, attempt);
@@ -92,7 +92,7 @@ async function findStart(
     return await find();
   } catch (error) {
     logger.warn({ error: toError(error), reference }, 'a start could not be looked up at its upstream');
-    const waited = (Date.now() - attempt.started_at.getTime()) / 1000;
+    const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
     return waited > limits.unknownBudgetSeconds ? 'unknowable' : 'not-now';
   }
 }

@@ -119,7 +119,7 @@ async function releaseUnsent(
 ): Promise<void> {
   await transactor.run(async (scope) => {
     const current = await lockTask(scope.transaction, task.id);
-    if (current === null || isFinal(current.state) || current.cancel_requested_at === null) return;
+    if (current === null || isFinal(current.state) || current.cancelRequestedAt === null) return;
     await closeUnsentAttempts(scope.transaction, task.id);
     await transitions.settleCancel(scope, current);
   });
