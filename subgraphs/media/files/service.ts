@@ -201,9 +201,10 @@ async function removeFile(
   const { database } = parts;
   const found = await locateFile(database, id);
   if (found === undefined || !isAllowed(found)) throw notFound('file', id);
-  if (!(await markDeleted(database, found.id))) throw notFound('file', id);
+  const removed = await markDeleted(database, found.id);
+  if (removed === undefined) throw notFound('file', id);
   await removeBytes(parts, found);
-  return found;
+  return removed;
 }
 
 /** Removes a file whose storing failed; marked first, because its completion may have been committed after all. */

@@ -133,15 +133,15 @@ export async function attachFiles(
   return Number(numUpdatedRows);
 }
 
-/** Marks a file as deleted; its bytes follow. False when it was marked already. */
-export async function markDeleted(database: MediaDatabase, id: string): Promise<boolean> {
-  const { numUpdatedRows } = await database
+/** Marks a file as deleted; its bytes follow. Undefined when it was marked already. */
+export async function markDeleted(database: MediaDatabase, id: string): Promise<StoredFile | undefined> {
+  return database
     .updateTable('media.media')
     .set({ state: 'DELETED' })
     .where('id', '=', id)
     .where('state', '!=', 'DELETED')
+    .returning(fileColumns)
     .executeTakeFirst();
-  return Number(numUpdatedRows) === 1;
 }
 
 /** Forgets a hidden file, once its bytes are gone. */
