@@ -38,6 +38,7 @@ export function policyPage(policy: Policy): string {
     ...fieldTables(policy),
     ...entityTable(policy),
     ...routeTables(policy),
+    ...compat,
     ...otherPaths,
   ].join('\n');
 }
@@ -150,6 +151,19 @@ function routeTables({ routes }: Policy): string[] {
     ),
   ]);
 }
+
+const compat = [
+  '## What a name opens in compat',
+  '',
+  'An old client names its user and sends no credential, so whoever knows a name may read what the documents name of the purchases of somebody',
+  'who never signed in: `id`, `templateCode`, `userId`, `status`, amounts, `currency`, `createdAt` of payments; `executionId`, `templateCode`,',
+  '`status`, `createdAt` of executions. `ppSessionId`, `executionId` of a payment, task ids, parameters and outputs are withheld, and nothing',
+  'of it can be cancelled or refunded. The session that the checkout answered opens the whole payment (`GET /payment/success` with `session_id`,',
+  '`reconcilePayment`) and ends it (`/payment/cancel` with both ids); the task id that success answers opens the execution and cancels its',
+  'task. So a client that keeps what it was answered works as before; the page of a buyer who gives up ends nothing, the checkout ends by',
+  'itself within the hour. What users and keys own is not listed to others at all.',
+  '',
+];
 
 const otherPaths = [
   '## Other paths of the gateway',

@@ -4,7 +4,7 @@ import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
-import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
+import { graphql, rest, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { fieldCall, sendField } from './graphql-calls.ts';
 import { createOwnedResources, type OwnedResources } from './owned-resources.ts';
 import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
@@ -297,5 +297,95 @@ describe('what is joined', () => {
   it('can not be asked for by key at the gateway', async () => {
     const query = `query ($id: ID!) { _entities(representations: [{ __typename: "Payment", id: $id }]) { __typename } }`;
     expect(await ask('admin', query, things.payment)).toBeUndefined();
+  });
+});
+
+describe('what somebody without a credential bought for a name', () => {
+  const NAME = 'customer-7';
+  const BUY = `mutation ($userId: ID!) {
+    checkout(templateCode: "poster", userId: $userId, parameters: { prompt: "secret words" }) { sessionId payment { id ppSessionId } }
+  }`;
+  const PAY = `mutation ($id: ID!, $sessionId: String!) { reconcilePayment(id: $id, sessionId: $sessionId) {
+    ppSessionId execution { id taskId parameters } } }`;
+  const LISTS = `query ($userId: ID!) {
+    payments(userId: $userId) { edges { node { id status amount ppSessionId executionId taskId execution { id } } } }
+    executions(userId: $userId) { edges { node { id status parameters externalId task { id } payment { ppSessionId } } } }
+  }`;
+  const buy = async () => {
+    const { data } = await graphql(world.kiln.url, BUY, { userId: NAME });
+    return {
+      id: data.checkout.payment.id,
+      sessionId: data.checkout.sessionId,
+      opened: data.checkout.payment,
+    };
+  };
+
+  it('is wholly there for whoever has its session, and for others by the words of the documents alone', async () => {
+    const { url } = world.kiln;
+    const { id, sessionId, opened } = await buy();
+    expect(opened.ppSessionId).toBe(sessionId);
+    const paid = await graphql(url, PAY, { id, sessionId });
+    const { execution } = paid.data.reconcilePayment;
+    expect(paid.data.reconcilePayment).toMatchObject({
+      ppSessionId: sessionId,
+      execution: { parameters: { prompt: 'secret words' } },
+    });
+    const listed = await graphql(url, LISTS, { userId: NAME });
+    expect(listed.data.payments.edges).toContainEqual({
+      node: expect.objectContaining({ id, status: 'COMPLETED', ppSessionId: null, execution: null }),
+    });
+    const answers = [
+      listed,
+      await graphql(
+        url,
+        'query ($id: ID!) { payment(id: $id) { id ppSessionId executionId taskId execution { taskId } } }',
+        { id },
+      ),
+      await graphql(
+        url,
+        'query ($id: ID!) { execution(id: $id) { id parameters task { id } payment { ppSessionId } } }',
+        execution,
+      ),
+      await graphql(url, 'query ($id: ID!) { execution(id: $id) { taskId } }', execution),
+      await graphql(
+        url,
+        'mutation ($id: ID!) { reconcilePayment(id: $id) { ppSessionId taskId execution { id } } }',
+        { id },
+      ),
+      await graphql(
+        url,
+        'mutation ($id: ID!) { cancelPayment(id: $id) { ppSessionId taskId execution { id } } }',
+        { id },
+      ),
+      ...(await Promise.all(
+        [
+          `/payment/history?userId=${NAME}`,
+          `/payment/${id}`,
+          `/payment/success?payment_id=${id}`,
+          `/payment/cancel?payment_id=${id}`,
+          `/templates/executions/user/${NAME}`,
+        ].map(async (path) => (await rest(url, 'GET', path)).body),
+      )),
+    ];
+    const told = JSON.stringify(answers);
+    for (const secret of [sessionId, execution.taskId, 'secret words']) expect(told).not.toContain(secret);
+    const byTask = await rest(url, 'GET', `/task/${execution.taskId}`);
+    expect(byTask.body.data.id).toBe(execution.taskId);
+  });
+
+  it('is neither ended nor refunded by who knows its ids from a list', async () => {
+    const { url } = world.kiln;
+    const { id, sessionId } = await buy();
+    for (const { headers } of [world.callers.anonymous, world.callers.other]) {
+      const refund = await rest(url, 'POST', `/payment/refund/${id}`, { reason: 'user_request' }, headers);
+      expect([401, 403]).toContain(refund.status);
+      expect(
+        (await rest(url, 'GET', `/payment/cancel?payment_id=${id}`, undefined, headers)).status,
+      ).toBeLessThan(500);
+    }
+    const state = async () => (await rest(url, 'GET', `/payment/${id}`)).body.data.status;
+    expect(await state()).toBe('pending');
+    await rest(url, 'GET', `/payment/cancel?payment_id=${id}&session_id=${sessionId}`);
+    expect(await state()).toBe('cancelled');
   });
 });

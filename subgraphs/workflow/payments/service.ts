@@ -25,8 +25,11 @@ export interface PaymentService {
   checkout(caller: Caller, request: CheckoutRequest): Promise<OpenedCheckout>;
   /** Brings a payment up to date with the provider; starts the execution when it is paid. */
   reconcile(caller: Caller, key: PaymentKey): Promise<Payment>;
-  /** Expires an open checkout, so that it can no longer be paid; a paid one stays paid. */
-  cancel(caller: Caller, key: PaymentKey): Promise<Payment>;
+  /**
+   * Expires an open checkout, so that it can no longer be paid; a paid one stays paid. A stranger to payments without an
+   * owner needs both ids of one, else it is only read.
+   */
+  cancel(caller: Caller, key: PaymentKey, by?: { readonly isStranger: boolean }): Promise<Payment>;
   refund(
     caller: Caller,
     id: string,
@@ -76,7 +79,8 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
       await payAutomatically(dependencies, key);
       return reconcileNamed(open, caller, key, false);
     },
-    cancel: async (caller, key) => reconcileNamed(commerce(), caller, key, true),
+    cancel: async (caller, key, { isStranger } = { isStranger: false }) =>
+      reconcileNamed(commerce(), caller, key, isStranger ? 'unless-listed' : true),
     async refund(caller, id, request) {
       const open = commerce();
       const payment = await readable(store, caller, id);
@@ -148,7 +152,7 @@ async function reconcileNamed(
   commerce: ReconcileDependencies & CheckoutDependencies,
   caller: Caller,
   { id, sessionId }: PaymentKey,
-  expire: boolean,
+  expire: boolean | 'unless-listed',
 ): Promise<Payment> {
   const { store } = commerce;
   // A browser redirected from a page without a session still has the placeholder.
@@ -157,12 +161,16 @@ async function reconcileNamed(
   if (payment === null) throw notFound('payment', id ?? named ?? '');
   // The buyer's browser comes back without a credential: the session id, which only it was given, is its proof. It is
   // enough to read; ending a checkout takes both ids.
-  const isProved = named !== null && payment.ppSessionId === named && (id !== null || !expire);
+  const isProved = named !== null && payment.ppSessionId === named && (id !== null || expire === false);
   const may = expire
     ? mayAbandon(caller, payment) || mayEndPayment(caller, payment)
     : mayReadPayment(caller, payment);
   if (!isProved && !may) throw notFound('payment', payment.id);
-  return reconcile(commerce, payment.id, { ...(named === null ? {} : { sessionId: named }), expire });
+  const isListed = expire === 'unless-listed' && payment.owner === 'anon' && !isProved;
+  return reconcile(commerce, payment.id, {
+    ...(named === null ? {} : { sessionId: named }),
+    expire: expire !== false && !isListed,
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { internalCaller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { Payment as PaymentShape } from '../domain/payment.ts';
+import { isStranger } from '../domain/redaction.ts';
 import type { OpenedCheckout } from '../payments/checkout.ts';
 import type { PaymentKey } from '../payments/service.ts';
 import { builder } from './builder.ts';
@@ -10,7 +11,14 @@ import { Payment } from './payment.ts';
 const Checkout = builder.objectRef<OpenedCheckout>('Checkout').implement({
   description: 'A checkout that is open.',
   fields: (t) => ({
-    payment: t.field({ type: Payment, description: 'The payment to be.', resolve: ({ payment }) => payment }),
+    payment: t.field({
+      type: Payment,
+      description: 'The payment to be.',
+      resolve({ payment }, _, { proved }) {
+        proved.add(payment.id);
+        return payment;
+      },
+    }),
     sessionId: t.exposeString('sessionId', { description: 'The session at the payment provider.' }),
     url: t.exposeString('url', { description: 'The page where it is paid.' }),
   }),
@@ -80,7 +88,7 @@ builder.mutationField('reconcilePayment', (t) =>
     args: paymentKeyArgs,
     async resolve(_, key, context) {
       const payment = await context.services.payments.reconcile(context.caller, paymentKeyOf(key));
-      if (key.sessionId) await showExecution(payment, context);
+      if (key.sessionId) await showExecution(payment, context, key.sessionId);
       return payment;
     },
   }),
@@ -88,11 +96,14 @@ builder.mutationField('reconcilePayment', (t) =>
 
 /** Shows the execution to a caller who knows the session, even without a credential. */
 async function showExecution(
-  { executionId, ppSessionId }: PaymentShape,
-  { caller, services, loaders }: WorkflowContext,
+  { id, executionId, ppSessionId }: PaymentShape,
+  { caller, services, loaders, proved }: WorkflowContext,
+  sessionId: string,
 ): Promise<void> {
+  if (ppSessionId === sessionId) proved.add(id);
   if (executionId === null || ppSessionId === null) return;
   const [execution = null] = await services.executions.byIds(internalCaller(caller.traceId), [executionId]);
+  if (ppSessionId === sessionId) proved.add(executionId);
   loaders.executions.clear(executionId).prime(executionId, execution);
 }
 
@@ -100,10 +111,11 @@ builder.mutationField('cancelPayment', (t) =>
   t.field({
     type: Payment,
     description:
-      'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so. Who comes back from the checkout without a credential needs no more than its id, while it is unpaid.',
+      'Ends an open checkout, so that it can not be paid any more. What was paid stays paid, and is answered so. Who comes back from the checkout without a credential needs no more than its id, while it is unpaid; outside of open mode also its session where the buyer had no credential either, else nothing is ended.',
     rule: 'proof',
     args: paymentKeyArgs,
-    resolve: (_, key, { caller, services }) => services.payments.cancel(caller, paymentKeyOf(key)),
+    resolve: (_, key, { caller, authMode, services }) =>
+      services.payments.cancel(caller, paymentKeyOf(key), { isStranger: isStranger(caller, authMode) }),
   }),
 );
 

@@ -34,6 +34,8 @@ export interface WorkflowContext {
   readonly signal: AbortSignal;
   readonly services: WorkflowServices;
   readonly loaders: WorkflowLoaders;
+  /** Ids of payments and executions that this request has proved to be the caller's: by a session, or by a task id. */
+  readonly proved: Set<string>;
 }
 
 /** Batched reads of one request. */
@@ -65,7 +67,8 @@ export function createWorkflowContext(options: {
 }): WorkflowContext {
   const { request, authMode, services } = options;
   const { caller, signal } = request;
-  return { caller, authMode, signal, services, loaders: createLoaders(services, caller) };
+  const loaders = createLoaders(services, caller);
+  return { caller, authMode, signal, services, loaders, proved: new Set() };
 }
 
 /**

@@ -24,7 +24,12 @@ builder.queryField('execution', (t) =>
       taskId: t.arg.id({ description: 'The id of its task.' }),
       externalId: t.arg.string({ description: 'The id the caller chose.' }),
     },
-    resolve: (_, key, { caller, services }) => services.executions.find(caller, key),
+    async resolve(_, key, { caller, services, proved }) {
+      const execution = await services.executions.find(caller, key);
+      // Its task's id is known to whoever started it alone; its own id is listed.
+      if (execution !== null && key.taskId) proved.add(execution.id);
+      return execution;
+    },
   }),
 );
 

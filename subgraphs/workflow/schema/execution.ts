@@ -5,6 +5,7 @@ import type {
   ExecutionEvent,
   executionStatuses,
 } from '../domain/execution.ts';
+import { isRedacted, withheld } from '../domain/redaction.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Template, templateOf } from './template.ts';
@@ -35,7 +36,11 @@ Task.implement({
       type: Execution,
       nullable: true,
       description: 'The execution it belongs to; null when it was not started by a template.',
-      resolve: ({ id }, _, { loaders }) => loaders.executionsByTask.load(id),
+      async resolve({ id }, _, { loaders, proved }) {
+        const execution = await loaders.executionsByTask.load(id);
+        if (execution !== null) proved.add(execution.id);
+        return execution;
+      },
     }),
   }),
 });
@@ -59,18 +64,25 @@ Execution.implement({
   description: 'One run of a template; owns exactly one task.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unguessable, time-ordered id (UUID v7).' }),
-    externalId: t.exposeString('externalId', {
+    externalId: t.string({
       nullable: true,
       description: 'An id the caller chose, unique per owner.',
+      resolve: (execution, _, context) => (isRedacted(execution, context) ? null : execution.externalId),
     }),
-    taskId: t.exposeID('taskId', {
-      description: 'The id of its task, known before the media service has the task.',
+    taskId: t.id({
+      description:
+        'The id of its task, known before the media service has the task. FORBIDDEN for strangers where nobody with a credential started it.',
+      resolve(execution, _, context) {
+        if (isRedacted(execution, context)) throw withheld('taskId');
+        return execution.taskId;
+      },
     }),
     task: t.field({
       type: Task,
       nullable: true,
       description: 'Its task; null until the media service has it (for ever when the start was refused).',
-      resolve: ({ startedAt, taskId }) => (startedAt === null ? null : { id: taskId }),
+      resolve: (execution, _, context) =>
+        execution.startedAt === null || isRedacted(execution, context) ? null : { id: execution.taskId },
     }),
     template: t.field({
       type: Template,
@@ -87,7 +99,12 @@ Execution.implement({
       description: '0 to 100.',
       resolve: async (execution, _, context) => (await liveOf(execution, context)).progress,
     }),
-    parameters: t.expose('parameters', { type: 'JSON', description: 'What it was started with.' }),
+    parameters: t.field({
+      type: 'JSON',
+      description:
+        'What it was started with; nothing for strangers where nobody with a credential started it.',
+      resolve: (execution, _, context) => (isRedacted(execution, context) ? {} : execution.parameters),
+    }),
     error: t.expose('error', { type: ExecutionError, nullable: true, description: 'Why it failed.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),

@@ -1,11 +1,14 @@
 import { notFound } from '../../../platform/errors.ts';
+import type { Execution as ExecutionShape } from '../domain/execution.ts';
 import type {
   Payment as PaymentShape,
   PaymentRefund as PaymentRefundShape,
   paymentStatuses,
   refundReasons,
 } from '../domain/payment.ts';
+import { isRedacted } from '../domain/redaction.ts';
 import { builder } from './builder.ts';
+import type { WorkflowContext } from './context.ts';
 import { Execution } from './execution.ts';
 import { Template, templateOf } from './template.ts';
 import { User } from './user.ts';
@@ -49,6 +52,17 @@ const PaymentRefund = builder.objectRef<PaymentRefundShape>('PaymentRefund').imp
   }),
 });
 
+const WITHHELD = 'Null for strangers where the buyer had no credential, but for whoever gives the session.';
+
+/** Whoever may see all of a payment sees all of what it has started. */
+async function executionOf(payment: PaymentShape, context: WorkflowContext): Promise<ExecutionShape | null> {
+  const { executionId } = payment;
+  if (executionId === null) return null;
+  if (context.proved.has(payment.id)) context.proved.add(executionId);
+  const execution = await context.loaders.executions.load(executionId);
+  return execution !== null && isRedacted(execution, context) ? null : execution;
+}
+
 /** One purchase of an execution. */
 export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
   description:
@@ -76,26 +90,29 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
       resolve: async ({ id }, _, { loaders }) => [...(await loaders.refunds.load(id))],
     }),
     currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),
-    ppSessionId: t.exposeString('ppSessionId', {
+    ppSessionId: t.string({
       nullable: true,
-      description: 'The checkout session at the payment provider.',
+      description: `The checkout session at the payment provider. ${WITHHELD}`,
+      resolve: (payment, _, context) => (isRedacted(payment, context) ? null : payment.ppSessionId),
     }),
     execution: t.field({
       type: Execution,
       nullable: true,
-      description: 'What it has started; null until it is paid.',
-      resolve: ({ executionId }, _, { loaders }) =>
-        executionId === null ? null : loaders.executions.load(executionId),
+      description: `What it has started; null until it is paid. ${WITHHELD}`,
+      resolve: (payment, _, context) => executionOf(payment, context),
     }),
-    executionId: t.exposeID('executionId', {
+    executionId: t.id({
       nullable: true,
-      description: 'Id of what it has started, for whoever sees the payment.',
+      description: `Id of what it has started, for whoever sees the payment. ${WITHHELD}`,
+      resolve: (payment, _, context) => (isRedacted(payment, context) ? null : payment.executionId),
     }),
     taskId: t.id({
       nullable: true,
       description: 'Id of the task of what it has started, likewise.',
-      resolve: ({ executionId }, _, { loaders }) =>
-        executionId === null ? null : loaders.taskIds.load(executionId),
+      resolve: (payment, _, context) =>
+        payment.executionId === null || isRedacted(payment, context)
+          ? null
+          : context.loaders.taskIds.load(payment.executionId),
     }),
     disputed: t.exposeBoolean('disputed', { description: 'Whether the buyer disputes it at their bank.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the checkout was asked for.' }),
@@ -114,7 +131,11 @@ builder.objectField(Execution, 'payment', (t) =>
     nullable: true,
     description:
       'The payment that has started it; null when it was not bought, or the caller may not see that.',
-    resolve: ({ id }, _, { caller, services }) => services.payments.byExecution(caller, id),
+    async resolve(execution, _, context) {
+      const payment = await context.services.payments.byExecution(context.caller, execution.id);
+      if (payment !== null && context.proved.has(execution.id)) context.proved.add(payment.id);
+      return payment;
+    },
   }),
 );
 
