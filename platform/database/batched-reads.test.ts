@@ -57,7 +57,7 @@ describe('shared reads', () => {
     ]);
   });
 
-  it('splits what is too much for one statement, and passes a single large asker whole', async () => {
+  it('splits what is too much for one statement, and passes a single large request whole', async () => {
     const { statements, read, answer } = manualRead();
     const share = batchReads({ read, idOf, maxIds: 3, maxRunning: 9 });
     const asked = [share(['a', 'b', 'c', 'd', 'e']), share(['f', 'g']), share(['h']), share(['i'])];
@@ -80,7 +80,7 @@ describe('shared reads', () => {
     expect((await next).get('a')).toEqual({ id: 'a' });
   });
 
-  it('refuses askers beyond its bound, and asks nothing for no ids', async () => {
+  it('refuses requests beyond its bound, and asks nothing for no ids', async () => {
     const { statements, read, answer } = manualRead();
     const share = batchReads({ read, idOf, maxWaiting: 2 });
     expect((await share([])).size).toBe(0);

@@ -112,7 +112,7 @@ function isCallersMistake(error: GraphQLError): boolean {
   return error.path === undefined && !error.originalError;
 }
 
-// The multipart parser rejects an announced upload that never came with an error like those of http-errors.
+// The multipart parser rejects an declared upload that never came with an error like those of http-errors.
 function isRefusedUpload(cause: unknown): cause is Error & { status: number } {
   if (!(cause instanceof Error) || !('expose' in cause) || !('status' in cause)) return false;
   return (

@@ -108,7 +108,7 @@ async function readOperations(
   return operations;
 }
 
-/** Guards the stream of each announced file, wherever it is in the variables. */
+/** Guards the stream of each declared file, wherever it is in the variables. */
 function guardFiles(value: unknown, maxFileSize: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (isUpload(value)) {

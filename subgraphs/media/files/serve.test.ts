@@ -28,8 +28,8 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A server with the door in it; answers its address and the errors that the door did not answer itself. */
-async function door(options: { store?: ObjectStore; urlTtlSeconds?: number } = {}) {
+/** A server with files served; answers its address and the errors that the file handler did not answer itself. */
+async function fileServer(options: { store?: ObjectStore; urlTtlSeconds?: number } = {}) {
   const { store = world.store, urlTtlSeconds = 0 } = options;
   const errors: unknown[] = [];
   const server = createServer();
@@ -49,7 +49,7 @@ async function door(options: { store?: ObjectStore; urlTtlSeconds?: number } = {
 }
 
 async function stored(
-  files: Awaited<ReturnType<typeof door>>['files'],
+  files: Awaited<ReturnType<typeof fileServer>>['files'],
   content: string | Buffer,
   { name = 'note.txt', declaredType = 'text/plain' } = {},
 ) {
@@ -66,7 +66,7 @@ async function stored(
 
 describe('a file', () => {
   test('comes whole, with everything a cache and a player need', async () => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { file, url } = await stored(files, 'hello', { name: '猫 "1".txt' });
     const response = await fetch(url);
     expect(response.status).toBe(200);
@@ -84,7 +84,7 @@ describe('a file', () => {
   });
 
   test('has the same head for HEAD, and no body', async () => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { url } = await stored(files, 'hello');
     const response = await fetch(url, { method: 'HEAD' });
     expect(response.status).toBe(200);
@@ -93,7 +93,7 @@ describe('a file', () => {
   });
 
   test('that may be empty is served too', async () => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { url } = await stored(files, '');
     const response = await fetch(url, { headers: { range: 'bytes=0-' } });
     expect(response.status).toBe(416);
@@ -101,7 +101,7 @@ describe('a file', () => {
   });
 
   test('is not sent again to who has it', async () => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { file, url } = await stored(files, 'hello');
     const status = async (headers: Record<string, string>) => (await fetch(url, { headers })).status;
     expect(await status({ 'if-none-match': `"other", W/"${file.sha256}"` })).toBe(304);
@@ -118,7 +118,7 @@ describe('a file', () => {
     ['<x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script>', 'video/thing+xml', 'x.mp4'],
     [Buffer.from([0, 1, 2]), 'application/x-thing', 'x.bin'],
   ])('that could act in a browser is saved, not shown: %s', async (content, declaredType, name) => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { url } = await stored(files, content, { name, declaredType });
     const { headers } = await fetch(url);
     expect(headers.get('content-disposition')).toMatch(/^attachment/);
@@ -136,7 +136,7 @@ describe('a part of a file', () => {
     ['bytes=-300', '0123456789', 'bytes 0-9/10'],
     ['bytes=5-99', '56789', 'bytes 5-9/10'],
   ])('%s is %s', async (range, body, contentRange) => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { url } = await stored(files, '0123456789');
     const response = await fetch(url, { headers: { range } });
     expect(response.status).toBe(206);
@@ -146,7 +146,7 @@ describe('a part of a file', () => {
   });
 
   test.each(['bytes=10-', 'bytes=99-100', 'bytes=-0'])('%s can not be had', async (range) => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { url } = await stored(files, '0123456789');
     const response = await fetch(url, { headers: { range } });
     expect(response.status).toBe(416);
@@ -156,7 +156,7 @@ describe('a part of a file', () => {
   test.each(['bytes=0-1,3-4', 'bytes=5-3', 'lines=1-2', 'bytes=-', 'bytes=x'])(
     '%s means the whole',
     async (range) => {
-      const { files } = await door();
+      const { files } = await fileServer();
       const { url } = await stored(files, '0123456789');
       const response = await fetch(url, { headers: { range } });
       expect(response.status).toBe(200);
@@ -165,7 +165,7 @@ describe('a part of a file', () => {
   );
 
   test('is only given of the file that was begun', async () => {
-    const { files } = await door();
+    const { files } = await fileServer();
     const { file, url } = await stored(files, '0123456789');
     const status = async (condition: string) =>
       (await fetch(url, { headers: { range: 'bytes=0-1', 'if-range': condition } })).status;
@@ -175,9 +175,9 @@ describe('a part of a file', () => {
   });
 });
 
-describe('the door', () => {
+describe('the file handler', () => {
   test('says 404 for what is not there, and 405 for what it does not do', async () => {
-    const { base, files } = await door();
+    const { base, files } = await fileServer();
     for (const path of [
       `/files/${newId()}/x.png`,
       '/files/nonsense/x.png',
@@ -193,7 +193,7 @@ describe('the door', () => {
   });
 
   test('refuses addresses that are not signed or have ended, when they end', async () => {
-    const { files } = await door({ urlTtlSeconds: 600 });
+    const { files } = await fileServer({ urlTtlSeconds: 600 });
     const { url } = await stored(files, 'hello');
     const response = await fetch(url);
     expect(response.status).toBe(200);
@@ -208,7 +208,7 @@ describe('the door', () => {
       address: async (key, { contentType, contentDisposition }) =>
         `https://s3.example.org/${encodeURI(key)}?as=${contentType}&${contentDisposition}`,
     };
-    const { files } = await door({ store: elsewhere });
+    const { files } = await fileServer({ store: elsewhere });
     const { file, url } = await stored(files, 'hello');
     const response = await fetch(url, { redirect: 'manual' });
     expect(response.status).toBe(302);
@@ -233,7 +233,7 @@ describe('the door', () => {
       },
     };
     for (const urlTtlSeconds of [0, 60, 100_000]) {
-      const { files } = await door({ store: elsewhere, urlTtlSeconds });
+      const { files } = await fileServer({ store: elsewhere, urlTtlSeconds });
       await fetch((await stored(files, 'x')).url, { redirect: 'manual' });
     }
     expect(asked).toEqual([3_600, 60, 3_600]);
@@ -249,7 +249,7 @@ describe('the door', () => {
         return stream;
       },
     };
-    const { files, errors } = await door({ store: watched });
+    const { files, errors } = await fileServer({ store: watched });
     const { url } = await stored(files, Buffer.alloc(50_000_000));
     const request = httpRequest(url).end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -261,7 +261,7 @@ describe('the door', () => {
 
   test('passes on failures of the store that nobody has been answered about yet', async () => {
     const broken: ObjectStore = { ...world.store, get: () => Promise.reject(new Error('disk gone')) };
-    const { files, errors } = await door({ store: broken });
+    const { files, errors } = await fileServer({ store: broken });
     const { url } = await stored(files, 'hello');
     await expect(fetch(url)).rejects.toThrow('fetch failed');
     expect(errors).toEqual([expect.objectContaining({ message: 'disk gone' })]);

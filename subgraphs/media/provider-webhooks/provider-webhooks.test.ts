@@ -20,7 +20,7 @@ let server: Server;
 let wakeUps: WakeUps;
 let asked: number;
 /** A wire that is asked every ten minutes unless a webhook comes. */
-async function scene(change: Partial<Provider> = {}) {
+async function startTask(change: Partial<Provider> = {}) {
   let ends = false;
   upstream.onStatus = () => {
     asked += 1;
@@ -103,7 +103,7 @@ describe('a webhook', () => {
   });
 
   it('leads to the question at once, though nobody would have asked for ten minutes', async () => {
-    const { service, id, url, finish } = await scene();
+    const { service, id, url, finish } = await startTask();
     expect(asked).toBe(0);
     finish();
     expect((await tell(url)).status).toBe(202);
@@ -112,7 +112,7 @@ describe('a webhook', () => {
   });
 
   it('that lies changes nothing but when the upstream is asked', async () => {
-    const { service, id, url } = await scene();
+    const { service, id, url } = await startTask();
     expect((await tell(url, '{"status":"succeeded","output":["https://evil.example/x.png"]}')).status).toBe(
       202,
     );
@@ -122,7 +122,7 @@ describe('a webhook', () => {
   });
 
   it('sent over and over leads to a question about once in a pause', async () => {
-    const { url } = await scene();
+    const { url } = await startTask();
     const answers = await Promise.all(Array.from({ length: 40 }, () => tell(url)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     await until(async () => asked >= 2);
@@ -137,14 +137,14 @@ describe('a webhook', () => {
     ['no proof', (url: string) => url.replace(/&mac=.*/, '')],
     ['the proof of another attempt', (url: string) => url.replace(/%2F1%2F1/, '%2F1%2F2')],
   ])('with %s does nothing', async (_what, spoil) => {
-    const { url, due } = await scene();
+    const { url, due } = await startTask();
     const before = await due();
     expect((await tell(spoil(url))).status).toBe(401);
     expect([await due(), asked]).toEqual([before, 0]);
   });
 
   it('of an attempt that is not there is answered like any other', async () => {
-    const { addresses, binding, due } = await scene();
+    const { addresses, binding, due } = await startTask();
     const before = await due();
     for (const reference of [`${newId()}/1/1`, 'no reference', `${newId()}/1/1/1`]) {
       expect((await tell(addresses.addressFor(binding, reference) ?? '')).status).toBe(202);
@@ -154,7 +154,7 @@ describe('a webhook', () => {
 
   it('is refused unsigned where the vendor signs, whether its attempt is there or not', async () => {
     const verifyWebhook = async ({ headers }: ProviderWebhook) => headers['x-signed'] === 'yes';
-    const { url, due, addresses, binding } = await scene({ verifyWebhook });
+    const { url, due, addresses, binding } = await startTask({ verifyWebhook });
     const before = await due();
     const elsewhere = addresses.addressFor(binding, `${newId()}/1/1`) ?? '';
     expect([(await tell(url)).status, (await tell(elsewhere)).status]).toEqual([401, 401]);
@@ -164,7 +164,7 @@ describe('a webhook', () => {
   });
 
   it('is refused when it is too large, is no POST, or names a provider that nobody knows', async () => {
-    const { url, publicUrl } = await scene();
+    const { url, publicUrl } = await startTask();
     expect((await tell(url, 'x'.repeat((1 << 20) + 1))).status).toBe(413);
     expect((await fetch(url)).status).toBe(405);
     expect((await tell(`${publicUrl}/hooks/nobody?attempt=a&mac=b`)).status).toBe(404);
@@ -172,7 +172,7 @@ describe('a webhook', () => {
   });
 
   it('that tries the address is answered as its vendor wants', async () => {
-    const { url } = await scene({ answerChallenge: ({ body }) => ({ echo: body.toString('utf8') }) });
+    const { url } = await startTask({ answerChallenge: ({ body }) => ({ echo: body.toString('utf8') }) });
     const answer = await tell(url, 'a challenge');
     expect([answer.status, await answer.json()]).toEqual([200, { echo: 'a challenge' }]);
     expect(asked).toBe(0);

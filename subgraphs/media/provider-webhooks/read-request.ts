@@ -22,8 +22,8 @@ export async function readWebhook(request: WebhookRequest): Promise<ProviderWebh
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer | null> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > MAX_BYTES) return null;
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > MAX_BYTES) return null;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

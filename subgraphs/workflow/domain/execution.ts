@@ -34,7 +34,7 @@ export interface Execution {
   readonly progress: number;
   readonly parameters: JsonObject;
   readonly error: ExecutionError | null;
-  /** Rises with each change; announced on the bus. */
+  /** Rises with each change; published on the bus. */
   readonly version: number;
   readonly createdAt: Date;
   /** When media took its task; null when it never did. */

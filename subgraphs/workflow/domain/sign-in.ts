@@ -35,7 +35,7 @@ export interface SignedIn {
   readonly refreshToken: string;
   /** Seconds that the access token is good for. */
   readonly expiresIn: number;
-  /** Separated by blanks. */
+  /** separated by spaces. */
   readonly scope: string;
 }
 

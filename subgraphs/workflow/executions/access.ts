@@ -25,7 +25,7 @@ export function beneficiaryOf(caller: Caller, onBehalfOf: string | null): Benefi
     return { userId: caller.kind === 'user' ? caller.id : null, taskOwner: caller.id };
   }
   if (!/^[^\s\0]{1,128}$/.test(onBehalfOf)) {
-    throw badInput('onBehalfOf', 'onBehalfOf must be a user id of 1 to 128 characters without blanks');
+    throw badInput('onBehalfOf', 'onBehalfOf must be a user id of 1 to 128 characters without spaces');
   }
   if (caller.kind === 'anonymous') return { userId: onBehalfOf, taskOwner: caller.id };
   if (caller.id === onBehalfOf) return { userId: onBehalfOf, taskOwner: caller.id };

@@ -242,7 +242,7 @@ describe('executeTemplate', () => {
 });
 
 describe('the end of an execution', () => {
-  it('comes with the end notice, and stays when the notice comes twice', async () => {
+  it('comes with the end event, and stays when the event comes twice', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
     await tellEnd(taskId, 'SUCCEEDED');
@@ -304,7 +304,7 @@ describe('the sweep', () => {
       [id],
     );
 
-  it('finds an end whose notice never came', async () => {
+  it('finds an end whose event never came', async () => {
     const { id, taskId } = await executions.execute(anna, request());
     media.move(taskId, { state: 'CANCELLED', stage: 'cancelled', progress: 10 });
     await vi.waitFor(
@@ -393,7 +393,7 @@ describe('executionProgress', () => {
       [3, 'COMPLETED', 100],
     ]);
     expect(all[0]?.at).toBeInstanceOf(Date);
-    // Without any end notice: who has read the end finds it in the row.
+    // Without any end event: who has read the end finds it in the row.
     expect((await read(id)).status).toBe('COMPLETED');
     const rest = await collect(await executions.watch(anna, id, 2, AbortSignal.timeout(20_000)));
     expect(rest.map(({ seq }) => seq)).toEqual([3]);

@@ -37,7 +37,7 @@ export const SignIn = builder.objectRef<SignedIn>('SignIn').implement({
     accessToken: t.exposeString('accessToken', { description: 'Send it as `Authorization: Bearer`.' }),
     refreshToken: t.exposeString('refreshToken', { description: 'For refreshSession, once.' }),
     expiresIn: t.exposeInt('expiresIn', { description: 'Seconds that the access token is good for.' }),
-    scope: t.exposeString('scope', { description: 'What was granted, separated by blanks.' }),
+    scope: t.exposeString('scope', { description: 'What was granted, separated by spaces.' }),
   }),
 });
 

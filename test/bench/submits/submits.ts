@@ -18,7 +18,7 @@ export interface BareOrder {
 const PATH = '/api/task/create/task';
 const BODY = { task_type: 'tea', prompt: 'a teapot on a red table' };
 const CONNECTIONS = 16;
-/** Submissions per run, and before the first. All of them together stay in the waiting line, which takes 10,000 steps. */
+/** Submissions per run, and before the first. All of them together stay queued; the queue takes 10,000 steps. */
 const AMOUNT = 250;
 const WARM_UP = 500;
 

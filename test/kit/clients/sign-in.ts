@@ -60,8 +60,8 @@ export async function genuineSigner(config: Pick<Config, 'split' | 'data'>): Pro
     );
     const [row] = rows;
     if (row === undefined) throw new Error('there is no signing key: sign somebody in first');
-    const sealer = createEncryption(await installationSecret(config, 'sign-in-secret'), 'signing keys');
-    const key = await importJWK((await sealer.decrypt(row.sealed_private_jwk)) as JWK, 'EdDSA');
+    const encryption = createEncryption(await installationSecret(config, 'sign-in-secret'), 'signing keys');
+    const key = await importJWK((await encryption.decrypt(row.sealed_private_jwk)) as JWK, 'EdDSA');
     return (token, change = {}, header = {}) =>
       new SignJWT({ ...claimsOf(token), ...change })
         .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: row.kid, ...header })

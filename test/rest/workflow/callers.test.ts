@@ -40,7 +40,7 @@ const ask = (headers: Record<string, string>, method: string, path: string, body
 async function bought(by: Person) {
   const { body } = await ask(by.headers, 'POST', '/payment/checkout/poster', { userId: by.id });
   const { sessionId, paymentId } = body.data as { sessionId: string; paymentId: string };
-  // The way back is its own proof: who has the pair that belongs together needs no credential.
+  // The way back authenticates itself: whoever has the pair that belongs together needs no credential.
   const path = `/payment/success?session_id=${sessionId}&payment_id=${paymentId}`;
   const landed = await ask(NOBODY, 'GET', path);
   expect(landed.status).toBe(200);

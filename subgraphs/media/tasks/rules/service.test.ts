@@ -53,7 +53,7 @@ describe('submitting', () => {
     expect(await engine.count('media.tasks')).toBe(before);
   });
 
-  it('refuses work beyond the waiting line, and takes it again when there is room', async () => {
+  it('refuses work beyond the queue limit, and takes it again when there is room', async () => {
     const id = 'narrow#0';
     const narrow = registryOf(
       testBinding(id, testProvider(engine.http), 'http://127.0.0.1:1', { maxWaiting: 3 }),

@@ -69,14 +69,14 @@ describe('a step that waits for its start', () => {
   it('ends with an error that says so when no binding of its generator is left', async () => {
     const { service, id } = await waiting('test#0');
     const worker = await startWorker(['other#0']);
-    await engine.queue.define('asker.ended');
-    await engine.pool.query(`update media.tasks set on_end = 'asker.ended'`);
+    await engine.queue.define('requester.ended');
+    await engine.pool.query(`update media.tasks set on_end = 'requester.ended'`);
     await letPass('6 minutes');
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
       error: { code: 'UNAVAILABLE', message: 'its generator "test" is no longer configured' },
     });
-    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'asker.ended'`);
+    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'requester.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'FAILED' } }]);
     await worker.stop(1);
   });

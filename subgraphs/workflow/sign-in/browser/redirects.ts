@@ -21,7 +21,7 @@ export function checkedRedirect(target: string, rule: RedirectRule, field = 'red
 }
 
 function readTarget(target: string, publicUrl: string): URL | null {
-  // URL parsers disagree on blanks, control characters and backslashes.
+  // URL parsers disagree on spaces, control characters and backslashes.
   if (target.length > MAX_LENGTH || /[\p{Cc}\s\\]/u.test(target)) return null;
   if (target.startsWith('/')) return target.startsWith('//') ? null : URL.parse(target, publicUrl);
   return URL.parse(target);

@@ -27,7 +27,7 @@ export interface SignInSecrets {
 /** A started sign-in: the login page, and the secrets for the callback. */
 export interface StartedSignIn extends SignInSecrets {
   readonly url: string;
-  /** The requested scopes, separated by blanks. */
+  /** The requested scopes, separated by spaces. */
   readonly scope: string;
 }
 

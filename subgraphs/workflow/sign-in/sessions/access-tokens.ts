@@ -7,7 +7,7 @@ import type { SigningKeys } from '../secrets/signing-keys.ts';
 interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
-  /** Separated by blanks. */
+  /** separated by spaces. */
   readonly scope: string;
   readonly expiresAt: Date;
 }
