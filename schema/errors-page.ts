@@ -109,8 +109,10 @@ const taskFailures: Readonly<Record<FailureCode, Advice>> = {
     remedy: 'operators add credit or another binding; then start again',
   },
   UNAVAILABLE: {
-    meaning: 'the provider does not work, after all attempts and fall-backs',
-    remedy: 'start again later, or name another generator',
+    meaning:
+      "the provider does not work, after all attempts and fall-backs; or it refuses Kiln's own credentials (`retryable` is false)",
+    remedy:
+      'start again later, or name another generator; operators find the setting in the log and in `health`',
   },
   TIMED_OUT: {
     meaning: 'it took longer than its time, or waited longer than QUEUE_MAX_HOURS',

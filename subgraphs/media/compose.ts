@@ -3,6 +3,7 @@ import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
+import { createCredentialRefusals } from './generators/credentials/refusals.ts';
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
 
@@ -31,9 +32,11 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers });
   const file = config.providers.generatorsFile;
   const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
+  const refusals = createCredentialRefusals(runtime);
   return createMediaSubgraph({
     ...runtime,
-    registry: createGeneratorRegistry(bindings),
+    refusals,
+    registry: createGeneratorRegistry({ ...bindings, bindings: refusals.watch(bindings.bindings) }),
     authMode: config.auth.mode,
     version: packageJson.version,
     files: {

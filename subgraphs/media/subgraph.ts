@@ -103,6 +103,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       logMissing(options);
     },
     async close() {
+      options.refusals.close();
       tasks.close();
       await chat.close();
       await wakeUps.close();

@@ -143,6 +143,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'providers/contract',
       ],
       'generators/limits': ['domain/work', 'generators/bindings'],
+      'generators/credentials': ['domain', 'generators/bindings', 'providers/contract'],
       'providers/*': ['domain', 'domain/inputs', 'domain/work', 'providers/contract', 'providers/shared'],
       synchronous: [
         'database',
@@ -208,7 +209,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'video-templates',
         'webhooks',
       ],
-      composition: ['files', 'generators/bindings', 'schema', 'tasks/work', 'webhooks'],
+      composition: [
+        'files',
+        'generators/bindings',
+        'generators/credentials',
+        'schema',
+        'tasks/work',
+        'webhooks',
+      ],
       '.': ['**'],
     },
   },

@@ -27,6 +27,7 @@ import { mediaMigrations } from '../../subgraphs/media/database/migrations/index
 import { UpstreamError } from '../../subgraphs/media/domain/failure.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../subgraphs/media/generators/bindings/registry.ts';
+import { createCredentialRefusals } from '../../subgraphs/media/generators/credentials/refusals.ts';
 import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { createMediaSubgraph, type MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
@@ -92,6 +93,7 @@ beforeAll(async () => {
     http,
     outbound,
     registry: createGeneratorRegistry({ bindings: [binding()] }),
+    refusals: createCredentialRefusals(shared),
     files: {
       publicUrl: 'http://kiln.test',
       cdnBaseUrl: 'https://cdn.test',
@@ -153,6 +155,7 @@ function binding(): Binding {
     sandbox: true,
     concurrency: 8,
     maxWaiting: 100,
+    settings: 'a test',
     retryUnknownStart: true,
     attemptTimeoutSeconds: 60,
   };

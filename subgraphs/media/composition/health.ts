@@ -1,22 +1,46 @@
 import { toError } from '../../../platform/errors.ts';
-import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
+import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { MediaHealth } from '../schema/index.ts';
 import type { MediaSubgraphOptions } from './options.ts';
 
-/** Each generator: ok, sandbox, or not available (with the settings that would change that). */
-function generatorsOf(registry: GeneratorRegistry): MediaHealth['generators'] {
+/** Each generator: ok, sandbox, degraded or not available (with the settings that would change that). */
+function generatorsOf({
+  registry,
+  refusals,
+}: Pick<MediaSubgraphOptions, 'registry' | 'refusals'>): MediaHealth['generators'] {
   const states = Object.groupBy(registry.all(), ({ generator }) => generator);
   const available = Object.entries(states).map(([generator, bindings = []]) => ({
     generator,
-    state: bindings.every(({ sandbox }) => sandbox) ? ('sandbox' as const) : ('ok' as const),
-    setting: null,
+    ...stateOf(bindings, refusals),
   }));
   const missing = Object.entries(registry.missing()).map(([generator, setting]) => ({
     generator,
     state: 'not available' as const,
     setting,
+    problem: null,
   }));
   return [...available, ...missing].toSorted((one, other) => (one.generator < other.generator ? -1 : 1));
+}
+
+/** The state of a generator by its bindings: one whose credentials are refused does no work. */
+function stateOf(
+  bindings: readonly Binding[],
+  refusals: CredentialRefusals,
+): Omit<MediaHealth['generators'][number], 'generator'> {
+  const refused = bindings.flatMap(({ id, provider, settings }) => {
+    const at = refusals.refusedAt(id);
+    return at === null ? [] : [{ provider: provider.name, settings, at: at.toISOString() }];
+  });
+  if (refused.length === 0) {
+    const state = bindings.every(({ sandbox }) => sandbox) ? 'sandbox' : 'ok';
+    return { state, setting: null, problem: null };
+  }
+  return {
+    state: refused.length === bindings.length ? 'not available' : 'degraded',
+    setting: [...new Set(refused.map(({ settings }) => settings))].join('; '),
+    problem: refused.map(({ provider, at }) => `${provider} refuses our credentials (${at})`).join('; '),
+  };
 }
 
 /** Whether the database and the object store answer; what went wrong is logged. */
@@ -26,6 +50,7 @@ export async function healthOf({
   logger,
   version,
   registry,
+  refusals,
 }: MediaSubgraphOptions): Promise<MediaHealth> {
   const verdict = async (part: string, check: () => Promise<void>): Promise<string> => {
     try {
@@ -45,6 +70,6 @@ export async function healthOf({
     version,
     time: new Date(),
     checks: { database: databaseVerdict, files: storeVerdict },
-    generators: generatorsOf(registry),
+    generators: generatorsOf({ registry, refusals }),
   };
 }

@@ -7,6 +7,7 @@ import type { ObjectStore } from '../../../platform/object-store/object-store.ts
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 
 /** What the media subgraph is built of. */
 export interface MediaSubgraphOptions {
@@ -18,6 +19,8 @@ export interface MediaSubgraphOptions {
   readonly http: HttpClient;
   readonly outbound: OutboundRule;
   readonly registry: GeneratorRegistry;
+  /** Of the registry's bindings. */
+  readonly refusals: CredentialRefusals;
   readonly authMode: AuthMode;
   readonly logger: Logger;
   readonly version: string;

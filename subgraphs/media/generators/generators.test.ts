@@ -75,6 +75,7 @@ describe('the bundled generators', () => {
     expect(made.bindingsFor('imga', 'IMAGE')).toMatchObject([
       {
         sandbox: false,
+        settings: 'MIDJOURNEY_BASE_URL',
         retryUnknownStart: false,
         connection: { baseUrl: 'https://mj.example', headers: { 'mj-api-secret': 's3cret' }, model: null },
       },

@@ -42,9 +42,11 @@ export interface MediaHealth {
 /** Whether a generator does work here. */
 export interface GeneratorHealth {
   readonly generator: string;
-  readonly state: 'ok' | 'sandbox' | 'not available';
+  readonly state: 'ok' | 'sandbox' | 'degraded' | 'not available';
   /** Settings that would make it available; null when it is. */
   readonly setting: string | null;
+  /** What is wrong with it, in words without secrets; null when nothing is known. */
+  readonly problem: string | null;
 }
 
 /** What each resolver gets: made anew for every request, so that nothing cached outlives it. */

@@ -6,12 +6,18 @@ const GeneratorHealth = builder.objectRef<GeneratorHealthShape>('GeneratorHealth
   fields: (t) => ({
     generator: t.exposeString('generator', { description: 'Its name.' }),
     state: t.exposeString('state', {
-      description: '"ok", "sandbox" (every binding points to the sandbox), or "not available".',
+      description:
+        '"ok", "sandbox" (every binding points to the sandbox), "degraded" (some of its providers refuse our credentials), or "not available".',
     }),
     setting: t.string({
       nullable: true,
       description: 'The settings that would make it available; null for everybody but administrators.',
       resolve: ({ setting }, _, { caller }) => (caller.scopes.includes('admin') ? setting : null),
+    }),
+    problem: t.string({
+      nullable: true,
+      description: 'What is wrong with it, by provider; null for everybody but administrators.',
+      resolve: ({ problem }, _, { caller }) => (caller.scopes.includes('admin') ? problem : null),
     }),
   }),
 });

@@ -11,6 +11,8 @@ export interface Binding {
   readonly generator: string;
   readonly provider: Provider;
   readonly connection: Connection;
+  /** The settings that its credentials come from, for operators. */
+  readonly settings: string;
   /** True when it points to the sandbox. */
   readonly sandbox: boolean;
   /** Most attempts at once that are claimed or running, over all workers. */

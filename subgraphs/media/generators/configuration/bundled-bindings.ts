@@ -134,6 +134,7 @@ function bindingOf(
     index,
     provider,
     connection,
+    settings: route.settings,
     models,
     sandbox: real === null,
     concurrency: route.concurrency,

@@ -21,6 +21,8 @@ interface BindingDescription extends Limits {
   readonly connection: OrUndefined<Omit<Binding['connection'], 'baseUrl' | 'model'>> & {
     readonly baseUrl: string;
   };
+  /** The settings that it comes from. */
+  readonly settings: string;
   /** The model of the connection (default: the first of `models`). */
   readonly model?: string | undefined;
   /** The models that callers may name, the default first. */
@@ -49,6 +51,7 @@ export function createBinding(description: BindingDescription): Binding {
       endpoints: connection.endpoints ?? {},
       resultOrigins: connection.resultOrigins ?? [],
     },
+    settings: description.settings,
     sandbox,
     concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,

@@ -199,6 +199,7 @@ function toBinding(
     ...written,
     provider: options.provider,
     connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
+    settings: 'GENERATORS_FILE',
     models: modelsIn(written, options.provider),
     sandbox: false,
   });

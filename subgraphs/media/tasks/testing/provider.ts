@@ -112,6 +112,7 @@ export function testBinding(
     sandbox: false,
     concurrency: 8,
     maxWaiting: 1_000,
+    settings: 'a test',
     retryUnknownStart: false,
     attemptTimeoutSeconds: 60,
     ...change,
