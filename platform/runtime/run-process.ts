@@ -15,12 +15,16 @@ const GRACE_MS = 15_000;
 
 /**
  * Runs a main.ts: settings (all problems at once, exit 1), logger, signals, then `start`. When the start fails, what
- * was started is stopped, the reason is printed in one line, and the process exits with 1.
+ * was started is stopped, the reason is printed in one line, and the process exits with 1. `commandLine` is for programs
+ * that read their own options.
  */
-export async function runProcess(start: (parts: ProcessParts) => Promise<void>): Promise<void> {
+export async function runProcess(
+  start: (parts: ProcessParts) => Promise<void>,
+  { commandLine = process.argv.slice(2) }: { readonly commandLine?: readonly string[] } = {},
+): Promise<void> {
   // Files in DATA_DIR are for this user alone.
   process.umask(0o077);
-  const config = configOrExit();
+  const config = configOrExit(commandLine);
   const logger = createLogger({
     level: config.log.level,
     pretty: !config.production && process.stdout.isTTY,
@@ -34,9 +38,9 @@ export async function runProcess(start: (parts: ProcessParts) => Promise<void>):
   }
 }
 
-function configOrExit(): Config {
+function configOrExit(commandLine: readonly string[]): Config {
   try {
-    return readConfig(undefined, process.argv.slice(2));
+    return readConfig(undefined, commandLine);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     process.stderr.write(`${thrown.message}\n`);

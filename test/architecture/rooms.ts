@@ -232,6 +232,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       executions: ['database', 'domain', 'lists', 'subscriptions'],
       payments: ['database', 'domain', 'executions', 'lists', 'subscriptions'],
       catalog: ['database', 'domain', 'payments'],
+      import: ['catalog', 'database', 'domain', 'payments', 'templates'],
       schema: ['catalog', 'domain', 'payments', 'sign-in'],
       '.': ['**'],
     },
@@ -274,6 +275,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {
       'federation/operation': [],
+      import: [],
       migrations: [],
       request: [],
       'federation/compiled': ['federation/operation'],

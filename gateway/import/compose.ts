@@ -1,0 +1,66 @@
+import { publicUrlOf } from '../../platform/config/config.ts';
+import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import { tryInstanceLock } from '../../platform/process/instance-lock.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
+import { composeMedia } from '../../subgraphs/media/compose.ts';
+import type { MediaTables } from '../../subgraphs/media/database/database.ts';
+import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
+import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';
+import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
+import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
+import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
+import { createMediaClient } from '../../subgraphs/workflow/executions/media-client.ts';
+import { createRunnableChecks } from '../../subgraphs/workflow/executions/runnable.ts';
+import { createTemplateImporter } from '../../subgraphs/workflow/import/templates.ts';
+import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
+
+/** Where the embedded sandbox would be: only checks are made here, and they call nobody. */
+const NO_SANDBOX = 'http://127.0.0.1:9';
+/** Port of the gateway when PUBLIC_URL is not set. */
+const GATEWAY_PORT = 4000;
+
+/** What an import reads and writes with: the rules of both subgraphs over the database of the settings. */
+export async function composeImport(runtime: Runtime) {
+  const { config, logger, http } = runtime;
+  const sandboxUrl = config.sandbox?.url ?? null;
+  const media = composeMedia(runtime, {
+    sandboxUrls: config.sandbox === null ? null : sandboxAddresses(sandboxUrl ?? NO_SANDBOX),
+    publicUrl: publicUrlOf(config.server, GATEWAY_PORT),
+    fileSecret: await installationSecret(config, 'file-secret'),
+    webhookSecret: await webhookSecret(config),
+  });
+  runtime.lifecycle.add('media subgraph', () => media.close());
+  const link = createLocalLink({ subgraph: media.subgraph, logger });
+  const { workflowNames } = config;
+  // The embedded sandbox belongs to a Kiln that may run: its payments are out of reach here.
+  const stripe = sandboxUrl === null ? null : remoteSandbox(sandboxUrl, http).stripe;
+  return {
+    http,
+    videoTemplates: createVideoTemplateService(runtime.database.typed<MediaTables>()),
+    templates: createTemplateImporter({
+      ...composeCommerce(config, stripe),
+      database: workflowDatabase(runtime.database),
+      runnable: createRunnableChecks({ media: createMediaClient(link), workflowNames }),
+      workflowNames,
+    }),
+  };
+}
+
+/** Beside a Kiln that runs, with its embedded database; otherwise none can start here meanwhile. */
+export async function startBeside(parts: ProcessParts): Promise<Runtime> {
+  const { config, lifecycle } = parts;
+  const release = tryInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
+  if (release !== undefined) lifecycle.add('data directory', async () => release());
+  return startRuntime({
+    ...parts,
+    // Not the role `all`, which would demand that lock.
+    config: { ...config, role: 'media' },
+    migrations: [
+      { schema: 'media', migrations: mediaMigrations },
+      { schema: 'workflow', migrations: workflowMigrations },
+    ],
+  });
+}

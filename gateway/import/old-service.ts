@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { z } from 'zod';
+
+import { AppError } from '../../platform/errors.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+
+/** Reads an existing installation through its documented read operations; writes nothing there. */
+
+/** Reads one JSON document of the old service. */
+export type ReadOld = (path: string) => Promise<unknown>;
+
+/** How one of the old services is read. */
+export interface OldServiceOptions {
+  readonly http: HttpClient;
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Sent as Authorization. */
+  readonly authorization: string | null;
+  /** Most requests a second. */
+  readonly perSecond: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Reads paths of the old service one after the other, not faster than allowed. Throws UNAVAILABLE or NOT_FOUND. */
+export function createOldService(options: OldServiceOptions): ReadOld {
+  const { http, url, authorization, perSecond } = options;
+  let next = 0;
+  return async (path) => {
+    const now = Date.now();
+    const waitMs = Math.max(0, next - now);
+    next = Math.max(next, now) + 1000 / perSecond;
+    if (waitMs > 0) await pause(waitMs);
+    const { status, body } = await http.request({
+      method: 'GET',
+      url: url + path,
+      headers: { accept: 'application/json', ...(authorization === null ? {} : { authorization }) },
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      retry: 'safe',
+      trustedOrigins: [new URL(url).origin],
+    });
+    if (status === 404) throw new AppError('NOT_FOUND', `${url}${path} answers 404`);
+    if (status < 200 || status > 299) throw unreadable(url + path, `answers ${status}`);
+    try {
+      return JSON.parse(body.toString('utf8'));
+    } catch (cause) {
+      throw unreadable(url + path, 'answers no JSON', cause);
+    }
+  };
+}
+
+function unreadable(address: string, what: string, cause?: unknown): AppError {
+  return new AppError('UNAVAILABLE', `${address} ${what}`, cause === undefined ? {} : { cause });
+}
+
+/** Checks an answer against what the documents say; names the address and the field otherwise. */
+export function checkedAnswer<Shape extends z.ZodType>(
+  shape: Shape,
+  answer: unknown,
+  path: string,
+): z.output<Shape> {
+  const parsed = shape.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new AppError(
+    'UNAVAILABLE',
+    `${path} is not answered as documented: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+/** The workflow service's envelope around a payload. */
+export function enveloped<Shape extends z.ZodType>(data: Shape) {
+  return z.object({ data });
+}

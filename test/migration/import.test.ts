@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { composeImport } from '../../gateway/import/compose.ts';
+import { importAll } from '../../gateway/import/import-all.ts';
+import { readOptions } from '../../gateway/import/options.ts';
+import { createReport } from '../../gateway/import/report.ts';
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
+import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
+import { rest } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { startProgram } from './programs.ts';
+
+/** Templates of an existing installation, taken over into a Kiln that runs. */
+
+let kiln: KilnUnderTest;
+const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 5_000 });
+let old: Awaited<ReturnType<typeof startProgram>>;
+let addresses: { readonly media: string; readonly workflow: string };
+let products: readonly { readonly productId: string; readonly priceId: string }[];
+
+beforeAll(async () => {
+  kiln = await startKiln();
+  products = [await product('Portrait', 500), await product('Dear', 12_345)];
+  old = await startProgram('test/migration/old-service/main.ts', [':memory:', JSON.stringify(products)]);
+  addresses = JSON.parse(old.line);
+});
+afterAll(async () => {
+  await lifecycle.stop('the test is over');
+  await old?.stop();
+  await kiln?.close();
+});
+
+/** A product that the old service once made at the payment provider. */
+async function product(name: string, amount: number) {
+  const { url, secretKey, webhookSecret } = remoteSandbox(kiln.sandboxUrl, kiln.runtime.http).stripe;
+  const { catalog } = createStripe({ secretKey, webhookSecrets: [webhookSecret], baseUrl: url });
+  const about = { templateCode: name, name, description: null, isActive: true, idempotencyKey: `p-${name}` };
+  const productId = await catalog.createProduct(about);
+  const price = { productId, amount, currency: 'usd', lookupKey: name, idempotencyKey: `c-${name}` };
+  return { productId, priceId: await catalog.createPrice(price) };
+}
+
+async function importing(...words: readonly string[]) {
+  const { media, workflow } = addresses;
+  const options = readOptions(['--media', media, '--workflow', workflow, '--per-second', '500', ...words]);
+  const report = createReport(options);
+  await importAll(await composeImport({ ...kiln.runtime, lifecycle }), options, report);
+  return { text: report.text(), isComplete: report.isComplete() };
+}
+
+const template = async (code: string) => {
+  const { body } = await rest(kiln.url, 'GET', `/templates/get/${code}`);
+  return (body as { data: Record<string, unknown> }).data;
+};
+
+describe('importing templates', () => {
+  it('says in a dry run what it would do, and writes nothing', async () => {
+    const { text, isComplete } = await importing('--dry-run');
+    expect(text).toContain('Dry run: nothing was written');
+    expect(text).toContain('video templates: 105 taken over, 1 not taken over');
+    expect(isComplete).toBe(false);
+    expect(await rest(kiln.url, 'GET', '/templates/get/portrait')).toMatchObject({ status: 404 });
+  });
+
+  it('takes over all pages with additional fields, and adopts products without making any', async () => {
+    const { text } = await importing('--authorization', 'token-of-old');
+    expect(text).toContain('video templates: 105 taken over, 1 not taken over');
+    expect(text).toContain('templates: 3 taken over, 2 taken over, inactive');
+    expect(text).toContain('"dance_wf_v3": "video"');
+    expect(text).toMatch(
+      /template dear: taken over, inactive\n.*is 12345 usd, but here it would cost 700 usd/,
+    );
+    expect(text).not.toContain('token-of-old');
+    const listed = await rest(kiln.url, 'GET', '/api/template/default?task_type=scene-104');
+    expect(listed.body).toMatchObject({
+      data: [{ task_type: 'scene-104', sort_weight: 103, badges: [{ text: 'new', until: null }] }],
+    });
+    const tea = await rest(kiln.url, 'GET', '/api/template/default?task_type=tea');
+    expect(tea.body).toMatchObject({ data: [{ prompt: 'tea as the old service makes it' }] });
+    expect(await template('portrait')).toMatchObject({
+      isActive: true,
+      ppProductId: products[0]?.productId,
+      createdAt: '2024-05-06T07:08:09.000Z',
+    });
+    expect(await template('dance')).toMatchObject({ isActive: false, workflow: 'dance_wf_v3' });
+    expect(await template('retired')).toMatchObject({ isActive: false });
+    expect(await template('clip')).toMatchObject({ name: 'Our clip' });
+    const verified = await rest(kiln.url, 'GET', '/templates/verify-sync/portrait');
+    expect(verified.body).toMatchObject({ data: { synced: true, ppPriceId: products[0]?.priceId } });
+  });
+
+  it('changes nothing the second time, and has only read at the old service', async () => {
+    const before = await rest(kiln.url, 'GET', '/templates');
+    const { text } = await importing();
+    expect(text).toContain('video templates: 105 already there, 1 not taken over');
+    expect(text).toContain('templates: 2 taken over, inactive, 3 already there');
+    expect((await rest(kiln.url, 'GET', '/templates')).body).toMatchObject({
+      data: (before.body as { data: object }).data,
+    });
+    const calls = (await (await fetch(`${addresses.media}/calls`)).json()) as { method: string }[];
+    expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(calls).toContainEqual(expect.objectContaining({ authorization: 'Bearer token-of-old' }));
+  });
+
+  it('leaves what was changed here, and says so', async () => {
+    await rest(kiln.url, 'PUT', '/templates/update/portrait', { name: 'Changed here' });
+    const { text } = await importing();
+    expect(text).toContain('template portrait: conflict\n    name is "Changed here" here, "Portrait" there');
+    expect(await template('portrait')).toMatchObject({ name: 'Changed here' });
+  });
+
+  it('names the option that is wrong', () => {
+    expect(() => readOptions(['--media', 'nowhere'])).toThrow(
+      '--media must be an http:// or https:// address',
+    );
+    expect(() => readOptions(['--dry-run'])).toThrow('--media URL, --workflow URL or both are needed');
+    expect(() => readOptions(['--meda', 'x'])).toThrow('--meda');
+  });
+});

@@ -1,0 +1,103 @@
+import type { OldDatabase } from './database.ts';
+import type { OldAnswer, OldRequest } from './http.ts';
+
+/** The old workflow service, as its document says; what that leaves open differs from Kiln in places. */
+export function answerWorkflow(database: OldDatabase, request: OldRequest): OldAnswer | null {
+  const { method, path, query, origin } = request;
+  if (method !== 'GET') return null;
+  const [, one = '', two = '', three = '', four = ''] = path.split('/').map(decodeURIComponent);
+  if (one === 'templates') return templates(database, two, three, { four, origin });
+  if (one === 'payment' && two === 'health')
+    return done({ timestamp: new Date().toISOString(), service: 'pay' });
+  if (one === 'payment' && two === 'history') {
+    const payments = database.ofUser('payments', query.get('userId') ?? '');
+    const fields = ['id', 'templateCode', 'status', 'amount', 'currency', 'createdAt'];
+    return done({ payments: payments.map((payment) => picked(payment, fields)), total: payments.length });
+  }
+  if (one === 'payment') return found(database.document('payments', 'id', two));
+  if (one !== 'task') return null;
+  const execution = database.document('executions', 'task_id', two);
+  if (execution === null) return found(null);
+  const { status, progress, createdAt, completedAt } = execution;
+  return done({ id: two, status, progress, result: resultOf(execution, origin), createdAt, completedAt });
+}
+
+function templates(
+  database: OldDatabase,
+  operation: string,
+  argument: string,
+  { four, origin }: { readonly four: string; readonly origin: string },
+): OldAnswer | null {
+  const all = database.documents('templates');
+  if (operation === '') {
+    const fields = ['code', 'name', 'description', 'creditCost', 'templateType', 'isActive', 'tags'];
+    const active = all.filter(({ isActive }) => isActive).map((template) => picked(template, fields));
+    return done({ templates: active, total: active.length });
+  }
+  if (operation === 'health')
+    return done({ totalTemplates: all.length, service: 'templates', timestamp: '' });
+  if (operation === 'sync-status') {
+    const listed = all.map(({ code, name, isActive, productId }) => {
+      return { code, name, isActive, hasPpProduct: productId !== undefined, lastPpSyncAt: null };
+    });
+    return done({ totalTemplates: all.length, templates: listed });
+  }
+  if (operation === 'executions') {
+    const executions = database
+      .ofUser('executions', four)
+      .map((execution) =>
+        picked(execution, ['executionId', 'templateCode', 'status', 'createdAt', 'taskId']),
+      );
+    return done({ executions, total: executions.length });
+  }
+  if (operation === 'execution') {
+    const execution = database.document('executions', 'task_id', argument);
+    if (execution === null) return found(null);
+    const facts = picked(execution, ['taskId', 'executionId', 'status', 'progress']);
+    return done({ ...facts, result: resultOf(execution, origin) });
+  }
+  const template = all.find(({ code }) => code === argument);
+  if (template === undefined) return operation === 'get' || operation === 'verify-sync' ? found(null) : null;
+  const { productId: ppProductId = null, priceId: ppPriceId = null } = template;
+  if (operation === 'verify-sync') {
+    return done({
+      templateCode: argument,
+      synced: true,
+      issues: [],
+      ppProductId,
+      ppPriceId,
+      recommendations: [],
+    });
+  }
+  const fields = [
+    'code',
+    'name',
+    'description',
+    'creditCost',
+    'templateType',
+    'workflow',
+    'isActive',
+    'createdAt',
+  ];
+  return operation === 'get' ? done({ ...picked(template, fields), ppProductId }) : null;
+}
+
+function resultOf({ status, taskId }: Record<string, unknown>, origin: string): object | null {
+  return status === 'completed' ? { videoUrl: `${origin}/storage/${String(taskId)}.mp4` } : null;
+}
+
+function picked(from: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(fields.filter((field) => field in from).map((field) => [field, from[field]]));
+}
+
+function done(data: object): OldAnswer {
+  return { body: { code: 200, message: 'success', data } };
+}
+
+function found(data: object | null): OldAnswer {
+  const traceId = 'trace';
+  const timestamp = new Date().toISOString();
+  return data === null
+    ? { status: 404, body: { code: 404, message: 'not found', timestamp, traceId } }
+    : { body: { code: 200, message: 'success', data, timestamp, traceId } };
+}
