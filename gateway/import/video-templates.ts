@@ -46,7 +46,7 @@ export async function importVideoTemplates(parts: VideoTemplateImport): Promise<
 async function importOne(parts: VideoTemplateImport, item: JsonObject): Promise<void> {
   const { report } = parts;
   const kind = 'video template';
-  const id = String(item['task_type'] ?? item['id']);
+  const id = nameOf(item['task_type'] ?? item['id']);
   try {
     const { outcome, reasons } = await take(parts, changeOf(item));
     report.add({ kind, id, outcome, reasons });
@@ -54,6 +54,10 @@ async function importOne(parts: VideoTemplateImport, item: JsonObject): Promise<
     if (!(thrown instanceof AppError) || thrown.code === 'UNAVAILABLE') throw thrown;
     report.add({ kind, id, outcome: 'not taken over', reasons: [thrown.message] });
   }
+}
+
+function nameOf(value: JsonObject[string] | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 type Change = VideoTemplateChange & { readonly taskType: string };

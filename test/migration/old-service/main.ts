@@ -19,7 +19,7 @@ function answerWith(service: Service) {
   return (request: OldRequest): OldAnswer | null => {
     const { method, path, query, authorization } = request;
     if (path === '/calls') return { body: database.calls() };
-    database.addCall(method, query.size === 0 ? path : `${path}?${query}`, authorization);
+    database.addCall(method, query.size === 0 ? path : `${path}?${query.toString()}`, authorization);
     return path.startsWith('/storage/') ? film : service(database, request);
   };
 }
