@@ -17,7 +17,7 @@ export interface ImportOptions {
   readonly perSecond: number;
 }
 
-export const USAGE = `npm run import -- --media URL --workflow URL [--authorization TOKEN] [--users FILE] [--per-second N] [--dry-run]
+const USAGE = `npm run import -- --media URL --workflow URL [--authorization TOKEN] [--users FILE] [--per-second N] [--dry-run]
 
 Takes templates of existing services over, reading them only. The settings say which Kiln it writes to
 (DATABASE_URL or DATA_DIR), as for npm start; that Kiln may run meanwhile.`;

@@ -4,7 +4,7 @@
 export type Outcome = 'taken over' | 'taken over, inactive' | 'already there' | 'conflict' | 'not taken over';
 
 /** One thing of the old service. */
-export interface ReportLine {
+interface ReportLine {
   /** Such as `video template` or `payment`. */
   readonly kind: string;
   readonly id: string;

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { composeImport } from '../../gateway/import/compose.ts';
@@ -14,6 +16,8 @@ import { startProgram } from './programs.ts';
 
 /** Templates of an existing installation, taken over into a Kiln that runs. */
 
+const oldService = path.resolve(import.meta.dirname, './old-service/main.ts');
+
 let kiln: KilnUnderTest;
 const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 5_000 });
 let old: Awaited<ReturnType<typeof startProgram>>;
@@ -23,7 +27,7 @@ let products: readonly { readonly productId: string; readonly priceId: string }[
 beforeAll(async () => {
   kiln = await startKiln();
   products = [await product('Portrait', 500), await product('Dear', 12_345)];
-  old = await startProgram('test/migration/old-service/main.ts', [':memory:', JSON.stringify(products)]);
+  old = await startProgram(oldService, [':memory:', JSON.stringify(products)]);
   addresses = JSON.parse(old.line);
 });
 afterAll(async () => {

@@ -36,7 +36,7 @@ function start(
   settings: Readonly<Record<string, string>>,
 ): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
-  return spawn(process.execPath, ['--no-warnings', path.join(root, script), ...words], {
+  return spawn(process.execPath, ['--no-warnings', script, ...words], {
     cwd: root,
     env: { PATH, HOME, TMPDIR, ...compiledCode(), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

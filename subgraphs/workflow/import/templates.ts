@@ -17,7 +17,7 @@ import { createTemplateStore, type TemplateStore } from '../templates/store.ts';
 /** Takes templates of another installation over, with the products that they have at the payment provider. */
 
 /** A template as another installation answers it. */
-export interface ForeignTemplate extends TemplateRequest {
+interface ForeignTemplate extends TemplateRequest {
   readonly isActive: boolean;
   /** Null when it is not answered. */
   readonly createdAt: Date | null;
