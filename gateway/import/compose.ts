@@ -6,7 +6,7 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
-import type { MediaTables } from '../../subgraphs/media/database/database.ts';
+import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';
 import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
@@ -39,7 +39,7 @@ export async function composeImport(runtime: Runtime) {
   const stripe = sandboxUrl === null ? null : remoteSandbox(sandboxUrl, http).stripe;
   return {
     http,
-    videoTemplates: createVideoTemplateService(runtime.database.typed<MediaTables>()),
+    videoTemplates: createVideoTemplateService(mediaDatabase(runtime.database)),
     templates: createTemplateImporter({
       ...composeCommerce(config, stripe),
       database: workflowDatabase(runtime.database),
