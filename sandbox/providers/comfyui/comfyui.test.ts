@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 
+import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -123,6 +124,7 @@ describe('the socket of a ComfyUI machine', () => {
     await gone;
     await hears(second.frames, 'executing');
     expect(second.frames.slice(0, 2).map(({ type }) => type)).toEqual(['status', 'executing']);
+    expect(second.frames[1]?.data).toEqual({ node: expect.any(String) });
     expect(heard(second.frames, id)).not.toContain('execution_start');
     expect(await history(id)).toEqual({});
   });
@@ -154,5 +156,106 @@ describe('the socket of a ComfyUI machine', () => {
     const socket = new WebSocket(`${sandbox.url.replace(/^http/, 'ws')}/comfyui-a/elsewhere`);
     const [error] = (await once(socket, 'error')) as [Error];
     expect(error.message).toContain('404');
+  });
+});
+
+/** Runs a graph to its end. */
+async function run(graph: object) {
+  await latency(10);
+  const { body } = await postJson(`${sandbox.url}/comfyui-a/prompt`, { prompt: graph, client_id: 'me' });
+  const id = body['prompt_id'] as string;
+  await isOver(id);
+  const entry = (await history(id))[id];
+  return { ...entry, id } as {
+    id: string;
+    outputs: Record<string, { text?: string[]; images?: { filename: string }[] }>;
+    status: { completed: boolean; messages: [string, Record<string, unknown>][] };
+  };
+}
+
+const save = (images: readonly [string, number], filename_prefix = 'out') => ({
+  class_type: 'SaveImage',
+  inputs: { images, filename_prefix },
+});
+const empty = (width = 32) => ({
+  class_type: 'EmptyImage',
+  inputs: { width, height: 16, batch_size: 1, color: 0xff0000 },
+});
+
+describe('a graph', () => {
+  it('shows a text by PreviewAny, without any file', async () => {
+    const { outputs } = await run({
+      '1': { class_type: 'PrimitiveString', inputs: { value: 'a lighthouse' } },
+      '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    });
+    expect(outputs).toEqual({ '2': { text: ['a lighthouse'] } });
+  });
+
+  it('needs no model for a picture of one colour', async () => {
+    const { outputs } = await run({ '1': empty(), '2': save(['1', 0]) });
+    const name = outputs['2']?.images?.[0]?.filename ?? '';
+    const answer = await fetch(`${sandbox.url}/comfyui-a/view?filename=${name}&type=output`);
+    const picture = sharp(Buffer.from(await answer.arrayBuffer()));
+    expect(await picture.metadata()).toMatchObject({ width: 32, height: 16 });
+    expect((await picture.stats()).dominant).toMatchObject({ b: 8 });
+  });
+
+  it('fails with the exception of its node, which says where files lie', async () => {
+    const { status } = await run({ '1': empty(), '2': save(['1', 0], '../../evil/x') });
+    const [name, data] = status.messages.at(-1) ?? [];
+    expect(name).toBe('execution_error');
+    expect(data).toMatchObject({ node_id: '2', node_type: 'SaveImage', exception_type: 'Exception' });
+    expect(data?.['exception_message']).toContain('full_output_folder: /home/comfy');
+  });
+
+  it('fails where a sampler and its conditioning belong to different models', async () => {
+    const clip = {
+      class_type: 'CLIPLoader',
+      inputs: { clip_name: 't5xxl_fp8_e4m3fn.safetensors', type: 'sd3' },
+    };
+    const { status } = await run({
+      ...GRAPH,
+      '7': clip,
+      '3': { class_type: 'CLIPTextEncode', inputs: { clip: ['7', 0], text: 'x' } },
+    });
+    expect(status.messages.at(-1)?.[1]).toMatchObject({ node_id: '4', exception_type: 'RuntimeError' });
+  });
+
+  it.each([
+    [
+      'value_not_in_list',
+      { '2': { ckpt_name: 'x.safetensors' } },
+      "ckpt_name: 'x.safetensors' not in ['v1-5",
+    ],
+    [
+      'return_type_mismatch',
+      { '3': { clip: ['2', 0], text: 'x' } },
+      'clip, received_type(MODEL) mismatch input_type(CLIP)',
+    ],
+    ['value_bigger_than_max', { '4': { ...GRAPH['4'].inputs, denoise: 2 } }, 'denoise'],
+  ])('is refused with %s', async (type, inputs, details) => {
+    const graph = Object.fromEntries(
+      Object.entries(GRAPH).map(([id, node]) => [
+        id,
+        { ...node, ...(id in inputs && { inputs: inputs[id as keyof typeof inputs] }) },
+      ]),
+    );
+    const { status, body } = await postJson(`${sandbox.url}/comfyui-a/prompt`, { prompt: graph });
+    const [id = ''] = Object.keys(inputs);
+    const errors = (body['node_errors'] as Record<string, { errors: { type: string; details: string }[] }>)[
+      id
+    ]?.errors;
+    expect([status, errors?.[0]?.type]).toEqual([400, type]);
+    expect(errors?.[0]?.details).toContain(details);
+  });
+
+  it('may be made of what /object_info names', async () => {
+    const all = await getJson<Record<string, { output_node: boolean }>>(
+      `${sandbox.url}/comfyui-a/object_info`,
+    );
+    expect(all['SaveImage']?.output_node).toBe(true);
+    const one = await getJson<object>(`${sandbox.url}/comfyui-a/object_info/KSampler`);
+    expect(one).toHaveProperty('KSampler.input.required.sampler_name.0', expect.arrayContaining(['euler']));
+    expect(await getJson(`${sandbox.url}/comfyui-a/object_info/Nothing`)).toEqual({});
   });
 });

@@ -8,6 +8,7 @@ import { readForm } from '../shared/inputs/multipart.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import type { ComfyuiContext } from './context.ts';
 import { createFiles } from './files.ts';
+import { objectInfo } from './graph/object-info.ts';
 import { perform } from './perform.ts';
 import { submitPrompt } from './prompt.ts';
 import { createSockets } from './socket.ts';
@@ -89,6 +90,8 @@ function routesOf(context: ComfyuiContext): WireRoute[] {
     get('/view', 'view', (request) => view(context, request)),
     post('/upload/image', 'upload', (request) => upload(context, request)),
     get('/system_stats', 'stats', () => json(STATS)),
+    get('/object_info', 'objectInfo', () => json(objectInfo())),
+    get('/object_info/:name', 'objectInfo', ({ params }) => json(objectInfo(params['name']))),
   ];
 }
 

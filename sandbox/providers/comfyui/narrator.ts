@@ -8,7 +8,7 @@ import { endMessage, executionOrder } from './views.ts';
 export interface Narrator {
   /** The messages of a change. An interruption goes to every client, anything else only to the job's client. */
   tell(job: Job): readonly Message[];
-  /** The current node: the only message for a client that reconnects. */
+  /** The current node, without its prompt: the only message for a client that reconnects. */
   now(job: Job): Message;
 }
 
@@ -61,7 +61,10 @@ export function createNarrator(runner: JobRunner): Narrator {
       if (job.state === 'running') return advance(job);
       return hasEnded(job) && job.startedAt !== null ? end(job) : [];
     },
-    now: (job) => executing(job, executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null),
+    now(job) {
+      const node = executionOrder(job)[Math.max(0, (reported.get(job.id) ?? 1) - 1)] ?? null;
+      return { type: 'executing', data: { node } };
+    },
   };
 }
 

@@ -1,13 +1,15 @@
-import sharp from 'sharp';
-
-import type { JsonObject } from '../../../platform/json.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { ImageRequest, Studio } from '../../studio/types/studio.ts';
+import { repaint } from '../shared/mask.ts';
 import { placeOf } from './files.ts';
 import type { FilePlace, Files } from './files.ts';
-import { linkOf, readGraph } from './graph.ts';
-import type { Graph } from './graph.ts';
+import { CLASSES } from './graph/classes.ts';
+import { linkOf, readGraph } from './graph/graph.ts';
+import type { Graph } from './graph/graph.ts';
+import { NodeFailure } from './node-failure.ts';
+import { emptyImages, linked, maskAt, must, pad, scale, sizeIn, sizeOf } from './picture-nodes.ts';
 
 /** Executes a graph: the studio renders what a sampler would; other nodes are approximated. */
 export interface Executor {
@@ -47,6 +49,8 @@ async function executeOutput(execution: Execution, id: string): Promise<Made> {
   const { classType, inputs } = must(execution.graph.get(id), id);
   if (classType === 'SaveVideo') return saveVideo(execution, id, 'images');
   if (classType === 'VHS_VideoCombine') return saveVideo(execution, id, 'gifs');
+  if (classType === 'PreviewAny')
+    return { output: { text: [textOf(execution, inputs['source'])] }, files: [] };
   const pictures = await picturesAt(execution, linked(inputs, 'images'));
   const type = classType === 'PreviewImage' ? 'temp' : 'output';
   const items: JsonObject[] = [];
@@ -96,6 +100,16 @@ async function saveVideo(execution: Execution, id: string, list: 'images' | 'gif
   return { output, files: [{ name, contentType: 'video/mp4' }] };
 }
 
+/** A text or number that a node gives, or that stands in its place. */
+function textOf({ graph }: Pick<Execution, 'graph'>, value: Json | undefined): string {
+  const from = linkOf(value);
+  if (from === null) return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  const { classType, inputs } = must(graph.get(from), from);
+  if (classType.startsWith('Primitive')) return textOf({ graph }, inputs['value']);
+  if (classType === 'PreviewAny') return textOf({ graph }, inputs['source']);
+  return `<${CLASSES[classType]?.outputs[0] ?? 'None'} of node ${from}>`;
+}
+
 /** `<prefix>_<number>_.png`; the number is derived from the prompt's id, so that it is the same after a crash. */
 function resultPlace(
   { graph, job }: Execution,
@@ -103,8 +117,15 @@ function resultPlace(
 ): FilePlace {
   const prefix = graph.get(result.id)?.inputs['filename_prefix'];
   const { filename, subfolder } = placeOf(typeof prefix === 'string' ? prefix : 'ComfyUI_temp');
+  if (subfolder.split('/').includes('..') || subfolder.startsWith('/')) throw outsideOf(result.id, subfolder);
   const number = `${job.id.slice(0, 8)}-${result.id}-${String(result.index + 1).padStart(5, '0')}`;
   return { filename: `${filename}_${number}_.${result.ending}`, subfolder, type: result.type };
+}
+
+function outsideOf(id: string, subfolder: string): NodeFailure {
+  const folder = '/home/comfy/ComfyUI/output';
+  const message = `**** ERROR: Saving image outside the output folder is not allowed.\n full_output_folder: ${folder}/${subfolder}\n         output_folder: ${folder}\n         commonpath: /home/comfy`;
+  return new NodeFailure(id, 'Exception', message);
 }
 
 async function picturesAt(execution: Execution, id: string): Promise<readonly Buffer[]> {
@@ -113,6 +134,12 @@ async function picturesAt(execution: Execution, id: string): Promise<readonly Bu
   switch (classType) {
     case 'LoadImage':
       return [must(await files.read(placeOf(inputs['image'] as string)), 'input picture')];
+    case 'EmptyImage':
+      return emptyImages(inputs);
+    case 'ImagePadForOutpaint':
+      return Promise.all(
+        (await picturesAt(execution, linked(inputs, 'image'))).map((one) => pad(one, inputs)),
+      );
     case 'VAEDecode':
       return sampled(execution, linked(inputs, 'samples'));
     case 'ImageScale':
@@ -129,8 +156,11 @@ async function picturesAt(execution: Execution, id: string): Promise<readonly Bu
 async function sampled(execution: Execution, id: string): Promise<readonly Buffer[]> {
   const { graph, studio, signal } = execution;
   const { classType, inputs } = must(graph.get(id), id);
-  if (classType === 'VAEEncode') return picturesAt(execution, linked(inputs, 'pixels'));
+  if (classType === 'VAEEncode' || classType === 'VAEEncodeForInpaint') {
+    return picturesAt(execution, linked(inputs, 'pixels'));
+  }
   if (classType !== 'KSampler') throw new Error(`node ${id} (${classType}) gives no samples`);
+  checkModel(execution, id);
   const latent = must(graph.get(linked(inputs, 'latent_image')), 'latent_image');
   const isEmpty = latent.classType.startsWith('Empty');
   const references = isEmpty ? [] : await sampled(execution, linked(inputs, 'latent_image'));
@@ -146,29 +176,25 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
     };
     pictures.push((await studio.image(request, { signal })).bytes);
   }
-  return pictures;
+  if (latent.classType !== 'VAEEncodeForInpaint') return pictures;
+  const mask = await maskAt(execution, latent.inputs['mask']);
+  const [picture] = references;
+  if (mask === null || picture === undefined) return pictures;
+  return Promise.all(pictures.map((drawn) => repaint({ picture, drawn, mask, marked: 'bright' })));
 }
 
-/** The studio's edges: 16 to 2048. */
-function bounded(edge: number): number {
-  return Math.min(2_048, Math.max(16, Math.round(edge)));
-}
-
-function sizeIn(inputs: JsonObject): { width: number; height: number } {
-  return { width: bounded(Number(inputs['width'])), height: bounded(Number(inputs['height'])) };
-}
-
-async function sizeOf(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
-  const { width = 512, height = 512 } = picture === undefined ? {} : await sharp(picture).metadata();
-  return { width: bounded(width), height: bounded(height) };
-}
-
-async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer> {
-  const { width: oldWidth, height: oldHeight } = await sizeOf(picture);
-  const by = Number(inputs['scale_by'] ?? 1);
-  const edge = (name: string, old: number) => bounded(Number(inputs[name] ?? old * by) || old);
-  const fit = inputs['crop'] === 'center' ? 'cover' : 'fill';
-  return sharp(picture).resize(edge('width', oldWidth), edge('height', oldHeight), { fit }).png().toBuffer();
+/** A sampler whose conditioning comes from another kind of model's CLIP fails, as matrices of different shapes do. */
+function checkModel({ graph }: Execution, id: string): void {
+  const classAt = (from: string, input: string): string => {
+    const link = linkOf(graph.get(from)?.inputs[input]);
+    return link === null ? '' : (graph.get(link)?.classType ?? '');
+  };
+  const conditioning = linkOf(graph.get(id)?.inputs['positive']);
+  const clip = conditioning === null ? '' : classAt(conditioning, 'clip');
+  if (classAt(id, 'model') === 'CheckpointLoaderSimple' && clip === 'CLIPLoader') {
+    const message = 'mat1 and mat2 shapes cannot be multiplied (77x4096 and 768x320)';
+    throw new NodeFailure(id, 'RuntimeError', message);
+  }
 }
 
 /** The text that leads to an input, however far up. */
@@ -189,13 +215,4 @@ function textAt(graph: Graph, id: string, input: string): string | null {
     return null;
   };
   return search(id, [input]);
-}
-
-function linked(inputs: JsonObject, name: string): string {
-  return must(linkOf(inputs[name]), name);
-}
-
-function must<Value>(value: Value | null | undefined, what: string): Value {
-  if (value === null || value === undefined) throw new Error(`${what} is missing`);
-  return value;
 }

@@ -9,9 +9,9 @@ import type { WireRequest } from '../../http/wire.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import type { ComfyuiContext } from './context.ts';
 import { placeOf } from './files.ts';
-import { readGraph } from './graph.ts';
-import type { Graph } from './graph.ts';
-import { validate } from './validate.ts';
+import { readGraph } from './graph/graph.ts';
+import type { Graph } from './graph/graph.ts';
+import { validate } from './graph/validate.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -56,12 +56,14 @@ function refused({ type, message }: { readonly type: string; readonly message: s
 /** The input files of a graph; the journal deletes them together with the job. */
 function inputNames(graph: Graph): string[] {
   return [...graph.values()].flatMap(({ classType, inputs }) =>
-    classType === 'LoadImage' && typeof inputs['image'] === 'string' ? [inputs['image']] : [],
+    (classType === 'LoadImage' || classType === 'LoadImageMask') && typeof inputs['image'] === 'string'
+      ? [inputs['image']]
+      : [],
   );
 }
 
 /** The first text of a graph, for the status page. */
 function promptIn(graph: Graph): string {
-  const texts = [...graph.values()].map(({ inputs }) => inputs['text']);
+  const texts = [...graph.values()].map(({ inputs }) => inputs['text'] ?? inputs['value']);
   return texts.find((text) => typeof text === 'string') ?? '';
 }

@@ -2,10 +2,16 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import { orderFrom, readGraph } from './graph.ts';
+import { orderFrom, readGraph } from './graph/graph.ts';
+import { failureText, readFailure } from './node-failure.ts';
 
-/** The message of a job that failed half-way. */
-export const FAILED = 'Allocation on device ran out of luck';
+/** The message of a job that failed half-way: memory is what a graph runs out of at one time and not at another. */
+export const FAILED = failureText({
+  node: null,
+  type: 'torch.OutOfMemoryError',
+  message:
+    'Allocation on device 0 would exceed allowed memory.\nThis error means you ran out of memory on your GPU.\n\nTIPS: If the workflow worked before you might have accidentally set the batch_size to a large number.',
+});
 
 /** GET /queue: running and waiting jobs, the latter in no particular order. */
 export function queueJson(runner: JobRunner): object {
@@ -53,13 +59,16 @@ function messagesOf(job: Job): readonly (readonly [string, object])[] {
 export function endMessage(job: Job): { readonly type: string; readonly data: object } {
   const base = { prompt_id: job.id, timestamp: job.endedAt };
   if (job.state === 'finished') return { type: 'execution_success', data: base };
-  const node = { ...nodeAt(job, 50), executed: [] };
-  if (job.state === 'cancelled') return { type: 'execution_interrupted', data: { ...base, ...node } };
+  if (job.state === 'cancelled') {
+    return { type: 'execution_interrupted', data: { ...base, ...nodeAt(job, 50), executed: [] } };
+  }
+  const failure = readFailure(job.failure ?? FAILED);
   const data = {
     ...base,
-    ...node,
-    exception_message: job.failure ?? FAILED,
-    exception_type: 'RuntimeError',
+    ...(failure.node === null ? nodeAt(job, 50) : namesOf(job, failure.node)),
+    executed: [],
+    exception_message: failure.message,
+    exception_type: failure.type,
     traceback: [],
     current_inputs: {},
     current_outputs: [],
@@ -70,7 +79,10 @@ export function endMessage(job: Job): { readonly type: string; readonly data: ob
 /** The running node at this progress. */
 function nodeAt(job: Job, percent: number): { readonly node_id: string; readonly node_type: string } {
   const order = executionOrder(job);
-  const id = order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '';
+  return namesOf(job, order[Math.min(order.length - 1, Math.floor((percent / 100) * order.length))] ?? '');
+}
+
+function namesOf(job: Job, id: string): { readonly node_id: string; readonly node_type: string } {
   return { node_id: id, node_type: readGraph(job.input['graph'])?.get(id)?.classType ?? '' };
 }
 

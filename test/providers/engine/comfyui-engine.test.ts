@@ -115,6 +115,31 @@ describe('a graph on a pool of two machines', () => {
     expect(data.runningNode.node).toBe(`${world.sandbox.url}/${other}`);
   });
 
+  it('ends with its text when it makes nothing else', async () => {
+    const workflow = {
+      '1': { class_type: 'PrimitiveString', inputs: { value: 'a lighthouse' } },
+      '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    };
+    const id = await run({ workflow });
+    await ended(id);
+    const { data } = await graphql(kiln.url, 'query Text($id: ID!) { task(id: $id) { state text texts } }', {
+      id,
+    });
+    expect(data.task).toEqual({ state: 'SUCCEEDED', text: 'a lighthouse', texts: ['a lighthouse'] });
+  });
+
+  it('is tried once when a node refuses it, and tells nothing of the machine', async () => {
+    const workflow = {
+      '1': { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: '../../evil/x' } },
+    };
+    const task = await ended(await run({ workflow }));
+    expect(task).toMatchObject({ state: 'FAILED', error: { code: 'INVALID_INPUT', field: 'workflow.2' } });
+    expect(task.attempts).toHaveLength(1);
+    expect(task.error?.message).toContain('full_output_folder: [path]');
+    expect(task.error?.message).not.toContain('/home');
+  });
+
   it('is refused with the node and its class when no machine has the class', async () => {
     const workflow = { ...comfyGraph, '3': { ...comfyGraph['3'], class_type: 'ImaginarySampler' } };
     const task = await ended(await run({ workflow }));

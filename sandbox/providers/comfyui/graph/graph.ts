@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { Json, JsonObject } from '../../../../platform/json.ts';
 
 /** A graph in ComfyUI's API format. */
 export interface GraphNode {
@@ -28,8 +28,14 @@ export function readGraph(value: unknown): Graph | null {
 
 /** The node that an input is linked to; null when it is a value. */
 export function linkOf(value: Json | undefined): string | null {
-  const isLink = Array.isArray(value) && value.length === 2 && typeof value[1] === 'number';
-  return isLink && typeof value[0] === 'string' ? value[0] : null;
+  return slotOf(value)?.node ?? null;
+}
+
+/** The node and the number of its output that an input is linked to; null when it is a value. */
+export function slotOf(value: Json | undefined): { readonly node: string; readonly slot: number } | null {
+  if (!Array.isArray(value) || value.length !== 2) return null;
+  const [node, slot] = value as readonly Json[];
+  return typeof node === 'string' && typeof slot === 'number' ? { node, slot } : null;
 }
 
 /** A node and its dependencies, dependencies first. A cycle is cut where it closes. */
