@@ -20,12 +20,12 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
   const { classType, inputs } = must(graph.get(id), id);
   if (classType === 'ImagePadForOutpaint') {
     const source = must(graph.get(linked(inputs, 'image')), 'image');
-    const file = must(await files.read(placeOf(String(source.inputs['image']))), 'input picture');
-    const { width = 0, height = 0 } = await sharp(file).metadata();
+    const file = must(await files.read(placeOf(nameIn(source.inputs))), 'input picture');
+    const { width, height } = await sharp(file).metadata();
     const black = sharp({ create: { width, height, channels: 3, background: 'black' } });
     return pad(await black.png().toBuffer(), inputs, 'white');
   }
-  const file = must(await files.read(placeOf(String(inputs['image']))), 'input picture');
+  const file = must(await files.read(placeOf(nameIn(inputs))), 'input picture');
   const channel = classType === 'LoadImageMask' ? inputs['channel'] : 'alpha';
   // Of the alpha channel, what is transparent is masked.
   const picture = sharp(file).ensureAlpha();
@@ -98,4 +98,8 @@ export function linked(inputs: JsonObject, name: string): string {
 export function must<Value>(value: Value | null | undefined, what: string): Value {
   if (value === null || value === undefined) throw new Error(`${what} is missing`);
   return value;
+}
+
+function nameIn({ image }: JsonObject): string {
+  return typeof image === 'string' ? image : '';
 }

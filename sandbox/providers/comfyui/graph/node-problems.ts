@@ -100,11 +100,12 @@ function valueProblem(input: Input): NodeProblem | null {
   const number = typeof value === 'object' ? Number.NaN : Number(value);
   if (!Number.isFinite(number)) {
     const message = `Failed to convert an input value to a ${type.number} value`;
-    const reason = `invalid literal for int() with base 10: '${String(value)}'`;
+    const shown = typeof value === 'string' ? value : JSON.stringify(value);
+    const reason = `invalid literal for int() with base 10: '${shown}'`;
     return problem(input, {
       type: 'invalid_input_type',
       message,
-      details: `${name}, ${String(value)}, ${reason}`,
+      details: `${name}, ${shown}, ${reason}`,
     });
   }
   if (number < type.min) {
