@@ -14,7 +14,7 @@ export interface NodeClass {
 }
 
 /** What flows between nodes. */
-export type LinkType =
+type LinkType =
   | 'AUDIO'
   | 'CLIP'
   | 'CONDITIONING'
