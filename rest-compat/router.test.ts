@@ -337,6 +337,13 @@ describe('rate limits', () => {
           const allowed = taken.length < 4;
           return { allowed, limit: 3, remaining: 3 - taken.length, resetSeconds: 1800000000, retryAfter: 7 };
         },
+        refuseStart: () => ({
+          allowed: true,
+          limit: 9,
+          remaining: 8,
+          resetSeconds: 1800000000,
+          retryAfter: 0,
+        }),
       },
     });
     try {

@@ -5,12 +5,13 @@ import { Router } from 'express';
 import { isMalformedBearer, MALFORMED_BEARER } from '../platform/access/bearer.ts';
 import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
-import { AppError } from '../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages } from './docs/served-pages.ts';
 import { responseStyleOf } from './replies/response-style.ts';
 import { createMatcher } from './route/match.ts';
+import { rateClassOf } from './route/rate-class.ts';
 import type { RateClass, RestSettings, Route, Section } from './route/route.ts';
 import { runRoute } from './run-route.ts';
 import { type Exchange, refuseMethod, send, sendFailure, sendPage } from './send-response.ts';
@@ -35,7 +36,11 @@ export interface RestRouterDeps {
   /** Absent: no limits, and no headers about them. */
   readonly rateLimiter?: {
     take(caller: Caller, rateClass: RateClass): Promise<RateLimitResult> | RateLimitResult;
+    /** Counts a start that was refused as a write instead. */
+    refuseStart(caller: Caller): Promise<RateLimitResult> | RateLimitResult;
   };
+  /** Root fields of mutations that start no work: such requests are counted as writes. */
+  readonly writes?: readonly string[];
   readonly settings: RestRouterSettings;
   readonly logger: Logger;
   /** The tables to serve; all of them when absent. */
@@ -75,6 +80,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
   const styles = new Map(
     sections.flatMap((section) => section.routes.map((route) => [route, responseStyleOf(section)] as const)),
   );
+  const { writes = [] } = deps;
   const pages = createPages(deps.settings.publicUrl, sections);
   return async (request, response) => {
     const { path, query, rawQuery } = splitUrl(request.url ?? '/');
@@ -83,18 +89,21 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
     if (page === undefined && matched === null) return false;
     const known = matched === null ? undefined : 'route' in matched ? matched.route : matched.sibling;
     const style = (known && styles.get(known)) ?? mediaStyle;
-    const exchange = { request, response, style, context: deps.contextFor(request) };
+    const exchange = { request, response, style, context: deps.contextFor(request), ignored: [] };
+    const rateClass = matched !== null && 'route' in matched ? rateClassOf(matched.route, writes) : 'read';
     try {
-      const rateClass = matched !== null && 'route' in matched ? matched.route.rateClass : 'read';
-      await applyRateLimit(deps, exchange, rateClass);
+      await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
       if (page !== undefined) sendPage(exchange, page);
       else if (matched !== null && 'allow' in matched) refuseMethod(exchange, matched.allow);
       else if (matched !== null) {
         markDeprecated(response, matched.route, deps.settings);
         response.setHeaders(new Map(Object.entries(matched.route.headers ?? {})));
-        send(exchange, await runRoute(deps, { ...exchange, ...matched, query, rawQuery }));
+        const answer = await runRoute(deps, { ...exchange, ...matched, query, rawQuery });
+        if (rateClass === 'start' && answer.status >= 400) await refuseStart(deps, exchange);
+        send(exchange, answer);
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;
       sendFailure(exchange, withHeaderHint(error, request), deps.logger);
     }
     return true;
@@ -115,15 +124,50 @@ function splitUrl(url: string) {
   return { path, query: new URLSearchParams(rawQuery), rawQuery };
 }
 
-async function applyRateLimit(deps: RestRouterDeps, { response, context }: Exchange, rateClass: RateClass) {
-  if (deps.rateLimiter === undefined) return;
-  const result = await deps.rateLimiter.take(context.caller, rateClass);
+type Limiter = NonNullable<RestRouterDeps['rateLimiter']>;
+
+/** Counts a request and sets the rate headers. Throws RATE_LIMITED. */
+async function applyRateLimit(
+  { rateLimiter }: RestRouterDeps,
+  { response, context }: Exchange,
+  count: (limiter: Limiter, caller: Caller) => Promise<RateLimitResult> | RateLimitResult,
+): Promise<void> {
+  if (rateLimiter === undefined) return;
+  const result = await count(rateLimiter, context.caller);
+  if (result.limit === Infinity) return;
   response.setHeader('X-RateLimit-Limit', String(result.limit));
   response.setHeader('X-RateLimit-Remaining', String(result.remaining));
   response.setHeader('X-RateLimit-Reset', String(result.resetSeconds));
   if (result.allowed) return;
   const message = `more than ${result.limit} requests a minute; try again in ${result.retryAfter} s`;
   throw new AppError('RATE_LIMITED', message, { retryAfter: result.retryAfter });
+}
+
+/** A request that was refused has started nothing: it is counted as a write. */
+function refuseStart(deps: RestRouterDeps, exchange: Exchange): Promise<void> {
+  return applyRateLimit(deps, exchange, (limiter, caller) => limiter.refuseStart(caller));
+}
+
+/** Errors after which nothing was started. */
+const REFUSALS: ReadonlySet<string> = new Set<AppErrorCode>([
+  'BAD_USER_INPUT',
+  'NOT_FOUND',
+  'NOT_CONFIGURED',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'IDEMPOTENCY_CONFLICT',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+]);
+
+async function refusedStart(deps: RestRouterDeps, exchange: Exchange, thrown: unknown): Promise<unknown> {
+  if (!(thrown instanceof AppError) || !REFUSALS.has(thrown.code)) return thrown;
+  try {
+    await refuseStart(deps, exchange);
+    return thrown;
+  } catch (error) {
+    return error;
+  }
 }
 
 function markDeprecated(

@@ -34,6 +34,8 @@ export interface RunRequest {
   readonly query: URLSearchParams;
   readonly rawQuery: string;
   readonly context: RequestContext;
+  /** Filled with the names of what was sent and is not read. */
+  readonly ignored: string[];
 }
 
 /** A response with a JSON body. */
@@ -53,7 +55,7 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResp
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
-  if ('problems' in read) return run.style.invalid(read.problems, context.caller.traceId);
+  if ('problems' in read) return run.style.invalid(read.problems, { traceId: context.caller.traceId, ignored: run.ignored });
   return replyTo(deps, run, read);
 }
 
@@ -68,8 +70,8 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
     const { status = 200, headers = {}, page } = route.head?.(data as never, replyContext) ?? {};
     return {
       status,
-      headers: { ...headers, ...manageHeader(route, made, read), ...ignoredHeader(read) },
-      body: bodyOf(run, reply, { ...read, notes, status }),
+      headers: { ...headers, ...manageHeader(route, made, read) },
+      body: bodyOf(run, reply, { notes, status }),
       ...(page === undefined ? {} : { page }),
     };
   } catch (error) {
@@ -79,25 +81,18 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
         ? withSentNames(error, read.sent)
         : withRouteNames(error, route.fieldNames);
     }
-    const body = bodyOf(run, errorReply(replyContext), { ...read, status: 200 });
-    return { status: 200, headers: ignoredHeader(read), body };
+    const body = bodyOf(run, errorReply(replyContext), { notes: read.notes, status: 200 });
+    return { status: 200, body };
   }
 }
 
 function bodyOf(
-  { route, style, context }: RunRequest,
+  { route, style, context, ignored }: RunRequest,
   reply: object,
-  facts: Pick<ValidRequest, 'notes' | 'ignored'> & { readonly status: number },
+  { notes, status }: Pick<ValidRequest, 'notes'> & { readonly status: number },
 ): object {
-  const { status, notes, ignored } = facts;
   const { traceId } = context.caller;
   return route.isBare === true ? reply : style.success(reply, { status, notes, ignored, traceId });
-}
-
-/** The fields that were not read, for programs: the message of the workflow service is documented. */
-function ignoredHeader({ ignored }: ValidRequest): Readonly<Record<string, string>> {
-  if (ignored.length === 0) return {};
-  return { 'X-Ignored-Fields': ignored.map((name) => encodeURIComponent(name.toWellFormed())).join(', ') };
 }
 
 /** The token that deletes what the request made, of its task or else of its file; none where the caller is the owner. */

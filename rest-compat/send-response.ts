@@ -14,6 +14,8 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly style: ResponseStyle;
   readonly context: RequestContext;
+  /** Names of what was sent and the operation does not read: filled while the request is read, told by every response. */
+  readonly ignored: string[];
 }
 
 const PAGE_POLICY =
@@ -21,7 +23,7 @@ const PAGE_POLICY =
 
 /** Sends a JSON body or a page, and discards what is left of the request's. */
 export function send(
-  { request, response, context }: Exchange,
+  { request, response, context, ignored }: Exchange,
   { status, headers, body, page }: RestResponse,
 ): void {
   if (response.headersSent || response.destroyed) return;
@@ -33,11 +35,18 @@ export function send(
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     'X-Trace-Id': context.caller.traceId,
+    ...ignoredHeader(ignored),
     ...headers,
   });
   // As a string: Node then sends head and body in one write.
   response.end(text);
   drain(request);
+}
+
+/** The fields that were not read, for programs: the message of the workflow service is documented. */
+function ignoredHeader(ignored: readonly string[]): Readonly<Record<string, string>> {
+  if (ignored.length === 0) return {};
+  return { 'X-Ignored-Fields': ignored.map((name) => encodeURIComponent(name.toWellFormed())).join(', ') };
 }
 
 /** Sends 405 with the methods that the path has. */
@@ -52,10 +61,10 @@ export function refuseMethod(exchange: Exchange, allow: readonly string[]): void
 
 /** Sends the response to whatever was thrown; what nobody foresaw is logged. */
 export function sendFailure(exchange: Exchange, error: unknown, logger: Logger): void {
-  const { response, context, style } = exchange;
+  const { response, context, style, ignored } = exchange;
   if (error instanceof ClientDisconnected || response.destroyed || context.signal.aborted) return;
   const { traceId } = context.caller;
-  const { unexpected, ...failure } = style.failure(error, traceId);
+  const { unexpected, ...failure } = style.failure(error, { traceId, ignored });
   if (unexpected) logger.error({ error, traceId }, 'a REST request failed');
   send(exchange, failure);
 }

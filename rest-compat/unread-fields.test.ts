@@ -41,6 +41,24 @@ describe('a field that no operation reads', () => {
     expect(body['msg']).toBe('task submitted (ignored: seed)');
   });
 
+  it('is named of the query', async () => {
+    const { body } = await post(`${custom}?quality=high&prompt=x`, { prompt: 'a cup' });
+    expect(body['msg']).toBe('task submitted (ignored: quality, prompt)');
+    const read = await server.send('GET', '/api/custom/model/list?page=2');
+    expect(read.body['msg']).toContain('(ignored: page)');
+    expect(read.headers.get('x-ignored-fields')).toBe('page');
+  });
+
+  it('is named by a refusal too', async () => {
+    const invalid = await server.send('POST', '/api/task/create/task', { json: { prmopt: 'a cup', seed: 7 } });
+    expect([invalid.status, invalid.headers.get('x-ignored-fields')]).toEqual([422, 'prmopt, seed']);
+    expect(invalid.body).toMatchObject({ ignored: ['prmopt', 'seed'] });
+    const refused = await post(custom, { prompt: 'a cup', ar: '16:9', aspect_ratio: '9:16', quality: 'high' });
+    expect(refused.body).toMatchObject({ status: false, msg: expect.stringContaining('(ignored: quality)') });
+    const template = await server.send('POST', '/templates?dry=1', { json: { title: 'Poster' } });
+    expect([template.status, template.headers.get('x-ignored-fields')]).toEqual([400, 'dry, title']);
+  });
+
   it('is a file beside the one that is used', async () => {
     const { body } = await post(custom, { prompt: 'a cup', img_file: picture, mask: picture });
     expect(body['msg']).toBe('task submitted (ignored: mask)');

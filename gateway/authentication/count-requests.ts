@@ -2,7 +2,8 @@ import type { RequestHandler, Response } from 'express';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
-import { rateHeaders, type RateClass, type RateLimiter } from '../limits/rate-limit.ts';
+import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
+import type { RateClass } from '../limits/rates.ts';
 import { contextOf } from '../request/request-context.ts';
 
 /** Counts requests against their callers, before their bodies are read. */

@@ -11,13 +11,11 @@ import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
+import { PAID_SUBSCRIPTIONS, WRITES } from '../limits/root-fields.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
-
-/** Subscriptions with the rule `spend`; a test compares them with the schemas. */
-export const PAID_SUBSCRIPTIONS = ['chatStream'];
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -62,7 +60,12 @@ export async function startPublicServer(
   });
   lifecycle.add('federation', () => federation.close());
   const rateLimiter =
-    config.limits.rate === null ? undefined : createRateLimiter(config.limits.rate, options.sharedCounts);
+    config.limits.rate === null
+      ? undefined
+      : createRateLimiter(config.limits.rate, {
+          callers: config.limits.callerRates,
+          shared: options.sharedCounts,
+        });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -79,6 +82,7 @@ export async function startPublicServer(
     connectionLimit: config.limits.connections,
     requiresCredential: config.auth.mode === 'required',
     paidSubscriptions: isForeign && config.split.mediaUrl === null ? [] : PAID_SUBSCRIPTIONS,
+    writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     uploadMaxBytes: config.limits.uploadMaxBytes,
@@ -116,6 +120,7 @@ function restOf(
     executor: federation,
     contextFor: contextOf,
     ...(rateLimiter === undefined ? {} : { rateLimiter }),
+    writes: WRITES,
     settings: {
       syncMaxWaitSeconds: config.limits.syncMaxWaitSeconds,
       uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -46,3 +46,36 @@ test('counts anonymous callers by address: a whole IPv6 network is one, mapped I
   expect((await limiter.take(anonymous('192.0.2.7'), 'read')).remaining).toBe(1);
   expect((await limiter.take(anonymous('::ffff:192.0.2.7'), 'read')).remaining).toBe(0);
 });
+
+test('counts a start that was refused as a write, while one is left', async () => {
+  const limiter = createRateLimiter({ start: 2, write: 1 });
+  const caller = user('usr_1');
+  await limiter.take(caller, 'start');
+  expect(await limiter.refuseStart(caller)).toMatchObject({ allowed: true, limit: 1, remaining: 0 });
+  expect(await limiter.take(caller, 'start')).toMatchObject({ remaining: 1 });
+  expect(await limiter.refuseStart(caller)).toMatchObject({ allowed: false, limit: 1 });
+  expect(await limiter.take(caller, 'start')).toMatchObject({ remaining: 0 });
+});
+
+test('gives single callers limits of their own: by id, by address, or none', async () => {
+  const limiter = createRateLimiter(
+    { start: 1 },
+    {
+      callers: [
+        { caller: 'key_shop', limits: { start: 1_000 } },
+        { caller: '10.0.0.0/8', limits: null },
+        { caller: '2001:db8::1', limits: { read: 7 } },
+      ],
+    },
+  );
+  const limitOf = async (caller: Caller, rateClass: 'start' | 'read') =>
+    (await limiter.take(caller, rateClass)).limit;
+  const shop: Caller = { ...user('key_shop'), kind: 'key' };
+  expect([await limitOf(shop, 'start'), await limitOf(shop, 'read')]).toEqual([1_000, 1_200]);
+  expect(await limitOf({ ...user('key_other'), kind: 'key', address: '10.1.2.3' }, 'start')).toBe(1);
+  expect(await limitOf(anonymous('10.1.2.3'), 'start')).toBe(Infinity);
+  expect(await limitOf(anonymous('::ffff:10.1.2.3'), 'start')).toBe(Infinity);
+  expect(rateHeaders(await limiter.take(anonymous('10.1.2.3'), 'start'))).toEqual({});
+  expect(await limitOf(anonymous('2001:db8::1'), 'read')).toBe(7);
+  expect(await limitOf(anonymous('2001:db8::2'), 'read')).toBe(1_200);
+});

@@ -1,16 +1,12 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { createCallerLimits } from './caller-limits.ts';
 import { clientKeyOf } from './client-key.ts';
+import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-/** Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work. */
-export type RateClass = 'status' | 'read' | 'start';
-
-/** Requests per minute and caller. */
-export type RateLimits = Readonly<Record<RateClass, number>>;
-
-const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120 };
+const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120, write: 600 };
 
 /** The remaining requests of a caller, and whether this one is allowed. */
 export interface RateVerdict {
@@ -28,56 +24,96 @@ export interface RateVerdict {
 export interface RateLimiter {
   /** Counts a request (`points` of them, default 1) against a caller. Never throws for a caller over the limit. */
   take(caller: Caller, rateClass: RateClass, points?: number): Promise<RateVerdict>;
+  /** Counts a start that was refused as a write instead. Where no write is left, it stays counted as a start. */
+  refuseStart(caller: Caller): Promise<RateVerdict>;
+}
+
+interface RateLimiterOptions {
+  readonly callers?: readonly OwnLimits[];
+  /** Counts of several gateways; absent: in memory. */
+  readonly shared?: SharedCounts | undefined;
 }
 
 const WINDOW_SECONDS = 60;
 
-type Limiter = Pick<RateLimiterMemory, 'consume'>;
+type Limiter = Pick<RateLimiterMemory, 'consume' | 'reward'>;
 
 /**
  * Counts in windows of a minute that start with a caller's first request: in shared counters where there are any, else
- * (and while those are away) in memory.
+ * (and while those are away) in memory. Classes that are not named keep their default.
  */
-export function createRateLimiter(limits: Partial<RateLimits> = {}, shared?: SharedCounts): RateLimiter {
+export function createRateLimiter(
+  limits: Partial<RateLimits> = {},
+  { callers = [], shared }: RateLimiterOptions = {},
+): RateLimiter {
   const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
-  const make = (rateClass: RateClass): Limiter => {
-    const points = perMinute[rateClass];
-    const own = { points, duration: WINDOW_SECONDS, keyPrefix: rateClass };
-    const memory = new RateLimiterMemory(own);
-    if (shared === undefined) return memory;
-    return new RateLimiterPostgres({
-      ...own,
-      storeClient: shared,
-      storeType: 'client',
-      schemaName: 'gateway',
-      tableName: 'rate_limits',
-      tableCreated: true,
-      // One limiter deletes the expired rows of all.
-      clearExpiredByTimeout: rateClass === 'read',
-      // A caller over the limit is refused without another query.
-      inMemoryBlockOnConsumed: points,
-      insuranceLimiter: memory,
-    });
+  const limitsOf = createCallerLimits(perMinute, callers);
+  // Limiters differ by class and limit; callers with the same limits share them.
+  const limiters = new Map<string, Limiter>();
+  const limiterOf = (rateClass: RateClass, points: number): Limiter => {
+    const name = `${rateClass} ${points}`;
+    const known = limiters.get(name) ?? createLimiter(rateClass, points, shared);
+    limiters.set(name, known);
+    return known;
   };
-  const limiters = { status: make('status'), read: make('read'), start: make('start') };
+  async function take(caller: Caller, rateClass: RateClass, points = 1): Promise<RateVerdict> {
+    const limit = limitsOf(caller)?.[rateClass];
+    if (limit === undefined) return UNLIMITED;
+    const { allowed, state } = await consume(limiterOf(rateClass, limit), clientKeyOf(caller), points);
+    const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
+    return {
+      allowed,
+      limit,
+      remaining: state.remainingPoints,
+      resetSeconds: Math.ceil((Date.now() + state.msBeforeNext) / 1_000),
+      retryAfter: allowed ? 0 : seconds,
+    };
+  }
 
   return {
-    async take(caller, rateClass, points = 1) {
-      const { allowed, state } = await consume(limiters[rateClass], clientKeyOf(caller), points);
-      const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
-      return {
-        allowed,
-        limit: perMinute[rateClass],
-        remaining: state.remainingPoints,
-        resetSeconds: Math.ceil((Date.now() + state.msBeforeNext) / 1_000),
-        retryAfter: allowed ? 0 : seconds,
-      };
+    take,
+    async refuseStart(caller) {
+      const verdict = await take(caller, 'write');
+      const limit = limitsOf(caller)?.start;
+      if (verdict.allowed && limit !== undefined) {
+        await limiterOf('start', limit).reward(clientKeyOf(caller), 1);
+      }
+      return verdict;
     },
   };
 }
 
+/** The verdict on a caller without limits: it has no headers. */
+const UNLIMITED: RateVerdict = {
+  allowed: true,
+  limit: Infinity,
+  remaining: Infinity,
+  resetSeconds: 0,
+  retryAfter: 0,
+};
+
+function createLimiter(rateClass: RateClass, points: number, shared: SharedCounts | undefined): Limiter {
+  const own = { points, duration: WINDOW_SECONDS, keyPrefix: rateClass };
+  const memory = new RateLimiterMemory(own);
+  if (shared === undefined) return memory;
+  return new RateLimiterPostgres({
+    ...own,
+    storeClient: shared,
+    storeType: 'client',
+    schemaName: 'gateway',
+    tableName: 'rate_limits',
+    tableCreated: true,
+    // One limiter deletes the expired rows of all.
+    clearExpiredByTimeout: rateClass === 'read',
+    // A caller over the limit is refused without another query.
+    inMemoryBlockOnConsumed: points,
+    insuranceLimiter: memory,
+  });
+}
+
 /** The rate headers of a response; Retry-After only when it was refused. */
 export function rateHeaders(verdict: RateVerdict): Record<string, string> {
+  if (verdict.limit === Infinity) return {};
   return {
     'X-RateLimit-Limit': String(verdict.limit),
     'X-RateLimit-Remaining': String(verdict.remaining),

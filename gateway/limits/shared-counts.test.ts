@@ -35,7 +35,7 @@ async function gateway(
   limits: Parameters<typeof createRateLimiter>[0],
   { database = connect(), timeoutMs = 20_000 } = {},
 ): Promise<RateLimiter> {
-  return createRateLimiter(limits, await openSharedCounts({ database, logger, timeoutMs }));
+  return createRateLimiter(limits, { shared: await openSharedCounts({ database, logger, timeoutMs }) });
 }
 
 const caller = (address: string) => anonymousCaller('trace', address);

@@ -84,7 +84,10 @@ export function answerError(logger: Logger, basePath: string): ErrorRequestHandl
     const error = toError(thrown);
     if (error instanceof AppError) {
       // An invalid credential, or one that can't be looked up now.
-      const answer = responseStyleOf(request, basePath).failure(error, traceIdOf(request));
+      const answer = responseStyleOf(request, basePath).failure(error, {
+        traceId: traceIdOf(request),
+        ignored: [],
+      });
       if (answer.unexpected) logger.error({ traceId: traceIdOf(request), error }, 'a request failed');
       return send(response.set(answer.headers), answer);
     }

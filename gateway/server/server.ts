@@ -67,6 +67,8 @@ export interface GatewayServerOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Root fields of subscriptions that start paid work, and count as starts. */
   readonly paidSubscriptions?: readonly string[];
+  /** Root fields of mutations that start no work, and count as writes. */
+  readonly writes?: readonly string[];
   /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
   readonly connectionLimit?: number;
   /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
@@ -161,6 +163,7 @@ async function createTransports(parts: {
       apiSchema,
       rateLimiter,
       paidSubscriptions: options.paidSubscriptions,
+      writes: options.writes,
     }),
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };

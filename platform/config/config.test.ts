@@ -28,7 +28,8 @@ describe('the defaults', () => {
       data: { dir: path.resolve('.kiln'), databaseUrl: null },
       auth: { mode: 'open', isChosen: false, serviceKeys: [], adminSubjects: [] },
       limits: {
-        rate: { status: 6000, read: 1200, start: 120 },
+        rate: { status: 6000, read: 1200, start: 120, write: 600 },
+        callerRates: [],
         uploadMaxBytes: 1_073_741_824,
         syncMaxWaitSeconds: 500,
         queueMaxHours: 24,
@@ -71,6 +72,7 @@ describe('problems', () => {
       INTERNAL_KEY: 'hunter2',
       SERVICE_KEYS: 'shop=hunter2',
       RATE_LIMIT: 'starts=5',
+      RATE_LIMIT_CALLERS: 'shop start=5',
       OUTBOUND_ALLOW: 'localhost',
       TRUST_PROXY: '10.0.0.0/99',
       LOG_LEVEL: 'loud',
@@ -85,6 +87,7 @@ describe('problems', () => {
       'SERVICE_KEYS',
       'TRUST_PROXY',
       'RATE_LIMIT',
+      'RATE_LIMIT_CALLERS',
       'UPLOAD_MAX_BYTES',
       'OUTBOUND_ALLOW',
       'LOG_LEVEL',
@@ -333,11 +336,16 @@ describe('lists', () => {
       TRUST_PROXY: '10.0.0.0/8, ::1',
       CORS_ORIGINS: 'https://a.example.org,http://localhost:3000/',
       RATE_LIMIT: 'start=5',
+      RATE_LIMIT_CALLERS: 'key_shop start=9, write=8 ; 10.0.0.0/8 off',
     });
     expect(config.outbound.allow).toEqual(['localhost:8080', '[::1]:443']);
     expect(config.server.trustProxy).toEqual(['10.0.0.0/8', '::1']);
     expect(config.server.corsOrigins).toEqual(['https://a.example.org', 'http://localhost:3000']);
-    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5 });
+    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5, write: 600 });
+    expect(config.limits.callerRates).toEqual([
+      { caller: 'key_shop', limits: { start: 9, write: 8 } },
+      { caller: '10.0.0.0/8', limits: null },
+    ]);
     expect(readConfig({ RATE_LIMIT: 'off' }).limits.rate).toBeNull();
   });
 });

@@ -123,6 +123,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     },
     limits: {
       rate: values.RATE_LIMIT,
+      /** The first entry that names a caller holds. */
+      callerRates: values.RATE_LIMIT_CALLERS,
       /** Per address and caller; 0: no bound. */
       connections: values.CONNECTION_LIMIT,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,

@@ -11,20 +11,23 @@ export interface ResponseStyle {
   /** The body of a success. */
   success(reply: object, facts: SuccessFacts): object;
   /** The response to inputs that are not as documented. */
-  invalid(problems: readonly Problem[], traceId: string): { readonly status: number; readonly body: object };
+  invalid(problems: readonly Problem[], facts: RefusalFacts): { readonly status: number; readonly body: object };
   /** The response to whatever was thrown. */
-  failure(thrown: unknown, traceId: string): FailureResponse;
+  failure(thrown: unknown, facts: RefusalFacts): FailureResponse;
   /** The body of a response to what reaches no route: an unknown path, a wrong method, a bad credential. */
   refusal(refused: RefusedRequest): object;
 }
 
-interface SuccessFacts {
-  readonly status: number;
+interface RefusalFacts {
   readonly traceId: string;
+  /** Names of what was sent and the operation does not read. */
+  readonly ignored: readonly string[];
+}
+
+interface SuccessFacts extends RefusalFacts {
+  readonly status: number;
   /** What was ignored or clamped, in words. */
   readonly notes: readonly string[];
-  /** Names of fields that the operation does not read. */
-  readonly ignored: readonly string[];
 }
 
 interface FailureResponse {
@@ -51,15 +54,18 @@ export function responseStyleOf({ service, envelope }: Pick<Section, 'service' |
 
 const mediaStyle: ResponseStyle = {
   isStrict: false,
-  success: (reply, { notes, ignored }) =>
-    withNotes(reply, ignored.length === 0 ? notes : [...notes, `ignored: ${ignored.join(', ')}`]),
-  invalid: (problems) => ({ status: 422, body: validationError(problems) }),
-  failure(thrown, traceId) {
+  success: (reply, { notes, ignored }) => withNotes(reply, [...notes, ...ignoredNotes(ignored)]),
+  invalid: (problems, { ignored }) => ({ status: 422, body: validationError(problems, ignored) }),
+  failure(thrown, { traceId, ignored }) {
     const { status, msg, headers, unexpected } = failureFacts(thrown, traceId, mediaFailures);
-    return { status, body: failure(msg), headers, unexpected };
+    return { status, body: withNotes(failure(msg), ignoredNotes(ignored)), headers, unexpected };
   },
   refusal: ({ message, detail = message }) => ({ ...failure(message), detail }),
 };
+
+function ignoredNotes(ignored: readonly string[]): readonly string[] {
+  return ignored.length === 0 ? [] : [`ignored: ${ignored.join(', ')}`];
+}
 
 const plainWorkflowStyle = workflowStyle({ tellsSuccess: false });
 const signInStyle = workflowStyle({ tellsSuccess: true });
@@ -80,14 +86,14 @@ function workflowStyle({ tellsSuccess }: { readonly tellsSuccess: boolean }): Re
       const noted = notes.length === 0 ? message : `${message} (${notes.join('; ')})`;
       return envelope(status, { message: noted, data }, traceId);
     },
-    invalid(problems, traceId) {
+    invalid(problems, { traceId }) {
       const issues = issuesOf(problems);
       return {
         status: 400,
         body: envelope(400, { message: messageOf(issues), ...issueData(issues) }, traceId),
       };
     },
-    failure(thrown, traceId) {
+    failure(thrown, { traceId }) {
       const { status, msg, problems, ...rest } = failureFacts(thrown, traceId, workflowFailures);
       const data = status === 400 ? issueData(problems) : {};
       return { ...rest, status, body: envelope(status, { message: msg, ...data }, traceId) };

@@ -8,7 +8,7 @@ export interface Problem {
   readonly type: ProblemType;
 }
 
-/** The documented HTTPValidationError body, with every problem of the request. */
-export function validationError(problems: readonly Problem[]): { readonly detail: readonly Problem[] } {
-  return { detail: problems };
+/** The documented HTTPValidationError body, with every problem of the request; and what was not read of it, if anything. */
+export function validationError(problems: readonly Problem[], ignored: readonly string[]): object {
+  return { detail: problems, ...(ignored.length === 0 ? {} : { ignored }) };
 }

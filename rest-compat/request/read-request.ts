@@ -12,7 +12,7 @@ import { readBytes } from './body/text.ts';
 import { applyFieldGroups } from './field-groups.ts';
 import { assignParts, createPartStorage, type StoreFile } from './form-parts.ts';
 import { createParameterReader, locationOf, missing, type ParameterReader } from './parameter-reader.ts';
-import { unreadNames, unreadParts } from './unread-fields.ts';
+import { unreadNames, unreadParts, unreadQuery } from './unread-fields.ts';
 
 /** The values of a route's parameters in one request, or every problem with them. */
 export type RestRequest =
@@ -24,8 +24,6 @@ export type RestRequest =
       readonly sent: ReadonlySet<string>;
       /** What was ignored or clamped, in words for msg. */
       readonly notes: readonly string[];
-      /** Names of fields that were sent and that the operation does not read. */
-      readonly ignored: readonly string[];
       /** The JSON body as sent; empty on other operations. */
       readonly json: JsonObject;
       /** The body of an operation that documents a raw one; empty otherwise. */
@@ -46,10 +44,11 @@ export interface ReadOptions {
   readonly isStrict: boolean;
   readonly fileMaxBytes: number;
   readonly store: StoreFile;
+  /** Filled with the names of what was sent and the operation does not read, also when the request is refused. */
+  readonly ignored: string[];
 }
 
 interface Body {
-  readonly ignored?: readonly string[];
   readonly json?: JsonObject;
   readonly rawBody?: Buffer;
 }
@@ -59,17 +58,18 @@ interface Body {
  * none or two names of one parameter differ, ClientDisconnected, or what `store` throws.
  */
 export async function readRequest(options: ReadOptions): Promise<RestRequest> {
-  const { route, query, pathParams, isStrict } = options;
+  const { route, query, pathParams, isStrict, ignored } = options;
+  if (route.readsRawQuery !== true) ignored.push(...unreadQuery(route.params, query.keys()));
   const reader = createParameterReader(route);
   if (isStrict) reader.problems.push(...repeated(options));
   reader.read('query', new Map(query));
   reader.read('path', new Map(Object.entries(pathParams)), decodeSegment);
-  const { json = {}, rawBody = Buffer.alloc(0), ignored = [] } = await readBody(options, reader);
+  const { json = {}, rawBody = Buffer.alloc(0) } = await readBody(options, reader);
   const { problems, conflicts, values, sent, notes } = reader;
   if (problems.length > 0) return { problems };
   if (conflicts.length > 0) throw new AppError('BAD_USER_INPUT', conflicts.join('; '));
   if (route.body !== undefined) applyFieldGroups(route.body, reader);
-  return { input: Object.fromEntries(values), sent, notes, ignored, json, rawBody };
+  return { input: Object.fromEntries(values), sent, notes, json, rawBody };
 }
 
 async function readBody(options: ReadOptions, reader: ParameterReader): Promise<Body> {
@@ -102,7 +102,10 @@ function decodeSegment(raw: unknown): unknown {
   }
 }
 
-async function readJson({ request, route, isStrict }: ReadOptions, reader: ParameterReader): Promise<Body> {
+async function readJson(
+  { request, route, isStrict, ignored }: ReadOptions,
+  reader: ParameterReader,
+): Promise<Body> {
   const body = await readJsonBody(request, { isRequired: route.body?.required === true });
   if ('problem' in body) {
     reader.problems.push({ ...body.problem, loc: ['body', ...body.problem.loc] });
@@ -110,21 +113,14 @@ async function readJson({ request, route, isStrict }: ReadOptions, reader: Param
   }
   const fields = Object.entries(body.object).filter(([, value]) => !isStrict || value !== null);
   reader.read('json', new Map(fields));
-  const isOpen = route.body?.additionalProperties === true;
-  return {
-    json: body.object,
-    ignored: isOpen
-      ? []
-      : unreadNames(
-          route.params,
-          fields.map(([name]) => name),
-        ),
-  };
+  const names = fields.map(([name]) => name);
+  if (route.body?.additionalProperties !== true) ignored.push(...unreadNames(route.params, names));
+  return { json: body.object };
 }
 
 /** File parts are stored while they arrive, so the order of parts does not matter and no file is held in memory. */
 async function readForm(options: ReadOptions, reader: ParameterReader): Promise<Body> {
-  const { request, route, fileMaxBytes } = options;
+  const { request, route, fileMaxBytes, ignored } = options;
   const fileParams = Object.entries(route.params).filter(([, param]) => param.in === 'file');
   const storage = createPartStorage(options, fileParams, reader.problems);
   const body = await readFormBody({ request, fileMaxBytes, store: storage.store });
@@ -135,8 +131,11 @@ async function readForm(options: ReadOptions, reader: ParameterReader): Promise<
   }
   reader.read('form', fields);
   assignParts(route, { ...body, fields }, reader);
+  ignored.push(...unreadNames(route.params, fields.keys()));
   storage.throwRefusal();
-  return { ignored: unreadParts(route.params, { ...body, fields }, [...reader.values.values()]) };
+  const parts = unreadParts(route.params, { ...body, fields }, [...reader.values.values()]);
+  ignored.push(...parts.filter((name) => !ignored.includes(name)));
+  return {};
 }
 
 /** The last value of each field; of those that may be repeated every value, on a line of its own. */

@@ -13,8 +13,23 @@ export function unreadNames(params: Params, names: Iterable<string>): readonly s
     source === 'file' ? type === 'link-or-file' : source === 'form' || source === 'json',
   );
   const known = new Set(fields.flatMap(([name]) => namesOf(params, name)));
-  const unread = [...new Set(names)].filter((name) => name !== '' && !known.has(name));
-  return unread.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_LENGTH));
+  return bounded([...names].filter((name) => !known.has(name)));
+}
+
+/** Callers choose the names and how many there are. */
+function bounded(names: readonly string[]): readonly string[] {
+  const distinct = [...new Set(names)].filter((name) => name !== '');
+  return distinct.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_LENGTH));
+}
+
+/** Names of query parameters that the operation does not read; a body's field in the query is one of them. */
+export function unreadQuery(params: Params, names: Iterable<string>): readonly string[] {
+  const known = new Set(
+    Object.entries(params).flatMap(([name, { in: source }]) =>
+      source === 'query' ? namesOf(params, name) : [],
+    ),
+  );
+  return bounded([...names].filter((name) => !known.has(name)));
 }
 
 /** The same of a form: also file parts beside the one that was used. */
@@ -25,11 +40,6 @@ export function unreadParts(
 ): readonly string[] {
   const spare = files.filter(({ file }) => file === null || !used.includes(file)).map(({ field }) => field);
   const kept = new Set(files.filter(({ field }) => !spare.includes(field)).map(({ field }) => field));
-  const unused = spare.filter((field) => !kept.has(field)).slice(0, MAX_NAMES);
-  return [
-    ...new Set([
-      ...unreadNames(params, fields.keys()),
-      ...unused.map((name) => name.slice(0, MAX_NAME_LENGTH)),
-    ]),
-  ];
+  const unused = spare.filter((field) => !kept.has(field));
+  return bounded([...unreadNames(params, fields.keys()), ...unused]);
 }

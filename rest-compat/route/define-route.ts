@@ -13,7 +13,7 @@ type NoParams = Readonly<Record<string, never>>;
 interface Spec<P extends Params> extends RouteFacts {
   /** None when absent. */
   readonly params?: P;
-  /** When absent: `read` for GET, `start` for every other method. */
+  /** When absent: `read` for GET; of another method `start` or `write`, by the document's root field. */
   readonly rateClass?: RateClass;
 }
 
@@ -93,5 +93,5 @@ export function localRoute<P extends Params = NoParams>(spec: LocalRouteSpec<P>)
 }
 
 function withDefaults<S extends Spec<Params>>(spec: S) {
-  return { params: {}, rateClass: spec.method === 'GET' ? 'read' : 'start', ...spec } as const;
+  return { params: {}, ...spec } as const;
 }

@@ -18,8 +18,8 @@ import type { Params } from './param.ts';
 /** The methods of the documented paths. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Which rate limit counts a request: polling of one task, other reads, or everything that starts or changes something. */
-export type RateClass = 'status' | 'read' | 'start';
+/** Which rate limit counts a request: polling of one task, other reads, starts of work, or other changes. */
+export type RateClass = 'status' | 'read' | 'start' | 'write';
 
 /**
  * The body an operation documents. The two form types are read alike; `raw` keeps the bytes as they are, because they are
@@ -97,6 +97,8 @@ export interface RouteFacts {
   readonly mayRedirect?: true;
   /** The request proves itself (by a signature, a token in the body): its Authorization is not looked at, even when expired. */
   readonly isSelfAuthenticating?: true;
+  /** `variables` reads the whole query string: none of its parameters is passed over. */
+  readonly readsRawQuery?: true;
   /** The reply is the whole body, without the workflow service's envelope. */
   readonly isBare?: true;
   /** REST names of the schema's fields, for errors that name one. */
@@ -110,7 +112,8 @@ export interface RouteFacts {
 /** A table entry with its types erased: what the router and OpenAPI work with. */
 export interface Route extends RouteFacts {
   readonly params: Params;
-  readonly rateClass: RateClass;
+  /** Absent: by the method and the root field (rate-class.ts). */
+  readonly rateClass?: RateClass;
   readonly rule?: Rule;
   readonly document: DocumentNode | null;
   readonly first?: {

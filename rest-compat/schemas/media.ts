@@ -238,7 +238,12 @@ const failures = {
     'The operation failed: msg says why, and what to do.',
   ),
   HTTPValidationError: {
-    ...objectOf({ detail: { ...listOf(schemaRef('ValidationError')), title: 'Detail' } }),
+    type: 'object',
+    required: ['detail'],
+    properties: {
+      detail: { ...listOf(schemaRef('ValidationError')), title: 'Detail' },
+      ignored: withDescription(listOf(string), 'What was sent and is not read; absent where there is nothing.'),
+    },
     title: 'HTTPValidationError',
   },
   ValidationError: {

@@ -87,6 +87,7 @@ export const signIn: Section = {
       path: '/auth/idp/callback',
       summary: 'Return address of the identity provider: signs the user in.',
       isSelfAuthenticating: true,
+      readsRawQuery: true,
       params: { code: query.text(optional), state: query.text(optional), error: query.text(optional) },
       headers: noReferrer,
       variables(input, _, { rawQuery, headers }) {

@@ -62,7 +62,7 @@ export const templateCatalog: readonly Route[] = [
     path: '/templates/sync-all-pp',
     summary: 'Synchronises every template with the payment provider.',
     headers: noStore,
-    rateClass: 'start',
+    rateClass: 'write',
     variables: () => ({ force: false }),
     dataSchema: catalogSchemas.syncedAll,
     reply({ syncTemplates: states }) {
@@ -128,7 +128,7 @@ export const templateCatalog: readonly Route[] = [
     path: '/templates/init',
     summary: 'Imports the bundled templates.',
     headers: noStore,
-    rateClass: 'start',
+    rateClass: 'write',
     variables: () => ({}),
     dataSchema: catalogSchemas.imported,
     reply: ({ importBundledTemplates }) => done('success', importBundledTemplates),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { PAID_SUBSCRIPTIONS } from '../../gateway/composition/public-server.ts';
+import { PAID_SUBSCRIPTIONS, WRITES } from '../../gateway/limits/root-fields.ts';
 import type { Rule } from '../../platform/access/policy.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
@@ -123,5 +123,13 @@ describe('the media service', () => {
   it('has its subscriptions that start paid work counted as starts', () => {
     const paid = fields.filter(({ kind, rule }) => kind === 'subscription' && rule === 'spend');
     expect(paid.map(({ name }) => name)).toEqual(PAID_SUBSCRIPTIONS);
+  });
+
+  it('has its mutations that start or sell nothing counted as writes', () => {
+    const starts: readonly Rule[] = ['spend', 'unpaid', 'service'];
+    const writes = fields.filter(
+      ({ kind, name, rule }) => kind === 'mutation' && !starts.includes(rule) && name !== 'checkout',
+    );
+    expect(writes.map(({ name }) => name).toSorted()).toEqual(WRITES.toSorted());
   });
 });

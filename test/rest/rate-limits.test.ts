@@ -5,7 +5,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2' } });
+  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2,write=4' } });
 });
 afterAll(() => kiln.close());
 
@@ -14,8 +14,14 @@ it('refuses with 429 what is over the rate, per class of operation, and says whe
   const first = await create();
   expect(first.headers.get('x-ratelimit-limit')).toBe('2');
   expect(first.headers.get('x-ratelimit-remaining')).toBe('1');
-  // A request that is refused is counted as well.
-  expect((await rest(kiln.url, 'POST', '/api/task/create/task', {})).status).toBe(422);
+  // What is refused, an upload and a change of a catalog start nothing: they are counted as writes.
+  const invalid = await rest(kiln.url, 'POST', '/api/task/create/task', {});
+  expect([invalid.status, invalid.headers.get('x-ratelimit-limit')]).toEqual([422, '4']);
+  const created = await rest(kiln.url, 'POST', '/api/template/create', { task_type: 'counted', prompt: 'x' });
+  expect(created.headers.get('x-ratelimit-remaining')).toBe('2');
+  const unknown = await rest(kiln.url, 'POST', '/api/task/create/task', { task_type: 'tea', prompt: '' });
+  expect([unknown.body.status, unknown.headers.get('x-ratelimit-remaining')]).toEqual([false, '1']);
+  expect((await create()).body.status).toBe(true);
   const refused = await create();
   expect([refused.status, refused.body]).toEqual([
     429,

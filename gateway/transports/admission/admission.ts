@@ -19,8 +19,8 @@ import type { OperationRequest } from './read-operation.ts';
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
 export interface Admission {
   /**
-   * Checks a document and counts it against the caller: a read, before it is checked, and starts for what starts work:
-   * one per root field of a mutation, and one for a subscription that spends. `isCounted`: the read was counted before.
+   * Checks a document and counts it against the caller: a read, before it is checked, and per root field of a mutation a
+   * start or a write; a subscription that spends is a start. `isCounted`: the read was counted before.
    */
   admit(request: OperationRequest, caller: Caller, isCounted?: boolean): Promise<Admitted | Refusal>;
 }
@@ -30,6 +30,8 @@ interface Operation {
   readonly document: DocumentNode;
   /** How many starts it counts as. */
   readonly starts: number;
+  /** How many writes. */
+  readonly writes: number;
 }
 
 /** An operation that may run. */
@@ -54,6 +56,8 @@ export interface AdmissionOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Root fields of subscriptions that start paid work. */
   readonly paidSubscriptions?: readonly string[] | undefined;
+  /** Root fields of mutations that start no work. */
+  readonly writes?: readonly string[] | undefined;
 }
 
 /** Cache of admitted documents by their text; sizes are in characters. */
@@ -62,7 +66,7 @@ const MAX_ERRORS = 20;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { apiSchema, limits, rateLimiter, paidSubscriptions = [] } = options;
+  const { apiSchema, limits, rateLimiter, paidSubscriptions = [], writes = [] } = options;
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;
 
@@ -82,12 +86,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (errors.length > 0) return errors.map(withCode);
     const operation = getOperationAST(document, operationName);
     if (!operation) return [unknownOperation(operationName)];
-    const isPaid = rootFieldsOf(document, operation).some((name) => paidSubscriptions.includes(name));
-    const starts =
-      operation.operation === OperationTypeNode.MUTATION
-        ? measureDocument(document).rootFields
-        : Number(isPaid);
-    return { kind: operation.operation, document, starts };
+    const names = rootFieldsOf(document, operation);
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const written = isMutation ? names.filter((name) => writes.includes(name)).length : 0;
+    const starts = isMutation
+      ? Math.max(0, measureDocument(document).rootFields - written)
+      : Number(names.some((name) => paidSubscriptions.includes(name)));
+    return { kind: operation.operation, document, starts, writes: written };
   }
 
   return {
@@ -102,8 +107,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
         operation = judged;
         known.set(key, operation, { size: key.length });
       }
-      if (operation.starts > 0) {
-        rate = await rateLimiter?.take(caller, 'start', operation.starts);
+      for (const [rateClass, points] of [
+        ['write', operation.writes],
+        ['start', operation.starts],
+      ] as const) {
+        if (points === 0) continue;
+        rate = await rateLimiter?.take(caller, rateClass, points);
         if (rate?.allowed === false) return tooMany(rate);
       }
       return { operation, rate };

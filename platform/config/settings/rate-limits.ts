@@ -1,27 +1,57 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 /** Requests per minute and caller, by class; null when limits are off. */
 export type RateLimits = { readonly [Class in RateClass]: number } | null;
 
-/** Classes of requests: reading a task's status, reading anything else, starting or changing something. */
-type RateClass = 'status' | 'read' | 'start';
+/** Limits of one caller in place of the others': classes that are not named keep theirs; null when it has none. */
+export interface CallerRates {
+  /** The id of a caller (`key_...`, `usr_...`), or an address or CIDR range. */
+  readonly caller: string;
+  readonly limits: Partial<NonNullable<RateLimits>> | null;
+}
 
-const DEFAULTS: Readonly<Record<RateClass, number>> = { status: 6_000, read: 1_200, start: 120 };
-const REMEDY = 'must be on, off, or a list such as status=6000,read=1200,start=120 (requests a minute)';
+/** Classes of requests: the status of a task, other reads, starts of work, other changes. */
+type RateClass = 'status' | 'read' | 'start' | 'write';
+
+const DEFAULTS: Readonly<Record<RateClass, number>> = { status: 6_000, read: 1_200, start: 120, write: 600 };
+const EXAMPLE = 'status=6000,read=1200,start=120,write=600 (requests a minute)';
+const REMEDY = `must be on, off, or a list such as ${EXAMPLE}`;
+const CALLERS_REMEDY = `must be callers with their limits, such as key_shop start=1000,write=5000; 10.0.0.0/8 off`;
 
 /** RATE_LIMIT: on, off, or class=perMinute; classes that are not named keep their default. */
 export const rateLimits = z.string().transform((value, context): RateLimits => {
   const text = value.toLowerCase();
   if (text === 'on') return DEFAULTS;
   if (text === 'off') return null;
-  const limits = { ...DEFAULTS };
-  for (const entry of value.split(',')) {
-    const found = /^\s*(status|read|start)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry);
-    if (found === null) {
-      context.addIssue({ code: 'custom', message: REMEDY });
-      return z.NEVER;
-    }
-    limits[found[1] as RateClass] = Number(found[2]);
-  }
-  return limits;
+  const named = namedLimits(value);
+  if (named !== null) return { ...DEFAULTS, ...named };
+  context.addIssue({ code: 'custom', message: REMEDY });
+  return z.NEVER;
 });
+
+/** RATE_LIMIT_CALLERS: `caller limits` separated by semicolons. */
+export const callerRates = z.string().transform((value, context): readonly CallerRates[] => {
+  const entries = value.split(';').filter((entry) => entry.trim() !== '');
+  const rates = entries.map(callerRate);
+  if (rates.every((rate) => rate !== null)) return rates;
+  context.addIssue({ code: 'custom', message: CALLERS_REMEDY });
+  return z.NEVER;
+});
+
+function callerRate(entry: string): CallerRates | null {
+  const [, caller = '', words = ''] = /^\s*(\S+)\s+(\S.*?)\s*$/s.exec(entry) ?? [];
+  if (!/^(key|usr)_\S+$/.test(caller) && !ipaddr.isValid(caller) && !ipaddr.isValidCIDR(caller)) return null;
+  if (words.toLowerCase() === 'off') return { caller, limits: null };
+  const limits = namedLimits(words);
+  return limits && { caller, limits };
+}
+
+/** `class=perMinute` separated by commas; null when it is something else. */
+function namedLimits(value: string): Partial<NonNullable<RateLimits>> | null {
+  const found = value
+    .split(',')
+    .map((entry) => /^\s*(status|read|start|write)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry));
+  if (found.includes(null)) return null;
+  return Object.fromEntries(found.map((entry) => [entry?.[1], Number(entry?.[2])]));
+}

@@ -17,7 +17,7 @@ import {
   integer,
   oneOf,
 } from './formats.ts';
-import { rateLimits } from './rate-limits.ts';
+import { callerRates, rateLimits } from './rate-limits.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
 
@@ -83,8 +83,13 @@ export const settings = {
   ),
   RATE_LIMIT: setting(
     rateLimits,
-    'on (status=6000,read=1200,start=120 requests per minute and caller), off, or such a list',
+    'on (status=6000,read=1200,start=120,write=600 requests per minute and caller), off, or such a list',
     'on',
+  ),
+  RATE_LIMIT_CALLERS: setting(
+    callerRates,
+    'limits of single callers (key_..., usr_..., an address or CIDR range) in place of those: key_shop start=1000,write=5000; 10.0.0.7 off',
+    '',
   ),
   CONNECTION_LIMIT: setting(
     integer(0, 1_000_000),
