@@ -66,7 +66,12 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   reader.read('path', new Map(Object.entries(pathParams)), decodeSegment);
   const { json = {}, rawBody = Buffer.alloc(0) } = await readBody(options, reader);
   const { problems, conflicts, values, sent, notes } = reader;
-  if (problems.length > 0) return { problems };
+  if (problems.length > 0) {
+    // What a problem tells of was read.
+    const told = new Set(problems.map(({ loc }) => loc[1]));
+    ignored.splice(0, ignored.length, ...ignored.filter((name) => !told.has(name)));
+    return { problems };
+  }
   if (conflicts.length > 0) throw new AppError('BAD_USER_INPUT', conflicts.join('; '));
   if (route.body !== undefined) applyFieldGroups(route.body, reader);
   return { input: Object.fromEntries(values), sent, notes, json, rawBody };

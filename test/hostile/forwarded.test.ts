@@ -12,7 +12,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 let behindProxies: KilnUnderTest;
 let withoutProxies: KilnUnderTest;
 beforeAll(async () => {
-  const RATE_LIMIT = 'status=100000,read=100000,start=100000';
+  const RATE_LIMIT = 'status=100000,read=100000,start=100000,write=100000';
   [behindProxies, withoutProxies] = await Promise.all([
     startKiln({ settings: { RATE_LIMIT, TRUST_PROXY: '127.0.0.1,10.0.0.0/8' } }),
     startKiln({ settings: { RATE_LIMIT } }),

@@ -32,7 +32,7 @@ let elsewhere: string;
 let before: SignInData;
 const others: Program[] = [];
 beforeAll(async () => {
-  kiln = await startSplitKiln({ RATE_LIMIT: `status=6,read=${MANY},start=${MANY}` });
+  kiln = await startSplitKiln({ RATE_LIMIT: `status=6,read=${MANY},start=${MANY},write=${MANY}` });
   // Tasks stay where they are: whoever follows one waits.
   await kiln.end('worker', 'SIGTERM');
   // The key that signs now has signed for the last time: whoever starts next makes its successor.
