@@ -55,7 +55,8 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResp
   const { route, context } = run;
   if (route.rule !== undefined) enforce(route.rule, context.caller, deps.settings.authMode);
   const read = await readParts(deps, run);
-  if ('problems' in read) return run.style.invalid(read.problems, { traceId: context.caller.traceId, ignored: run.ignored });
+  if ('problems' in read)
+    return run.style.invalid(read.problems, { traceId: context.caller.traceId, ignored: run.ignored });
   return replyTo(deps, run, read);
 }
 

@@ -50,10 +50,17 @@ describe('a field that no operation reads', () => {
   });
 
   it('is named by a refusal too', async () => {
-    const invalid = await server.send('POST', '/api/task/create/task', { json: { prmopt: 'a cup', seed: 7 } });
+    const invalid = await server.send('POST', '/api/task/create/task', {
+      json: { prmopt: 'a cup', seed: 7 },
+    });
     expect([invalid.status, invalid.headers.get('x-ignored-fields')]).toEqual([422, 'prmopt, seed']);
     expect(invalid.body).toMatchObject({ ignored: ['prmopt', 'seed'] });
-    const refused = await post(custom, { prompt: 'a cup', ar: '16:9', aspect_ratio: '9:16', quality: 'high' });
+    const refused = await post(custom, {
+      prompt: 'a cup',
+      ar: '16:9',
+      aspect_ratio: '9:16',
+      quality: 'high',
+    });
     expect(refused.body).toMatchObject({ status: false, msg: expect.stringContaining('(ignored: quality)') });
     const template = await server.send('POST', '/templates?dry=1', { json: { title: 'Poster' } });
     expect([template.status, template.headers.get('x-ignored-fields')]).toEqual([400, 'dry, title']);

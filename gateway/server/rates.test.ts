@@ -2,7 +2,8 @@ import { createClient } from 'graphql-ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { createRateLimiter, type RateLimits } from '../limits/rate-limit.ts';
+import { createRateLimiter } from '../limits/rate-limit.ts';
+import type { RateLimits } from '../limits/rates.ts';
 import { post, startTestGateway, type TestGateway } from './server-under-test.fixture.ts';
 
 let gateway: TestGateway;

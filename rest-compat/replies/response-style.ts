@@ -11,7 +11,10 @@ export interface ResponseStyle {
   /** The body of a success. */
   success(reply: object, facts: SuccessFacts): object;
   /** The response to inputs that are not as documented. */
-  invalid(problems: readonly Problem[], facts: RefusalFacts): { readonly status: number; readonly body: object };
+  invalid(
+    problems: readonly Problem[],
+    facts: RefusalFacts,
+  ): { readonly status: number; readonly body: object };
   /** The response to whatever was thrown. */
   failure(thrown: unknown, facts: RefusalFacts): FailureResponse;
   /** The body of a response to what reaches no route: an unknown path, a wrong method, a bad credential. */

@@ -242,7 +242,10 @@ const failures = {
     required: ['detail'],
     properties: {
       detail: { ...listOf(schemaRef('ValidationError')), title: 'Detail' },
-      ignored: withDescription(listOf(string), 'What was sent and is not read; absent where there is nothing.'),
+      ignored: withDescription(
+        listOf(string),
+        'What was sent and is not read; absent where there is nothing.',
+      ),
     },
     title: 'HTTPValidationError',
   },
