@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 
-import { newId } from '../../platform/ids.ts';
 import { startQueue, STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
-import { BINDINGS, ENDED, type ModelProcess, type World } from './world.ts';
+import * as executions from '../../subgraphs/workflow/executions/lifecycle.ts';
+import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { dueQueues, ENDED } from './model-queue.ts';
+import { BINDINGS, type ModelProcess } from './process.ts';
+import { buy, submit } from './submissions.ts';
+import type { World } from './world.ts';
 
 /** One thing that happens, and how many outside calls go on before the next. */
 export interface Action {
@@ -14,6 +18,8 @@ export interface Action {
 
 const SECONDS = [2, 16, 25, 60, 150, 400, 2_000];
 const QUEUES = [...BINDINGS.map(startQueue), STORE_QUEUE];
+/** Of the workflow subgraph: starts, ends, refunds and cancels of executions. */
+const PAID_QUEUES = [executions.startQueue, executions.endedQueue, refundQueue, executions.cancelQueue];
 
 const pick = <Item>(items: readonly Item[], choice: number): Item | undefined => items[choice % items.length];
 const processOf = (world: World, choice: number): ModelProcess => {
@@ -21,27 +27,32 @@ const processOf = (world: World, choice: number): ModelProcess => {
   if (process === undefined) throw new Error('no process');
   return process;
 };
+const isPaid = ({ payments }: World): boolean => payments.charges.size > 0;
 
 /** What can happen, with how often it does. */
 const ACTIONS = {
-  submit: [3, (world, choice) => submit(world, choice)],
-  deliver: [
-    10,
-    (world, choice) => {
-      const process = processOf(world, choice);
-      world.begin(process, () => process.deliver(pick(QUEUES, choice >> 1) ?? ''));
-    },
-  ],
-  poll: [5, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
-  pollLater: [
+  submit: [3, (world, choice) => submit(world, processOf(world, choice >> 2), choice)],
+  buy: [1, (world, choice) => buy(world, processOf(world, choice >> 2), choice)],
+  work: [
     6,
-    async (world, choice) => {
-      await world.letPass(pick(SECONDS, choice) ?? 2);
-      run(world, choice, ({ worker }) => worker.poller.poll());
+    (world, choice) =>
+      run(world, choice, async (process) => {
+        for (const queue of await dueQueues(world)) await process.deliver(queue);
+        await process.worker.poller.poll();
+      }),
+  ],
+  deliver: [6, (world, choice) => deliver(world, choice, QUEUES)],
+  deliverPaid: [3, (world, choice) => (isPaid(world) ? deliver(world, choice, PAID_QUEUES) : undefined)],
+  poll: [3, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
+  pollLater: [4, (world, choice) => pollLater(world, choice, pick(SECONDS, choice) ?? 2)],
+  recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
+  sweep: [
+    2,
+    (world, choice) => {
+      const isMoney = choice % 2 === 1 && isPaid(world);
+      run(world, choice >> 1, ({ worker, commerce }) => (isMoney ? commerce.sweep() : worker.sweep()));
     },
   ],
-  recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
-  sweep: [2, (world, choice) => run(world, choice, ({ worker }) => worker.sweep())],
   cancel: [
     2,
     (world, choice) => {
@@ -50,18 +61,17 @@ const ACTIONS = {
     },
   ],
   crash: [2, (world, choice) => world.restart(choice % world.processes.length)],
-  letPass: [4, (world, choice) => world.letPass(pick(SECONDS, choice) ?? 2)],
+  letPass: [2, (world, choice) => world.letPass(pick(SECONDS, choice) ?? 2)],
   finish: [4, (world, choice) => end(world, choice, 'finished')],
   fail: [1, (world, choice) => end(world, choice, 'failed')],
   lose: [1, (world, choice) => end(world, choice, 'lost')],
-  silence: [2, (world) => void (world.upstream.isSilent = !world.upstream.isSilent)],
-  failCancels: [1, (world) => void (world.upstream.cancelsFail = !world.upstream.cancelsFail)],
+  silence: [1, ({ upstream }) => void (upstream.isSilent = !upstream.isSilent)],
+  outage: [1, outage],
+  failCancels: [1, ({ upstream }) => void (upstream.cancelsFail = !upstream.cancelsFail)],
   failStart: [
     2,
-    (world, choice) =>
-      void world.upstream.nextStarts.push(
-        pick(['refused', 'cut', 'accepted-and-cut'] as const, choice) ?? 'cut',
-      ),
+    ({ upstream }, choice) =>
+      void upstream.nextStarts.push(pick(['refused', 'cut', 'accepted-and-cut'] as const, choice) ?? 'cut'),
   ],
   webhook: [
     1,
@@ -74,22 +84,40 @@ const ACTIONS = {
   ],
   loseJob: [
     1,
-    async (world, choice) => {
-      await world.pool.query(
+    async ({ pool }, choice) => {
+      await pool.query(
         `delete from model_jobs where id = (select id from model_jobs where queue <> $2 order by id offset $1 limit 1
           for update skip locked)`,
         [choice % 3, ENDED],
       );
     },
   ],
-  storeUnavailable: [1, (world) => void (world.files.unavailable = world.files.unavailable > 0 ? 0 : 3)],
-  removeBinding: [
+  storeUnavailable: [1, ({ files }) => void (files.unavailable = files.unavailable > 0 ? 0 : 3)],
+  changeBindings: [
     1,
     (world, choice) => {
       const id = pick(BINDINGS, choice) ?? '';
       if (!world.removed.delete(id)) world.removed.add(id);
+      return world.restart(choice % world.processes.length);
     },
   ],
+  mediaAway: [1, ({ media }) => void (media.isAway = !media.isAway)],
+  refundPart: [
+    2,
+    (world, choice) => {
+      const paymentId = pick([...world.payments.charges.keys()], choice);
+      if (paymentId === undefined) return;
+      const key = `key-${choice % 2}`;
+      world.parts.set(`${paymentId}/${key}`, [paymentId, key]);
+      run(world, choice >> 1, ({ commerce }) => commerce.refundPart(paymentId, key));
+    },
+  ],
+  failRefund: [
+    1,
+    ({ payments }, choice) =>
+      void payments.nextRefunds.push(pick(['answer lost', 'refused'] as const, choice) ?? 'refused'),
+  ],
+  forgetRefunds: [1, ({ payments }) => payments.forget()],
 } as const satisfies Record<string, readonly [number, (world: World, choice: number) => unknown]>;
 
 /** A caller that may do everything. */
@@ -104,47 +132,53 @@ const INTERNAL = {
 /** Makes an action happen; what it begins goes on beside the next ones. */
 export async function perform(world: World, { name, choice, steps }: Action): Promise<void> {
   await ACTIONS[name][1](world, choice);
-  await world.schedule.advance(steps);
+  // A round of work is many calls: of some, all are made before the next thing happens.
+  await world.schedule.advance(name === 'work' ? steps * 6 : steps);
 }
 
 /** The actions of one run. */
 export function actions(): fc.Arbitrary<Action[]> {
   const names = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
-  const name = fc.oneof(
+  const actionOf = (name: fc.Arbitrary<keyof typeof ACTIONS>) =>
+    fc.record({ name, choice: fc.nat(1_000), steps: fc.nat(40) });
+  const any = fc.oneof(
     ...names.map((each) => ({ weight: ACTIONS[each][0] as number, arbitrary: fc.constant(each) })),
   );
-  const action = fc.record({ name, choice: fc.nat(1_000), steps: fc.nat(40) });
-  const first = fc.record({ name: fc.constant('submit' as const), choice: fc.nat(1_000), steps: fc.nat(40) });
   return fc
-    .tuple(first, fc.array(action, { maxLength: 25, size: 'max' }))
-    .map(([one, rest]) => [one, ...rest]);
+    .tuple(
+      actionOf(fc.constantFrom('submit', 'submit', 'buy')),
+      fc.array(actionOf(any), { maxLength: 25, size: 'max' }),
+    )
+    .map(([first, rest]) => [first, ...rest]);
 }
 
 function run(world: World, choice: number, body: (process: ModelProcess) => Promise<unknown>): void {
   const process = processOf(world, choice);
-  world.begin(process, () => body(process));
+  process.begin(() => body(process));
 }
 
-function submit(world: World, choice: number): void {
-  const id = newId();
-  const work =
-    choice % 3 === 0
-      ? ({ ...RECIPE, presetPrompts: ['one', 'two'] } as const)
-      : ({ kind: 'IMAGE', generator: choice % 3 === 1 ? 'test' : 'call', prompt: 'a fox' } as const);
-  const submission = { work, fileIds: [], idempotencyKey: null, fingerprint: null };
-  world.taskIds.push(id);
-  run(world, choice >> 2, ({ service }) =>
-    service.start({ ...submission, id, owner: 'usr_model', onEnd: ENDED }),
-  );
+function deliver(world: World, choice: number, queues: readonly string[]): void {
+  run(world, choice, (process) => process.deliver(pick(queues, choice >> 1) ?? ''));
 }
 
-const RECIPE = {
-  kind: 'RECIPE',
-  taskType: 'tea',
-  prompt: 'a cup',
-  aspectRatio: '1:1',
-  templatePrompt: null,
-} as const;
+async function pollLater(world: World, choice: number, seconds: number): Promise<void> {
+  await world.letPass(seconds);
+  run(world, choice, ({ worker }) => worker.poller.poll());
+}
+
+/** Nobody answers for some minutes, or nobody cancels what has taken too long; the poller goes on asking. */
+async function outage(world: World, choice: number): Promise<void> {
+  const { upstream, schedule } = world;
+  if (!upstream.purchases.some(({ state }) => state === 'running')) return;
+  const isShort = choice % 2 === 0;
+  if (isShort) upstream.isSilent = true;
+  else upstream.cancelsFail = true;
+  for (let calls = isShort ? choice % 13 : 1; calls > 0; calls -= 1) {
+    await pollLater(world, choice >> 1, isShort ? 31 : 150);
+    await schedule.advance(60);
+  }
+  if (isShort) upstream.isSilent = false;
+}
 
 function end({ upstream }: World, choice: number, state: 'finished' | 'failed' | 'lost'): void {
   const purchase = pick(

@@ -2,12 +2,13 @@ import { parseArgs } from 'node:util';
 
 import { checkModel } from './model.ts';
 
-/** Runs the model of the task engine: `npm run model -- --runs 20000 --seed 7 --minutes 30`. */
+/** Runs the model of the task engine: `npm run model -- --runs 20000 --seed 7 --minutes 30 --lanes 1`. */
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string' },
     minutes: { type: 'string' },
+    lanes: { type: 'string', default: '4' },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
@@ -16,6 +17,7 @@ const started = performance.now();
 const tried = await checkModel({
   runs: Number(values.runs),
   seed,
+  lanes: Number(values.lanes),
   ...(values.minutes !== undefined && { timeoutMs: Number(values.minutes) * 60_000 }),
 });
 const seconds = Math.round((performance.now() - started) / 1000);

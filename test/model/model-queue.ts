@@ -13,6 +13,9 @@ export const MODEL_JOBS = `create table if not exists model_jobs (
   id bigint generated always as identity primary key, queue text not null, data jsonb not null,
   start_after timestamptz not null default now(), failures integer not null default 0)`;
 
+/** Queue that hears of the ends of tasks that nobody has paid for; nobody works on it. */
+export const ENDED = 'model.ended';
+
 /** Most failures of a job before it is given up. */
 const MAX_FAILURES = 2;
 
@@ -49,17 +52,41 @@ interface ModelJob {
   readonly failures: number;
 }
 
-/** Delivers the oldest due job of a queue that nobody works on; false when there is none. */
+/** Where jobs are, and who works on which. */
+export interface DeliveryOptions {
+  readonly pool: Pool;
+  readonly active: Map<string, ScheduledProcess>;
+}
+
+/** Queues with a due job, but for those that only listen. */
+export async function dueQueues({ pool }: DeliveryOptions): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ queue: string }>(
+    'select distinct queue from model_jobs where queue <> $1 and start_after <= now() order by queue',
+    [ENDED],
+  );
+  return rows.map(({ queue }) => queue);
+}
+
+/** Works on a queue, as long as there is room. */
+export interface ModelWork {
+  readonly queue: string;
+  readonly handler: JobHandler;
+  readonly capacity?: (() => Promise<number>) | undefined;
+}
+
+/** Delivers the oldest due job of a queue that nobody works on; false when there is none, or no room for it. */
 export async function deliverJob(
-  { pool, active }: { readonly pool: Pool; readonly active: Map<string, ScheduledProcess> },
+  { pool, active }: DeliveryOptions,
   process: ScheduledProcess,
-  { queue, handler }: { readonly queue: string; readonly handler: JobHandler },
+  { queue, handler, capacity }: ModelWork,
 ): Promise<boolean> {
   const { rows } = await pool.query<ModelJob>(
     'select id, queue, data, failures from model_jobs where queue = $1 and start_after <= now() order by id',
     [queue],
   );
-  const job = rows.find(({ id }) => active.get(id)?.isCrashed() ?? true);
+  const isFree = ({ id }: ModelJob): boolean => active.get(id)?.isCrashed() ?? true;
+  if (!rows.some(isFree) || (capacity !== undefined && (await capacity()) <= 0)) return false;
+  const job = rows.find(isFree);
   if (job === undefined || process.isCrashed()) return false;
   const { id, data, failures } = job;
   active.set(id, process);

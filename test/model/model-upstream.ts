@@ -16,6 +16,8 @@ interface Purchase {
   /** `task/step`. */
   readonly step: string;
   state: 'running' | 'finished' | 'failed' | 'lost' | 'cancelled';
+  /** Nobody has answered about it: after some time its slot is given up, though it may run. */
+  isUnanswered: boolean;
 }
 
 /** An upstream that keeps a journal of what it took, and misbehaves as it is told. */
@@ -36,10 +38,12 @@ const isCall = (binding: string): boolean => binding.startsWith('call');
 const OUTCOME: Outcome = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
 const silence = (startUnknown = false) => new UpstreamError('UNAVAILABLE', 'no answer', { startUnknown });
 
-/** Makes it; `concurrency` is what every binding may have at once. */
-export function createModelUpstream(concurrency: number): ModelUpstream {
-  const state: State = {
-    concurrency,
+/** What every binding may have at once. */
+export const CONCURRENCY = 1;
+
+/** Makes it. */
+export function createModelUpstream(): ModelUpstream {
+  const state: ModelUpstream = {
     purchases: [],
     violations: [],
     isSilent: false,
@@ -55,11 +59,9 @@ export function createModelUpstream(concurrency: number): ModelUpstream {
   return state;
 }
 
-type State = ModelUpstream & { readonly concurrency: number };
-
 /** Who calls, on whose account. */
 interface Caller {
-  readonly upstream: State;
+  readonly upstream: ModelUpstream;
   readonly process: ScheduledProcess;
   readonly binding: string;
 }
@@ -67,15 +69,21 @@ interface Caller {
 const isLive = ({ state }: Purchase): boolean => state === 'running';
 
 function buy({ upstream, binding }: Caller, reference: string): void {
-  const { purchases, violations, concurrency } = upstream;
+  const { purchases, violations } = upstream;
   const step = reference.split('/').slice(0, 2).join('/');
   const isPaid = (each: Purchase) => each.step === step && (isLive(each) || each.state === 'finished');
   if (purchases.some(isPaid)) violations.push(`bought twice: ${reference}`);
   if (purchases.some((each) => each.reference === reference)) violations.push(`sent twice: ${reference}`);
-  const live = purchases.filter((each) => isLive(each) && each.binding === binding);
-  if (live.length >= concurrency) violations.push(`too many at ${binding}: ${reference}`);
+  const live = purchases.filter((each) => isLive(each) && !each.isUnanswered && each.binding === binding);
+  if (live.length >= CONCURRENCY) violations.push(`too many at ${binding}: ${reference}`);
   // What is answered on the spot is over with its start.
-  purchases.push({ binding, reference, step, state: isCall(binding) ? 'finished' : 'running' });
+  purchases.push({
+    binding,
+    reference,
+    step,
+    state: isCall(binding) ? 'finished' : 'running',
+    isUnanswered: false,
+  });
 }
 
 async function start(caller: Caller, reference: string): Promise<void> {
@@ -99,6 +107,11 @@ function jobsOf(caller: Caller): JobCapability {
   const { upstream, process } = caller;
   const purchaseOf = ({ reference }: Handle) =>
     upstream.purchases.find((purchase) => purchase.reference === reference);
+  function stayQuiet(handle: Handle): never {
+    const purchase = purchaseOf(handle);
+    if (purchase !== undefined) purchase.isUnanswered = true;
+    throw silence();
+  }
   return {
     pollMs: 1_000,
     async start(_request, { reference }) {
@@ -107,12 +120,12 @@ function jobsOf(caller: Caller): JobCapability {
     },
     async find(reference) {
       await process.gate('find');
-      if (upstream.isSilent) throw silence();
+      if (upstream.isSilent) stayQuiet({ reference });
       return purchaseOf({ reference }) === undefined ? 'absent' : { reference };
     },
     async status(handle) {
       await process.gate('status');
-      if (upstream.isSilent) throw silence();
+      if (upstream.isSilent) stayQuiet(handle);
       const state = purchaseOf(handle)?.state ?? 'lost';
       await process.gate('answer of status');
       if (state === 'lost') throw new UpstreamError('LOST', 'no such work');
@@ -122,7 +135,7 @@ function jobsOf(caller: Caller): JobCapability {
     },
     async cancel(handle) {
       await process.gate('cancel');
-      if (upstream.isSilent || upstream.cancelsFail) throw silence();
+      if (upstream.isSilent || upstream.cancelsFail) stayQuiet(handle);
       const purchase = purchaseOf(handle);
       if (purchase === undefined || !isLive(purchase)) return 'too-late';
       purchase.state = 'cancelled';

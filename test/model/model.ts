@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 
-import { createDatabase } from '../../platform/database/database.ts';
+import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { migrate } from '../../platform/database/migrations.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
+import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { testDatabase } from '../kit/database/postgres.ts';
 import { actions } from './actions.ts';
 import { MODEL_JOBS } from './model-queue.ts';
@@ -16,41 +17,77 @@ export interface ModelOptions {
   readonly seed?: number;
   /** Longest time in milliseconds; what was not tried by then is left out. */
   readonly timeoutMs?: number;
+  /** Campaigns beside each other, each with a database and a seed of its own, so that the processors have work (default 4). */
+  readonly lanes?: number;
+}
+
+/** A campaign under way; `isOver` once one of the lanes has found something. */
+interface Campaign extends ModelOptions {
+  readonly seed: number;
+  tried: number;
+  isOver: boolean;
 }
 
 /**
  * Random interleavings of what happens to the engine, on a real PostgreSQL. Rejects with the smallest run that breaks an
- * invariant, and the seed that repeats it; answers how many were tried.
+ * invariant, and the seed that repeats it in one lane; answers how many were tried.
  */
-export async function checkModel({ runs, seed, timeoutMs }: ModelOptions): Promise<number> {
-  const home = await testDatabase();
+export async function checkModel({ lanes = 4, ...options }: ModelOptions): Promise<number> {
+  const campaign: Campaign = { seed: Date.now() % 2 ** 31, ...options, tried: 0, isOver: false };
+  const shares = Array.from({ length: lanes }, (_, lane) => Math.floor((options.runs + lane) / lanes));
+  await Promise.all(
+    shares.map((runs, lane) => checkLane(campaign, { runs, seed: (campaign.seed + lane) % 2 ** 31 })),
+  );
+  return campaign.tried;
+}
+
+async function checkLane(
+  campaign: Campaign,
+  { runs, seed }: { readonly runs: number; readonly seed: number },
+): Promise<void> {
+  const { timeoutMs } = campaign;
+  await withDatabase(async ({ pool }) => {
+    let isFound = false;
+    const property = fc.asyncProperty(actions(), fc.scheduler(), async (list, scheduler) => {
+      if (campaign.isOver && !isFound) return;
+      campaign.tried += 1;
+      const broken = await runModel(pool, scheduler, list);
+      if (broken.length === 0) return;
+      campaign.isOver = isFound = true;
+      throw new Error(broken.join('\n'));
+    });
+    const limit = timeoutMs === undefined ? {} : { interruptAfterTimeLimit: timeoutMs };
+    await fc.assert(property, { numRuns: runs, seed, ...limit });
+  });
+}
+
+async function withDatabase(use: (database: Database) => Promise<void>): Promise<void> {
   const logger = silentLogger();
+  const home = await testDatabase({
+    template: {
+      name: 'model',
+      prepare: async (config) => {
+        const database = createDatabase({ config, maxConnections: 2, applicationName: 'model', logger });
+        const media = { schema: 'media', migrations: mediaMigrations };
+        const workflow = { schema: 'workflow', migrations: workflowMigrations };
+        await migrate({ database, sets: [media, workflow], logger });
+        await database.pool.query(MODEL_JOBS);
+        await database.close();
+      },
+    },
+  });
   const database = createDatabase({
     config: home.config,
     maxConnections: 20,
     applicationName: 'model',
     logger,
   });
-  await migrate({ database, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
-  const { pool } = database;
   // A transaction of the model may wait for its turn as long as it takes.
-  pool.on('connect', (client) => void client.query('set idle_in_transaction_session_timeout = 0'));
-  await pool.query(MODEL_JOBS);
-  let tried = 0;
-  const property = fc.asyncProperty(actions(), fc.scheduler(), async (list, scheduler) => {
-    tried += 1;
-    const broken = await runModel(pool, scheduler, list);
-    if (broken.length > 0) throw new Error(broken.join('\n'));
-  });
+  database.pool.on('connect', (client) => void client.query('set idle_in_transaction_session_timeout = 0'));
   try {
-    await fc.assert(property, {
-      numRuns: runs,
-      ...(seed !== undefined && { seed }),
-      ...(timeoutMs !== undefined && { interruptAfterTimeLimit: timeoutMs }),
-    });
+    await use(database);
   } finally {
     await database.close();
     await home.drop();
   }
-  return tried;
 }

@@ -1,8 +1,11 @@
 import type { Pool } from 'pg';
 
 import { perform, type Action } from './actions.ts';
+import { brokenInvariants } from './invariants.ts';
+import { dueQueues } from './model-queue.ts';
+import type { ModelProcess } from './process.ts';
 import type { Scheduler } from './scheduled-process.ts';
-import { createWorld, ENDED, type World } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 /** Most rounds after which everything must have ended, each a while later than the one before. */
 const MAX_ROUNDS = 40;
@@ -11,15 +14,16 @@ const MAX_ROUNDS = 40;
 export async function runModel(
   pool: Pool,
   scheduler: Scheduler,
-  actions: readonly Action[],
+  list: readonly Action[],
 ): Promise<readonly string[]> {
-  await pool.query('delete from media.task_events; delete from media.tasks; delete from model_jobs');
+  await pool.query(`delete from media.task_events; delete from media.tasks; delete from model_jobs;
+    delete from workflow.refunds; delete from workflow.payments; delete from workflow.executions`);
   const world = createWorld(pool, scheduler);
-  for (const action of actions) await perform(world, action);
+  for (const action of list) await perform(world, action);
   await world.schedule.drain(world.isIdle);
   world.schedule.free();
   await settle(world);
-  const broken = [...world.upstream.violations, ...(await brokenInvariants(world))];
+  const broken = await brokenInvariants(world);
   const thrown = world.errors.map(
     (error) => `thrown: ${error instanceof Error ? error.stack : String(error)}`,
   );
@@ -29,54 +33,44 @@ export async function runModel(
 
 /** The world behaves from here on: whatever was accepted must end. */
 async function settle(world: World): Promise<void> {
-  const { upstream, files, pool } = world;
+  const { upstream, payments, files, media } = world;
   Object.assign(upstream, { isSilent: false, cancelsFail: false });
-  upstream.nextStarts.length = 0;
-  files.unavailable = 0;
+  upstream.nextStarts.length = payments.nextRefunds.length = files.unavailable = 0;
+  media.isAway = false;
+  payments.forget();
+  await world.restart(0);
   const [process] = world.processes;
   if (process === undefined) throw new Error('no process');
+  await askAgain(world, process);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    for (const queue of await dueQueues(pool)) while (await process.deliver(queue));
+    for (const queue of await dueQueues(world)) while (await process.deliver(queue));
     for (const purchase of upstream.purchases) if (purchase.state === 'running') purchase.state = 'finished';
     await process.worker.poller.poll();
     await process.worker.recovery.sweep();
-    const { rows } = await pool.query(`select 1 from media.tasks where ended_at is null
-      union all select 1 from media.attempts where state in ('STARTING', 'RUNNING') limit 1`);
-    if (rows.length === 0) return;
+    if (!(await isOpen(world))) return;
     await world.letPass([20, 60, 400][round % 3] ?? 20);
     if (round > 0) await process.worker.sweep();
+    if (round > 0 && payments.charges.size > 0) await process.commerce.sweep();
   }
 }
 
-async function dueQueues(pool: Pool): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ queue: string }>(
-    'select distinct queue from model_jobs where queue <> $1 and start_after <= now()',
-    [ENDED],
-  );
-  return rows.map(({ queue }) => queue);
+/** Whoever has got no answer asks again, also after the payment provider has forgotten the first time. */
+async function askAgain({ parts }: World, { begin, commerce }: ModelProcess): Promise<void> {
+  for (const [paymentId, key] of parts.values()) {
+    await new Promise<void>((resolve) => {
+      begin(() => commerce.refundPart(paymentId, key).finally(resolve));
+    });
+  }
 }
 
-/** What does not hold at the end of a run. */
-async function brokenInvariants({ pool }: World): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ broken: string }>(
-    `select 'does not end: ' || id || ' ' || state || ', ' || stage as broken from media.tasks where ended_at is null
-    union all select 'holds a slot: ' || reference || ' ' || state || ' ' || coalesce(claim::text, 'unclaimed')
-      from media.attempts where state in ('STARTING', 'RUNNING')
-    union all select 'step is open: ' || step.task_id || '/' || step.step || ' ' || step.state
-      from media.task_steps step join media.tasks task on task.id = step.task_id
-      where task.ended_at is not null and step.state in ('QUEUED', 'RUNNING', 'STORING')
-    union all select 'events: ' || task.id || ' has ' || count(event.seq) || ' up to ' || task.last_seq
-      from media.tasks task left join media.task_events event on event.task_id = task.id
-      group by task.id
-      having count(event.seq) <> task.last_seq or max(event.seq) <> task.last_seq
-        or count(*) filter (where event.state in ('SUCCEEDED', 'FAILED', 'CANCELLED')) <> 1
-        or (array_agg(event.state order by event.seq desc))[1] <> task.state
-    union all select 'end is told ' || count(job.id) || ' times: ' || task.id
-      from media.tasks task left join model_jobs job on job.queue = $1 and job.data ->> 'taskId' = task.id::text
-      group by task.id having count(job.id) <> 1 or max(job.data ->> 'state') <> task.state
-    union all select 'succeeded without a result: ' || id from media.tasks
-      where state = 'SUCCEEDED' and jsonb_array_length(result -> 'mediaIds') = 0`,
-    [ENDED],
-  );
-  return rows.map(({ broken }) => broken);
+async function isOpen({ pool, payments }: World): Promise<boolean> {
+  const { rowCount } = await pool.query(`select from media.tasks where ended_at is null
+    union all select from media.attempts where state in ('STARTING', 'RUNNING')
+    ${
+      payments.charges.size === 0
+        ? ''
+        : `union all select from workflow.executions where ended_at is null
+           union all select from workflow.payments where status = 'PENDING' or refund_due`
+    } limit 1`);
+  return rowCount !== 0;
 }

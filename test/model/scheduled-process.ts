@@ -12,7 +12,7 @@ export interface Scheduler {
 }
 
 /** Longest wait for a statement before it counts as waiting for a lock, in milliseconds. */
-const LOCK_WAIT_MS = 8;
+const LOCK_WAIT_MS = 20;
 
 /** The outside calls of all processes of one run: each waits for its turn, and a crash takes those of one process away. */
 export function createSchedule(scheduler: Scheduler) {
@@ -89,7 +89,9 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
   }
   async function query(client: PoolClient, text: string, values: readonly unknown[]) {
     await gate(labelOf(text));
-    const result = await schedule.track(client.query(text, [...values]));
+    const result = await schedule.track(
+      client.query({ name: statementName(text), text, values: [...values] }),
+    );
     return state.isCrashed ? never<typeof result>() : result;
   }
   async function connect(): Promise<PostgresPoolClient> {
@@ -125,6 +127,14 @@ async function endSession(client: PoolClient): Promise<void> {
   await client.query('rollback');
   await client.query('select pg_advisory_unlock_all()');
   client.release();
+}
+
+/** Names of prepared statements: what PostgreSQL has planned on a connection is not planned again at each of many runs. */
+const names = new Map<string, string>();
+function statementName(text: string): string {
+  const name = names.get(text) ?? `s${names.size}`;
+  names.set(text, name);
+  return name;
 }
 
 /** The name of a statement: its comment, else its first word. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../platform/json.ts';
-import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
+import type { Job, JobHandler, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import { cancelQueue, endedQueue, startQueue } from './lifecycle.ts';
 import { sweepExecutions, type SweepDependencies } from './sweep.ts';
 
@@ -19,6 +19,21 @@ export interface ExecutionWorker {
 /** Seconds one start may take before the job comes back. */
 const startSeconds = 20;
 
+interface ExecutionQueue {
+  readonly queue: string;
+  readonly slots: number;
+  readonly handler: JobHandler;
+}
+
+/** The queues that the worker works; the model of the engine delivers their jobs one by one. */
+export function executionQueues(dependencies: SweepDependencies): readonly ExecutionQueue[] {
+  return [
+    { queue: startQueue, slots: 20, handler: (job) => startJob(dependencies, job) },
+    { queue: endedQueue, slots: 20, handler: (job) => endedJob(dependencies, job) },
+    { queue: cancelQueue, slots: 2, handler: (job) => cancelJob(dependencies, job) },
+  ];
+}
+
 /** Makes the worker; nothing runs before start(). */
 export function createExecutionWorker(dependencies: ExecutionWorkerDependencies): ExecutionWorker {
   const { queue, sweepEveryMs = 60_000 } = dependencies;
@@ -29,11 +44,11 @@ export function createExecutionWorker(dependencies: ExecutionWorkerDependencies)
   return {
     async start() {
       await defineQueues(queue);
-      workers = await Promise.all([
-        queue.work(startQueue, { slots: 20 }, (job) => startJob(dependencies, job)),
-        queue.work(endedQueue, { slots: 20 }, (job) => endedJob(dependencies, job)),
-        queue.work(cancelQueue, { slots: 2 }, (job) => cancelJob(dependencies, job)),
-      ]);
+      workers = await Promise.all(
+        executionQueues(dependencies).map(({ queue: name, slots, handler }) =>
+          queue.work(name, { slots }, handler),
+        ),
+      );
       timer = setInterval(() => {
         // One at a time: a slow media service must not pile up sweeps.
         sweeping ??= sweepExecutions(dependencies, stopping.signal).finally(() => {
@@ -58,7 +73,7 @@ async function defineQueues(queue: Queue): Promise<void> {
   await queue.define(cancelQueue, options);
 }
 
-async function startJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<JobOutcome> {
+async function startJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<JobOutcome> {
   const id = textOf(job.data, 'executionId');
   const [execution] = id === null ? [] : await store.byIds([id]);
   if (execution === undefined) return;
@@ -73,7 +88,7 @@ function pauseAfter(createdAt: Date): number {
   return Math.min(60, Math.max(2, Math.round((Date.now() - createdAt.getTime()) / 10_000)));
 }
 
-async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<JobOutcome> {
+async function endedJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<JobOutcome> {
   const taskId = textOf(job.data, 'taskId');
   const [execution] = taskId === null ? [] : await store.byTaskIds([taskId]);
   if (execution === undefined) return;
@@ -81,7 +96,7 @@ async function endedJob({ store, lifecycle }: ExecutionWorkerDependencies, job: 
   if (outcome === 'open') return { againInSeconds: 2 };
 }
 
-async function cancelJob({ store, lifecycle }: ExecutionWorkerDependencies, job: Job): Promise<void> {
+async function cancelJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<void> {
   const id = textOf(job.data, 'executionId');
   const [execution] = id === null ? [] : await store.byIds([id]);
   if (execution !== undefined) await lifecycle.cancel(execution);

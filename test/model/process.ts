@@ -1,0 +1,153 @@
+import type { EventBus } from '../../platform/events/event-bus.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import type { JobHandler } from '../../platform/queue/queue.ts';
+import type { Binding, GeneratorRegistry } from '../../subgraphs/media/generators/bindings/binding.ts';
+import { createStepPlanner } from '../../subgraphs/media/recipes/planner.ts';
+import { createTaskService } from '../../subgraphs/media/tasks/rules/service.ts';
+import { createRunningAttempts } from '../../subgraphs/media/tasks/running-attempts.ts';
+import { registryOf } from '../../subgraphs/media/tasks/testing/engine.ts';
+import type { MemoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
+import { testBinding } from '../../subgraphs/media/tasks/testing/provider.ts';
+import { createWorkerParts } from '../../subgraphs/media/tasks/work/worker.ts';
+import { createModelCommerce } from './model-commerce.ts';
+import type { ModelPayments } from './model-payments.ts';
+import { createModelQueue, deliverJob, type DeliveryOptions, type ModelWork } from './model-queue.ts';
+import { CONCURRENCY, type ModelUpstream } from './model-upstream.ts';
+import { createScheduledProcess, type Schedule, type ScheduledProcess } from './scheduled-process.ts';
+
+/** Every binding of the model, with one slot each. `test` has two, `call` answers on the spot. */
+export const BINDINGS = ['test#0', 'test#1', 'call#0'];
+
+/** What all processes of a run share. */
+export interface Shared extends DeliveryOptions {
+  readonly schedule: Schedule;
+  readonly upstream: ModelUpstream;
+  readonly payments: ModelPayments;
+  readonly files: MemoryFiles;
+  /** Bindings that are not configured right now. */
+  readonly removed: Set<string>;
+  /** Whether the media subgraph can't be reached. */
+  readonly media: { isAway: boolean };
+  /** Begins something that ends with the process. */
+  begin(crashed: Promise<void>, body: () => Promise<unknown>): void;
+}
+
+const bus: EventBus = {
+  publish: () => {},
+  listen: () => () => {},
+  onGap: () => () => {},
+  listenerCount: () => 0,
+  close: async () => {},
+};
+const LIMITS = {
+  findGraceMs: 0,
+  leaseSeconds: 20,
+  claimStaleSeconds: 15,
+  maxStoreTries: 2,
+  storePauseSeconds: 0,
+  unconfiguredSeconds: 20,
+};
+
+/** One process with its engine. */
+export type ModelProcess = ReturnType<typeof startProcess>;
+
+/** Starts a process with the bindings of this moment. */
+export function startProcess(shared: Shared, name: string) {
+  const process = createScheduledProcess(shared.pool, shared.schedule, name);
+  const { worker, service, commerce, begin, crashed } = enginesOf(shared, process);
+  const queues: readonly ModelWork[] = [
+    ...worker.queues.map(({ slots: { capacity }, ...work }) => ({ ...work, capacity })),
+    ...commerce.queues,
+  ];
+  /** Steps whose start is under way here. */
+  const starting = new Set<string>();
+  return {
+    name,
+    worker,
+    service,
+    commerce,
+    attempts: createRunningAttempts({ database: process.database, bus }),
+    starting,
+    begin,
+    /** Works on the oldest due job of a queue; false when there is none, or no room or no worker for it. */
+    async deliver(queueName: string): Promise<boolean> {
+      const found = queues.find(({ queue }) => queue === queueName);
+      // A process that started without the binding has no worker for its queue.
+      if (found === undefined) return false;
+      return deliverJob(shared, process, { ...found, handler: remembering(starting, found.handler) });
+    },
+    async crash(): Promise<void> {
+      starting.clear();
+      crashed.resolve();
+      await process.crash();
+    },
+  };
+}
+
+function enginesOf(shared: Shared, process: ScheduledProcess) {
+  const { database } = process;
+  const queue = createModelQueue(process);
+  const registry = registryWithout(shared, process);
+  const files = { ...shared.files, store: storing(shared, process) };
+  const planner = createStepPlanner(registry, { recipeGenerator: 'call' });
+  const parts = {
+    database,
+    queue,
+    bus,
+    http: null as never,
+    files,
+    logger: silentLogger(),
+    registry,
+    planner,
+  };
+  const service = createTaskService(parts);
+  const crashed = Promise.withResolvers<void>();
+  const begin = (body: () => Promise<unknown>): void => shared.begin(crashed.promise, body);
+  const { payments } = shared;
+  return {
+    crashed,
+    begin,
+    service,
+    worker: createWorkerParts({ ...parts, eventRetentionDays: 0, queueMaxHours: 0.5, limits: LIMITS }),
+    commerce: createModelCommerce({
+      process,
+      queue,
+      bus,
+      service,
+      payments,
+      isMediaAway: () => shared.media.isAway,
+      begin,
+    }),
+  };
+}
+
+/** A handler that notes which steps it works on. */
+function remembering(steps: Set<string>, handler: JobHandler): JobHandler {
+  return async (job) => {
+    const { taskId, step } = job.data as { taskId: string; step: number };
+    steps.add(`${taskId}/${step}`);
+    try {
+      return await handler(job);
+    } finally {
+      steps.delete(`${taskId}/${step}`);
+    }
+  };
+}
+
+/** The bindings that were configured when the process started: the operator may take one away. */
+function registryWithout({ upstream, removed }: Shared, process: ScheduledProcess): GeneratorRegistry {
+  const bindings = BINDINGS.map((id): Binding => {
+    const change = { concurrency: CONCURRENCY, attemptTimeoutSeconds: 100 };
+    return testBinding(id, upstream.providersOf(process, id), 'http://127.0.0.1:1', change);
+  });
+  return registryOf(...bindings.filter(({ id }) => !removed.has(id)));
+}
+
+function storing({ files }: Shared, process: ScheduledProcess) {
+  return async (...file: Parameters<typeof files.store>) => {
+    await process.gate('store file');
+    const stored = await files.store(...file);
+    await process.gate('file stored');
+    return stored;
+  };
+}
