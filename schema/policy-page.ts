@@ -38,6 +38,7 @@ export function policyPage(policy: Policy): string {
     ...fieldTables(policy),
     ...entityTable(policy),
     ...routeTables(policy),
+    ...keys,
     ...compat,
     ...otherPaths,
   ].join('\n');
@@ -114,10 +115,10 @@ function fieldTables({ fields }: Policy): string[] {
     `## GraphQL: ${subgraph}`,
     '',
     ...table(
-      ['', 'root field', 'rule'],
+      ['', 'root field', 'rule', 'scope of a key'],
       fields
         .filter((field) => field.subgraph === subgraph)
-        .map(({ kind, name, rule }) => [kind, `\`${name}\``, `\`${rule}\``]),
+        .map(({ kind, name, rule, scope }) => [kind, `\`${name}\``, `\`${rule}\``, scope ?? '-']),
     ),
   ]);
 }
@@ -140,17 +141,32 @@ function routeTables({ routes }: Policy): string[] {
     `## REST: ${service}`,
     '',
     ...table(
-      ['route', 'asks', 'rule'],
+      ['route', 'asks', 'rule', 'scopes of a key'],
       routes
         .filter((row) => row.service === service)
-        .map(({ route, asks, rule }) => [
+        .map(({ route, asks, rule, scopes }) => [
           `\`${route.method} ${route.path}\``,
           asks.length === 0 ? '-' : asks.map((name) => `\`${name}\``).join(', '),
           `\`${rule}\``,
+          scopes.join(', ') || '-',
         ]),
     ),
   ]);
 }
+
+const keys = [
+  '## Service keys, and running without paying',
+  '',
+  'A key has scopes: `read`, `start` (work, and the uploads it needs), `manage` (change and end its own things), and `admin`, which is all of them',
+  'and of everybody. A key that is made without any has the first three; those of SERVICE_KEYS have `admin`. Each field and route below names',
+  'the scope it asks for; without it the answer is 403. A key may have an end (`expiresAt`), and a list of the only generators it may use',
+  '(`generators`; `recipe` is what tasks by their task type count as); when it was last used is kept to a minute.',
+  '',
+  'UNPAID_EXECUTIONS says who runs templates that cost something without paying (`unpaid` below): `open` everybody whom the mode lets in, `keys`',
+  '(the default outside of open mode) service keys and administrators, `nobody` no one. Others get 403 and buy it. A template with a',
+  'credit cost of 0 runs for everybody whom the rule lets in.',
+  '',
+];
 
 const compat = [
   '## What a name opens in compat',

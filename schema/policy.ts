@@ -1,6 +1,7 @@
 import { type DocumentNode, getOperationAST, type GraphQLSchema, isUnionType, Kind, print } from 'graphql';
 
-import type { Rule } from '../platform/access/policy.ts';
+import type { KeyScope } from '../platform/access/caller.ts';
+import { scopeOf, type Rule } from '../platform/access/policy.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';
 
 /**
@@ -18,6 +19,8 @@ interface RuledField {
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly name: string;
   readonly rule: Rule;
+  /** What a service key needs; null: nothing. */
+  readonly scope: KeyScope | null;
 }
 
 interface RuledEntity {
@@ -32,6 +35,8 @@ interface RuledRoute {
   readonly route: Route;
   /** The strictest of its own rule and those of its root fields. */
   readonly rule: Rule;
+  /** The scopes that a service key needs: those of its root fields. */
+  readonly scopes: readonly KeyScope[];
   /** Names of its root fields. */
   readonly asks: readonly string[];
 }
@@ -56,7 +61,7 @@ export function collectPolicy(
 ): Policy {
   const fields = subgraphs.flatMap(fieldsOf);
   const entities = subgraphs.flatMap(entitiesOf);
-  const rules = new Map(fields.map(({ kind, name, rule }) => [`${kind} ${name}`, rule]));
+  const rules = new Map(fields.map((field) => [`${field.kind} ${field.name}`, field]));
   const routes = sections.flatMap(({ service, title, routes: own }) =>
     own.map((route) => ({ service, section: title, route, ...ruleOfRoute(route, rules) })),
   );
@@ -80,7 +85,8 @@ function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly 
       .filter(({ name }) => name !== '_service' && name !== '_entities')
       .map(({ name, extensions }) => {
         const rule = checkedRule(extensions['rule'], `the ${kind} ${name} of ${subgraph}`);
-        return { subgraph, kind, name, rule };
+        const own = extensions['scope'] as KeyScope | null | undefined;
+        return { subgraph, kind, name, rule, scope: own === undefined ? scopeOf({ rule, kind }) : own };
       }),
   );
 }
@@ -95,13 +101,13 @@ function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonl
   });
 }
 
-function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
+function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   const what = `${route.method} ${route.path}`;
   const documents = [route.document, route.first?.document].filter(
     (asked) => asked !== null && asked !== undefined,
   );
   const asked = documents.flatMap(rootFieldsOf);
-  const inherited = asked.map((name) => checkedRule(rules.get(name), `${what}: ${name}`));
+  const inherited = asked.map((name) => checkedRule(rules.get(name)?.rule, `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
   // A route's own rule first: of equally strict rules it describes the route best.
   const rule = [...own, ...inherited].reduce<Rule | undefined>(stricter, undefined);
@@ -110,8 +116,20 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, Rule>) {
   }
   return {
     rule: checkedRule(rule, what),
+    scopes: scopesOf(route, asked, rules),
     asks: asked.map((name) => name.slice(name.indexOf(' ') + 1)),
   };
+}
+
+/** A route without a document stores a file. */
+function scopesOf(
+  { document }: Route,
+  asked: readonly string[],
+  fields: ReadonlyMap<string, RuledField>,
+): readonly KeyScope[] {
+  const names = document === null ? ['mutation uploadFile'] : asked;
+  const scopes = names.map((name) => fields.get(name)?.scope ?? null).filter((scope) => scope !== null);
+  return [...new Set(scopes)];
 }
 
 function stricter(one: Rule | undefined, other: Rule): Rule {

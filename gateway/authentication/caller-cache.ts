@@ -21,7 +21,7 @@ const MAX_ENTRIES = 10_000;
 const TIMEOUT_MS = 5_000;
 
 const QUERY = `query CallerOf($credential: String!) {
-  callerOf(credential: $credential) { kind id scopes sessionId expiresAt }
+  callerOf(credential: $credential) { kind id scopes generators sessionId expiresAt }
 }`;
 
 const answer = z.object({
@@ -30,6 +30,7 @@ const answer = z.object({
       kind: z.enum(['user', 'key', 'invalid']),
       id: z.string(),
       scopes: z.array(z.string()),
+      generators: z.array(z.string()).nullable(),
       sessionId: z.string().nullable(),
       expiresAt: z.coerce.date().nullable(),
     })

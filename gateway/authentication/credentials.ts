@@ -10,6 +10,8 @@ export interface Identity {
   /** `usr_...` or `key_...`. */
   readonly id: string;
   readonly scopes: readonly string[];
+  /** The only generators that a key may use; null: any. */
+  readonly generators?: readonly string[] | null;
   /** The session of a token. */
   readonly sessionId?: string | null;
   /** When the credential expires. */

@@ -97,6 +97,7 @@ async function linkSubgraphs(
     ...runtime,
     media: mediaLink,
     authMode: config.auth.mode,
+    unpaidExecutions: config.auth.unpaidExecutions,
     version: packageJson.version,
     production: config.production,
     queueMaxHours: config.limits.queueMaxHours,

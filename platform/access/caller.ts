@@ -1,3 +1,5 @@
+import { AppError } from '../errors.ts';
+
 /**
  * The caller of a request. Found once per request or socket by the gateway (gateway/authentication), or read from a
  * signed assertion between processes; everything behind relies on it.
@@ -6,8 +8,10 @@ export interface Caller {
   readonly kind: 'anonymous' | 'user' | 'key' | 'internal';
   /** `anon`, `usr_...`, `key_...`, or `internal`; equals the `owner` column of what this caller makes. */
   readonly id: string;
-  /** What a user or key may do beyond its own objects; `admin` opens the admin rule. */
+  /** What a key may do (`keyScopes`); `admin`, which users may have too, opens the admin rule. */
   readonly scopes: readonly string[];
+  /** The only generators that a key may use, `recipe` for tasks by their task type; null or absent: any. */
+  readonly generators?: readonly string[] | null;
   /** The session of a user's token. */
   readonly sessionId?: string | null;
   /** When the credential ends by itself. */
@@ -18,6 +22,18 @@ export interface Caller {
   readonly bearer?: string;
   /** The peer's address, for rate limits and anonymous idempotency; null inside the process. */
   readonly address: string | null;
+}
+
+/** What service keys may be allowed: to look, to start work, to change and end their own things, and everything. */
+export const keyScopes = ['read', 'start', 'manage', 'admin'] as const;
+
+/** One of them. */
+export type KeyScope = (typeof keyScopes)[number];
+
+/** Throws FORBIDDEN for a key that may not use a generator. */
+export function enforceGenerator({ generators }: Caller, generator: string): void {
+  if (!generators || generators.includes(generator)) return;
+  throw new AppError('FORBIDDEN', `this key may use only: ${generators.join(', ')}`, { field: 'generator' });
 }
 
 /** The caller of work that Kiln starts by itself (the workflow subgraph starting a task, the worker). */

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, KeyScope } from './caller.ts';
 
 /**
  * Authorization rules, checked before any object is read. Every root field of both schemas has a rule (a Pothos option
@@ -29,8 +29,46 @@ export type Rule =
 /** The setting REST_AUTH; it holds for GraphQL as well (docs/policy.md). */
 export type AuthMode = 'open' | 'compat' | 'required';
 
+/** The setting UNPAID_EXECUTIONS: who runs templates that cost something without paying. */
+export type UnpaidExecutions = 'open' | 'keys' | 'nobody';
+
+/** Throws FORBIDDEN when this caller has to buy a run of a template; free ones run for everybody the rule lets in. */
+export function enforcePaid(
+  caller: Caller,
+  { code, creditCost }: { readonly code: string; readonly creditCost: number },
+  unpaid: UnpaidExecutions,
+): void {
+  const isTrusted = caller.kind === 'key' || caller.scopes.includes('admin');
+  if (creditCost === 0 || caller.kind === 'internal' || unpaid === 'open') return;
+  if (unpaid === 'keys' && isTrusted) return;
+  throw new AppError('FORBIDDEN', `template ${code} has to be bought: open a checkout`, { field: 'code' });
+}
+
 /** `sign-in`: a credential may help; `forbid`: this caller's does not. */
 export type Verdict = 'allow' | 'sign-in' | 'forbid';
+
+/** What a rule is asked about, for the scopes of service keys. */
+export interface RuledOperation {
+  readonly rule: Rule;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  /** The scope it needs, where it is not the usual one. */
+  readonly scope?: KeyScope | undefined;
+}
+
+/** The scope that a service key needs: null where a rule asks for no caller. */
+export function scopeOf({ rule, kind, scope }: RuledOperation): KeyScope | null {
+  if (scope !== undefined) return scope;
+  if (rule === 'admin' || rule === 'operator') return 'admin';
+  if (rule === 'spend' || rule === 'unpaid') return 'start';
+  if (rule === 'public' || rule === 'proof' || rule === 'service') return null;
+  return kind === 'mutation' ? 'manage' : 'read';
+}
+
+/** Throws FORBIDDEN for a service key without the scope that an operation needs; `admin` has all. */
+export function enforceScope({ kind, scopes }: Caller, needed: KeyScope | null): void {
+  if (kind !== 'key' || needed === null || scopes.includes(needed) || scopes.includes('admin')) return;
+  throw new AppError('FORBIDDEN', `this service key needs the scope ${needed} for that`);
+}
 
 /** Throws UNAUTHENTICATED or FORBIDDEN when the rule does not allow this caller. */
 export function enforce(rule: Rule, caller: Caller, mode: AuthMode): void {

@@ -116,6 +116,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     },
     auth: {
       mode: values.REST_AUTH ?? 'open',
+      unpaidExecutions:
+        values.UNPAID_EXECUTIONS ?? ((values.REST_AUTH ?? 'open') === 'open' ? 'open' : 'keys'),
       /** Whether the mode was set; otherwise it is open because everything is embedded. */
       isChosen: values.REST_AUTH !== null,
       serviceKeys: values.SERVICE_KEYS,

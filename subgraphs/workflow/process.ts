@@ -51,6 +51,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     ...runtime,
     media,
     authMode: config.auth.mode,
+    unpaidExecutions: config.auth.unpaidExecutions,
     version: packageJson.version,
     production: config.production,
     queueMaxHours: config.limits.queueMaxHours,

@@ -1,4 +1,4 @@
-import type { AuthMode } from '../../platform/access/policy.ts';
+import type { AuthMode, UnpaidExecutions } from '../../platform/access/policy.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -31,6 +31,7 @@ export interface WorkflowSubgraphOptions {
   /** The link to the media subgraph. */
   readonly media: SubgraphLink;
   readonly authMode: AuthMode;
+  readonly unpaidExecutions: UnpaidExecutions;
   readonly logger: Logger;
   readonly version: string;
   /** No test templates then. */
@@ -68,7 +69,8 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const { runnable, templates } = createTemplates(options, { database, media });
   const onEnd = refundsFailures(options.commerce) ? refundWhenFailed(queue) : undefined;
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
-  const shared = { database, store, lifecycle, queue, logger, workflowNames };
+  const { unpaidExecutions } = options;
+  const shared = { database, store, lifecycle, queue, logger, workflowNames, unpaidExecutions };
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const worker = createExecutionWorker({
     ...shared,

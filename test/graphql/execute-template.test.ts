@@ -114,6 +114,7 @@ beforeAll(async () => {
     publicUrl: 'http://kiln.test',
     queueMaxHours: 24,
     workflowNames: {},
+    unpaidExecutions: 'open',
     signInSecret: 's'.repeat(64),
     http,
     commerce: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },

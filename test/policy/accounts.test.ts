@@ -123,7 +123,7 @@ describe('a service key', () => {
     const { serviceKeys } = (await graphql(kiln.url, LIST, {}, office)).data;
     expect(serviceKeys).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ id: plain.key.id, scopes: [], revokedAt: null }),
+        expect.objectContaining({ id: plain.key.id, scopes: ['read', 'start', 'manage'], revokedAt: null }),
         expect.objectContaining({ id: admin.key.id, scopes: ['admin'], revokedAt: expect.any(String) }),
       ]),
     );
@@ -136,5 +136,84 @@ describe('a service key', () => {
     expect(codeOf(await graphql(kiln.url, CREATE, { name: 'odd', scopes: ['everything'] }, office))).toBe(
       'BAD_USER_INPUT',
     );
+  });
+});
+
+describe('a service key', () => {
+  const MAKE = `mutation ($scopes: [String!]!, $generators: [String!], $expiresAt: DateTime) {
+    createServiceKey(name: "limited", scopes: $scopes, generators: $generators, expiresAt: $expiresAt) { secret key { id scopes expiresAt } } }`;
+  const keyWith = async (variables: object) => {
+    const { data, errors } = await graphql(kiln.url, MAKE, { scopes: [], ...variables }, office);
+    if (errors !== undefined) return { refused: errors[0]?.extensions['code'] };
+    return {
+      headers: { authorization: `Bearer ${data.createServiceKey.secret}` },
+      made: data.createServiceKey,
+    };
+  };
+  const codeOf = async (query: string, headers = {}) =>
+    (await graphql(kiln.url, query, {}, headers)).errors?.[0]?.extensions['code'] ?? null;
+  const START = 'mutation { generateImage(input: { generator: "union", prompt: "x" }) { id } }';
+  const TASK = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
+  const CANCEL = 'mutation { cancelTask(id: "01a2b3c4-0000-7000-8000-000000000000") { id } }';
+
+  it('does what its scopes say, and no more, on GraphQL and REST alike', async () => {
+    const allowed = async (scopes: string[]) => {
+      const { headers } = await keyWith({ scopes });
+      const codes = [
+        await codeOf('{ tasks { totalCount } }', headers),
+        await codeOf(START, headers),
+        await codeOf(CANCEL, headers),
+        await codeOf('{ serviceKeys { id } }', headers),
+      ];
+      const { status } = await rest(kiln.url, 'POST', '/templates/execute/poster', { prompt: 'x' }, headers);
+      return [...codes.map((code) => code !== 'FORBIDDEN'), status !== 403];
+    };
+    expect(await allowed(['read'])).toEqual([true, false, false, false, false]);
+    expect(await allowed(['start'])).toEqual([false, true, false, false, true]);
+    expect(await allowed(['manage'])).toEqual([false, false, true, false, false]);
+    expect(await allowed([])).toEqual([true, true, true, false, true]);
+    expect(await allowed(['admin'])).toEqual([true, true, true, true, true]);
+  });
+
+  it('uses the generators of its list alone, in chats, tasks and templates too', async () => {
+    const { headers } = await keyWith({ generators: ['vidb'] });
+    for (const query of [
+      START,
+      TASK,
+      'mutation { chat(input: { generator: "llm", messages: [{ role: USER, content: "x" }] }) { text } }',
+    ]) {
+      expect(await codeOf(query, headers)).toBe('FORBIDDEN');
+    }
+    expect((await rest(kiln.url, 'POST', '/templates/execute/poster', { prompt: 'x' }, headers)).status).toBe(
+      403,
+    );
+    expect(
+      await codeOf('mutation { generateVideo(input: { generator: "vidb", prompt: "x" }) { id } }', headers),
+    ).toBeNull();
+  });
+
+  it('ends by itself, and is not made ended', async () => {
+    const soon = new Date(Date.now() + 1_500).toISOString();
+    const { headers } = await keyWith({ expiresAt: soon });
+    expect(await codeOf('{ tasks { totalCount } }', headers)).toBeNull();
+    await expect
+      .poll(() => codeOf('{ tasks { totalCount } }', headers), { timeout: 8_000 })
+      .toBe('UNAUTHENTICATED');
+    expect(await keyWith({ expiresAt: '2020-01-01T00:00:00Z' })).toEqual({ refused: 'BAD_USER_INPUT' });
+    expect(await keyWith({ scopes: ['everything'] })).toEqual({ refused: 'BAD_USER_INPUT' });
+  });
+});
+
+describe('a template that costs something', () => {
+  it('is run without paying by keys alone, and a free one by users too', async () => {
+    const ada = bearerOf(await signedIn(kiln.url));
+    const run = async (code: string, headers = {}) =>
+      (await rest(kiln.url, 'POST', `/templates/execute/${code}`, { prompt: 'x' }, headers)).status;
+    expect([await run('poster'), await run('poster', ada), await run('poster', office)]).toEqual([
+      401, 403, 200,
+    ]);
+    const free = { code: 'free-poster', name: 'free', creditCost: 0, templateType: 'IMAGE' };
+    expect((await rest(kiln.url, 'POST', '/templates', free, office)).status).toBe(200);
+    expect([await run('free-poster'), await run('free-poster', ada)]).toEqual([401, 200]);
   });
 });

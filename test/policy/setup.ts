@@ -34,6 +34,7 @@ export async function openPolicySetup(mode: AuthMode): Promise<PolicySetup> {
   const kiln = await startKiln({
     settings: (sandboxUrl) => ({
       REST_AUTH: mode,
+      UNPAID_EXECUTIONS: 'open',
       ADMIN_SUBJECTS: `${sandboxUrl}/identity|sandbox-admin`,
     }),
   });

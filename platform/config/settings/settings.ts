@@ -60,6 +60,11 @@ export const settings = {
     'who may call without a credential: open, compat or required; must be set once anything real is configured',
     'open where allowed',
   ),
+  UNPAID_EXECUTIONS: optional(
+    oneOf(['open', 'keys', 'nobody']),
+    'who runs templates that cost something without paying: open (whoever REST_AUTH lets in), keys (service keys and administrators) or nobody',
+    'open with REST_AUTH=open, else keys',
+  ),
   SERVICE_KEYS: setting(
     list(serviceKey, 'name=sha256 of the secret in 64 hexadecimal digits'),
     'service keys: name=sha256 of the secret, separated by commas',

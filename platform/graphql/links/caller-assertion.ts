@@ -116,6 +116,7 @@ const claimsShape = z.object({
   sub: z.string().min(1),
   kind: z.enum(['anonymous', 'user', 'key', 'internal']),
   scopes: z.array(z.string()),
+  generators: z.array(z.string()).nullable().optional(),
   session: z.string().nullable().optional(),
   /** When the caller's own credential ends, in milliseconds. */
   until: z.number().nullable().optional(),
@@ -131,6 +132,7 @@ function callerOf(claims: z.infer<typeof claimsShape>): Caller {
     kind: claims.kind,
     id: claims.sub,
     scopes: claims.scopes,
+    ...(claims.generators === undefined ? {} : { generators: claims.generators }),
     ...(claims.session === undefined ? {} : { sessionId: claims.session }),
     ...(claims.until === undefined
       ? {}
@@ -147,6 +149,7 @@ function sign(
   return new SignJWT({
     kind: caller.kind,
     scopes: [...caller.scopes],
+    ...(caller.generators === undefined ? {} : { generators: caller.generators }),
     ...(caller.sessionId === undefined ? {} : { session: caller.sessionId }),
     ...(caller.expiresAt === undefined ? {} : { until: caller.expiresAt?.getTime() ?? null }),
     trace: caller.traceId,

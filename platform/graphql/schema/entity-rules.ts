@@ -1,6 +1,6 @@
 import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 
-import { enforce, type Rule } from '../../access/policy.ts';
+import { enforce, enforceScope, scopeOf, type Rule } from '../../access/policy.ts';
 import { badInput, toError } from '../../errors.ts';
 import type { RuleContext } from './rule-plugin.ts';
 
@@ -55,6 +55,7 @@ function refusalOf(reference: Reference, rules: EntityRules, context: RuleContex
   }
   try {
     enforce(rule, context.caller, context.authMode);
+    enforceScope(context.caller, scopeOf({ rule, kind: 'query' }));
     return null;
   } catch (thrown) {
     return toError(thrown);

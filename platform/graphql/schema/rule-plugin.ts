@@ -8,8 +8,8 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 
-import type { Caller } from '../../access/caller.ts';
-import { enforce, type AuthMode, type Rule } from '../../access/policy.ts';
+import type { Caller, KeyScope } from '../../access/caller.ts';
+import { enforce, enforceScope, scopeOf, type AuthMode, type Rule } from '../../access/policy.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 
 /**
@@ -49,6 +49,8 @@ declare global {
     > {
       /** Who may call this field (platform/access/policy.ts). */
       rule: Rule;
+      /** The scope that a service key needs, where it is not `manage` or the one of its rule. */
+      scope?: KeyScope;
     }
     export interface SubscriptionFieldOptions<
       Types extends SchemaTypes,
@@ -72,7 +74,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     const rule = ruleOf(field);
     if (rule === undefined)
       throw new Error(`${field.parentType}.${field.name} has no rule (platform/access/policy.ts)`);
-    return { ...field, extensions: { ...field.extensions, rule } };
+    return { ...field, extensions: { ...field.extensions, rule, scope: fieldScope(field, rule) } };
   }
 
   override wrapResolve(
@@ -80,10 +82,11 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     const rule = ruleOf(field);
+    const scope = rule === undefined ? null : fieldScope(field, rule);
     // A subscription's resolver runs per event of a stream that was authorized already.
     if (rule === undefined || field.kind === 'Subscription') return resolver;
     return (source, values, context, info) => {
-      enforceIn(context, rule);
+      enforceIn(context, rule, scope);
       refuseUnstorableText(values);
       return resolver(source, values, context, info);
     };
@@ -95,8 +98,9 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
     const rule = ruleOf(field);
     if (rule === undefined || subscriber === undefined) return subscriber;
+    const scope = fieldScope(field, rule);
     return (source, values, context, info) => {
-      enforceIn(context, rule);
+      enforceIn(context, rule, scope);
       refuseUnstorableText(values);
       return subscriber(source, values, context, info);
     };
@@ -107,9 +111,20 @@ function ruleOf(field: { readonly kind: string; readonly pothosOptions: object }
   return rootKinds.has(field.kind) ? (field.pothosOptions as { readonly rule?: Rule }).rule : undefined;
 }
 
-function enforceIn(context: object, rule: Rule): void {
+const KINDS = { Query: 'query', Mutation: 'mutation', Subscription: 'subscription' } as const;
+
+function fieldScope(
+  field: { readonly kind: string; readonly pothosOptions: object },
+  rule: Rule,
+): KeyScope | null {
+  const { scope } = field.pothosOptions as { readonly scope?: KeyScope };
+  return scopeOf({ rule, kind: KINDS[field.kind as keyof typeof KINDS], scope });
+}
+
+function enforceIn(context: object, rule: Rule, scope: KeyScope | null): void {
   const { caller, authMode } = context as RuleContext;
   enforce(rule, caller, authMode);
+  enforceScope(caller, scope);
 }
 
 SchemaBuilder.registerPlugin('rule', RulePlugin);

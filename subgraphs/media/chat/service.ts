@@ -1,4 +1,4 @@
-import type { Caller } from '../../../platform/access/caller.ts';
+import { enforceGenerator, type Caller } from '../../../platform/access/caller.ts';
 import {
   idempotencyConflict,
   idempotencyOf,
@@ -76,6 +76,7 @@ async function prepareChat(
   const { generator, model = null } = input;
   // An unknown generator is refused before the messages are checked.
   options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
+  enforceGenerator(caller, generator);
   const conversation = checkConversation(input);
   const bindings = bindingsTaking(options.registry, { generator, model }, conversation);
   await checkMedia(options, caller, conversation);

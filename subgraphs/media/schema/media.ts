@@ -57,6 +57,7 @@ builder.mutationField('uploadFile', (t) =>
     type: Media,
     description: 'Stores a file; its address can be used as an input afterwards.',
     rule: 'anyone',
+    scope: 'start',
     args: {
       file: t.arg({ type: 'Upload', required: true, description: 'The file, in a multipart request.' }),
       temporary: t.arg.boolean({

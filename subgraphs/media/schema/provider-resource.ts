@@ -27,6 +27,7 @@ builder.mutationField('uploadVoiceSample', (t) =>
     type: ProviderResource,
     description: 'Uploads a recording to the provider of a generator that clones voices.',
     rule: 'anyone',
+    scope: 'start',
     args: {
       generator: t.arg.string({
         required: true,
@@ -45,6 +46,7 @@ builder.mutationField('uploadToProvider', (t) =>
     description:
       'Hands a file to the provider of a generator, so that it is sent only once for several analyses.',
     rule: 'anyone',
+    scope: 'start',
     args: {
       generator: t.arg.string({ required: true, description: 'Who will look at it, such as llm/altllm.' }),
       file: t.arg({ type: 'Upload', required: true, description: 'The file, in a multipart request.' }),
@@ -59,6 +61,7 @@ builder.mutationField('uploadLipSyncResource', (t) =>
     type: ProviderResource,
     description: 'Hands a picture, a video or a recording to the provider of a generator of lip-sync.',
     rule: 'anyone',
+    scope: 'start',
     args: {
       generator: t.arg.string({
         required: true,

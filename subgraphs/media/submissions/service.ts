@@ -1,9 +1,9 @@
-import type { Caller } from '../../../platform/access/caller.ts';
+import { enforceGenerator, type Caller } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Task } from '../domain/task.ts';
-import { stepKinds, workKinds } from '../domain/work/work.ts';
+import { stepKinds, workKinds, type Work } from '../domain/work/work.ts';
 import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
@@ -56,6 +56,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     ): Promise<Task> => {
       const callbackUrl = callback === null ? null : checkedCallbackUrl(outbound, callback);
       const ready = await prepare(dependencies, { caller, signal }, request);
+      enforceGenerator(caller, generatorOf(ready.work));
       checkAddresses(outbound, ready.work);
       return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
     };
@@ -74,6 +75,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     },
     async checkStart(caller, start, { fetchInputs, signal }) {
       const { work } = await prepareStart(dependencies, { caller, signal }, start);
+      enforceGenerator(caller, generatorOf(work));
       checkAddresses(outbound, work);
       tasks.check(work);
       if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
@@ -84,6 +86,11 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
 
 function prepareOf<Kind extends PlainKind>(kind: Kind): Prepare<RequestFor<Kind>> {
   return (dependencies, requester, request) => prepareKind(dependencies, requester, { kind, request });
+}
+
+/** What the allow-list of a key calls the work. */
+function generatorOf(work: Work): string {
+  return work.kind === 'RECIPE' ? 'recipe' : work.generator;
 }
 
 function checkedStart(request: StartRequest): StartRequest {

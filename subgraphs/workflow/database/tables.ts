@@ -122,6 +122,8 @@ export interface WorkflowRefund {
 export interface WorkflowServiceKey {
   createdAt: Generated<Timestamp>;
   createdBy: string;
+  expiresAt: Timestamp | null;
+  generators: string[] | null;
   id: string;
   lastUsedAt: Timestamp | null;
   name: string;

@@ -59,7 +59,11 @@ export interface ServiceKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** The only generators it may use; null: any. */
+  readonly generators: readonly string[] | null;
   readonly createdAt: Date;
+  /** When it ends by itself; null when it does not. */
+  readonly expiresAt: Date | null;
   /** Accurate to about a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -70,14 +74,13 @@ export interface CallerFacts {
   readonly kind: 'user' | 'key';
   readonly id: string;
   readonly scopes: readonly string[];
+  /** The only generators a key may use; null: any. */
+  readonly generators: readonly string[] | null;
   /** The session of a token; null for a key. */
   readonly sessionId: string | null;
   /** When the credential ends by itself; null when it does not. */
   readonly expiresAt: Date | null;
 }
-
-/** The scopes of service keys: `admin` satisfies the admin rule. */
-export const keyScopes = ['admin'] as const;
 
 /** Users and their sessions. Implemented by createSessionService (sessions.ts). */
 export interface SessionService {
@@ -128,10 +131,10 @@ export interface ServiceKeyService {
   /** The secret is in this answer and nowhere else. BAD_USER_INPUT. */
   create(
     caller: Caller,
-    key: { readonly name: string; readonly scopes: readonly string[] },
+    key: Pick<ServiceKey, 'name' | 'scopes'> & Partial<Pick<ServiceKey, 'generators' | 'expiresAt'>>,
   ): Promise<{ readonly key: ServiceKey; readonly secret: string }>;
   /** NOT_FOUND. */
   revoke(id: string): Promise<ServiceKey>;
-  /** Whose secret it is, while it is not revoked. */
+  /** Whose secret it is, while it is neither revoked nor expired. */
   find(secret: string): Promise<ServiceKey | null>;
 }

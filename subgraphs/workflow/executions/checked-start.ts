@@ -39,7 +39,7 @@ export interface CheckedStart {
  */
 export async function checkedStart(
   { media, workflowNames }: RunnableDependencies,
-  { traceId }: Pick<Caller, 'traceId'>,
+  { traceId, generators = null }: Pick<Caller, 'traceId' | 'generators'>,
   {
     template,
     parameters: input,
@@ -53,9 +53,11 @@ export async function checkedStart(
 ): Promise<CheckedStart> {
   const { parameters, start } = startFor(template, input, workflowNames);
   try {
-    await media.checkStart(start, traceId, { fetchInputs });
+    await media.checkStart(start, traceId, { fetchInputs, generators });
   } catch (error) {
-    throw isFinalRefusal(error) ? refusalOf(template, parameters, error) : error;
+    // A generator that this caller may not use is no fault of the template's.
+    const isInput = isFinalRefusal(error) && error.code !== 'FORBIDDEN';
+    throw isInput ? refusalOf(template, parameters, error) : error;
   }
   return { parameters, start };
 }

@@ -4,6 +4,7 @@ import {
   idempotencyOf,
   type IdempotencyRecord,
 } from '../../../platform/access/idempotency.ts';
+import { enforcePaid, type UnpaidExecutions } from '../../../platform/access/policy.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, badInput, notFound, toError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
@@ -30,6 +31,8 @@ export interface ExecuteDependencies {
   readonly queue: Queue;
   readonly logger: Logger;
   readonly workflowNames: WorkflowNames;
+  /** UNPAID_EXECUTIONS. */
+  readonly unpaidExecutions: UnpaidExecutions;
   /** Milliseconds the submission itself waits for media's start (default 2,000); then the backstop job does it. */
   readonly startWithinMs?: number;
 }
@@ -59,6 +62,7 @@ async function draftOf(
 ): Promise<NewExecution> {
   const { caller, request, fingerprint } = submission;
   const template = await activeTemplate(dependencies.templates, request.code, 'code');
+  enforcePaid(caller, template, dependencies.unpaidExecutions);
   const { parameters, start } = await checkedStartIfAvailable(dependencies, caller, {
     template,
     parameters: request.parameters,

@@ -70,6 +70,7 @@ beforeEach(async () => {
   executions = createExecutionService({
     ...shared,
     workflowNames: {},
+    unpaidExecutions: 'open',
     templates,
     media: client,
     bus,

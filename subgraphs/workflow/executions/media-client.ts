@@ -13,7 +13,7 @@ import type { LiveTask } from '../domain/execution.ts';
  */
 export interface MediaClient {
   /** Throws the error that `startTask` would answer for this input; `field` is media's name of the wrong field. */
-  checkStart(start: JsonObject, traceId: string, options?: CheckOptions): Promise<void>;
+  checkStart(start: JsonObject, traceId: string, options?: Partial<CheckOptions>): Promise<void>;
   /** Starts a task with our id. Idempotent. */
   startTask(request: StartTaskRequest): Promise<void>;
   /** Cancels a task; nothing when there is none, or it is too late. */
@@ -27,6 +27,8 @@ export interface MediaClient {
 interface CheckOptions {
   /** Also fetches inputs at foreign addresses, with the limits of a start. */
   readonly fetchInputs: boolean;
+  /** The only generators that the caller may use; null: any. */
+  readonly generators: readonly string[] | null;
 }
 
 interface StartTaskRequest {
@@ -77,9 +79,9 @@ const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
 /** Makes the client over a link to the media subgraph. */
 export function createMediaClient(link: SubgraphLink): MediaClient {
   return {
-    async checkStart(start, traceId, { fetchInputs } = { fetchInputs: false }) {
+    async checkStart(start, traceId, { fetchInputs = false, generators = null } = {}) {
       const signal = AbortSignal.timeout(fetchInputs ? FETCH_TIMEOUT_MS : TIMEOUT_MS);
-      const context = { caller: internalCaller(traceId), signal };
+      const context = { caller: { ...internalCaller(traceId), generators }, signal };
       const variables = { start, fetchInputs };
       dataOf(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
     },

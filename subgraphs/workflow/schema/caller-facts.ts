@@ -17,6 +17,11 @@ const CallerFacts = builder.objectRef<CallerFactsShape | 'invalid'>('CallerFacts
       description: 'What they may do beyond their own things.',
       resolve: (facts) => (facts === 'invalid' ? [] : [...facts.scopes]),
     }),
+    generators: t.stringList({
+      nullable: true,
+      description: 'The only generators that a key may use; null: any.',
+      resolve: (facts) => (facts === 'invalid' || facts.generators === null ? null : [...facts.generators]),
+    }),
     sessionId: t.id({
       nullable: true,
       description: 'The session of a token.',

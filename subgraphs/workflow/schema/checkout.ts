@@ -30,6 +30,7 @@ builder.mutationField('checkout', (t) =>
     description:
       'Opens a checkout for one execution of a template. The parameters are checked now: nobody pays for what can not run.',
     rule: 'owner',
+    scope: 'start',
     args: {
       templateCode: t.arg.id({ required: true, description: 'What to buy.' }),
       userId: t.arg.id({

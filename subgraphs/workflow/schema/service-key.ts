@@ -7,8 +7,19 @@ const ServiceKey = builder.objectRef<ServiceKeyShape>('ServiceKey').implement({
     id: t.exposeID('id', { description: '`key_...`: the owner of what it makes.' }),
     name: t.exposeString('name', { description: 'Name for people.' }),
     scopes: t.stringList({
-      description: 'What it may do beyond its own things: `admin`.',
+      description:
+        'What it may do: `read`, `start` work, `manage` (change and end) its own things; `admin` is all, of everybody.',
       resolve: ({ scopes }) => [...scopes],
+    }),
+    generators: t.stringList({
+      nullable: true,
+      description: 'The only generators it may use, `recipe` for tasks by their task type; null: any.',
+      resolve: ({ generators }) => (generators === null ? null : [...generators]),
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it ends by itself; null when it does not.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     lastUsedAt: t.expose('lastUsedAt', {
@@ -55,11 +66,15 @@ builder.mutationField('createServiceKey', (t) =>
       name: t.arg.string({ required: true, description: '1 to 100 characters in one line.' }),
       scopes: t.arg.stringList({
         required: true,
-        description: 'What it may do beyond its own things: `admin`, or nothing.',
+        description: 'What it may do: `read`, `start`, `manage`, `admin`; none: the first three.',
       }),
+      generators: t.arg.stringList({
+        description: 'The only generators it may use, `recipe` for tasks by their task type; absent: any.',
+      }),
+      expiresAt: t.arg({ type: 'DateTime', description: 'When it ends by itself; absent: never.' }),
     },
-    resolve: (_, { name, scopes }, { caller, services }) =>
-      services.signIn.serviceKeys.create(caller, { name, scopes }),
+    resolve: (_, { name, scopes, generators = null, expiresAt = null }, { caller, services }) =>
+      services.signIn.serviceKeys.create(caller, { name, scopes, generators, expiresAt }),
   }),
 );
 

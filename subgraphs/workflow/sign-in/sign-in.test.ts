@@ -40,6 +40,7 @@ describe('an access token', () => {
         kind: 'user',
         id: userId,
         scopes: [],
+        generators: null,
         sessionId: expect.stringMatching(/^ses_/) as string,
         expiresAt: expect.any(Date) as Date,
       });
@@ -379,6 +380,7 @@ describe('a service key', () => {
       kind: 'key',
       id: key.id,
       scopes: ['admin'],
+      generators: null,
       sessionId: null,
       expiresAt: null,
     });

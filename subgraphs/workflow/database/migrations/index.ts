@@ -7,6 +7,7 @@ import { automaticRefunds } from './0004-automatic-refunds.ts';
 import { dueRefunds } from './0005-due-refunds.ts';
 import { checkoutPages } from './0006-checkout-pages.ts';
 import { refundsOfTheProvider } from './0007-refunds-of-the-provider.ts';
+import { limitsOfKeys } from './0008-limits-of-keys.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -17,4 +18,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0005-due-refunds': dueRefunds,
   '0006-checkout-pages': checkoutPages,
   '0007-refunds-of-the-provider': refundsOfTheProvider,
+  '0008-limits-of-keys': limitsOfKeys,
 };

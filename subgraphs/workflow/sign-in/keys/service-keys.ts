@@ -2,15 +2,27 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql } from 'kysely';
 
+import { keyScopes } from '../../../../platform/access/caller.ts';
 import { badInput, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
-import { keyScopes, type ServiceKey, type ServiceKeyService } from '../../domain/sign-in.ts';
+import type { ServiceKey, ServiceKeyService } from '../../domain/sign-in.ts';
 
 /** Prefix of the secrets of service keys, so that secret scanners can recognize them. */
 const PREFIX = 'kiln_';
 const MAX_KEYS = 1_000;
 /** Never the hash of its secret. */
-const COLUMNS = ['id', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'] as const;
+const COLUMNS = [
+  'id',
+  'name',
+  'scopes',
+  'generators',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+  'revokedAt',
+] as const;
+/** The scopes of a key that names none: all but those of administrators. */
+const USUAL_SCOPES = ['read', 'start', 'manage'];
 
 /** Service keys in the database (documented in domain/sign-in.ts). Only the hash of a secret is stored. */
 export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService {
@@ -22,15 +34,17 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
         .orderBy('createdAt', 'desc')
         .limit(MAX_KEYS)
         .execute(),
-    async create(caller, { name, scopes }) {
-      checkKey(name, scopes);
+    async create(caller, { name, scopes, generators = null, expiresAt = null }) {
+      checkKey({ name, scopes, generators, expiresAt });
       const secret = `${PREFIX}${randomBytes(32).toString('hex')}`;
       const key = await database
         .insertInto('workflow.serviceKeys')
         .values({
           id: `key_${randomBytes(12).toString('base64url')}`,
           name,
-          scopes: [...new Set(scopes)],
+          scopes: scopes.length === 0 ? USUAL_SCOPES : [...new Set(scopes)],
+          generators: generators === null ? null : [...new Set(generators)],
+          expiresAt,
           secretSha256: hashOf(secret),
           createdBy: caller.id,
         })
@@ -60,6 +74,7 @@ async function find(database: WorkflowDatabase, secret: string): Promise<Service
     .select(COLUMNS)
     .where('secretSha256', '=', hashOf(secret))
     .where('revokedAt', 'is', null)
+    .where((key) => key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]))
     .executeTakeFirst();
   if (row === undefined) return null;
   await database
@@ -73,10 +88,26 @@ async function find(database: WorkflowDatabase, secret: string): Promise<Service
   return row;
 }
 
-function checkKey(name: string, scopes: readonly string[]): void {
+const MAX_GENERATORS = 100;
+
+function checkKey({
+  name,
+  scopes,
+  generators,
+  expiresAt,
+}: Pick<ServiceKey, 'name' | 'scopes' | 'generators' | 'expiresAt'>): void {
   if (!/^\P{Cc}{1,100}$/u.test(name)) throw badInput('name', 'name must be 1 to 100 characters in one line');
   const unknown = scopes.find((scope) => !(keyScopes as readonly string[]).includes(scope));
   if (unknown !== undefined) throw badInput('scopes', `scopes may be: ${keyScopes.join(', ')}`);
+  if (generators !== null && (generators.length === 0 || generators.length > MAX_GENERATORS)) {
+    throw badInput('generators', `generators must name 1 to ${MAX_GENERATORS}; leave it out to allow all`);
+  }
+  if (generators?.some((generator) => !/^[\w/.-]{1,100}$/.test(generator))) {
+    throw badInput('generators', 'generators must be names of generators, or recipe');
+  }
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+    throw badInput('expiresAt', 'expiresAt must be in the future');
+  }
 }
 
 function hashOf(secret: string): string {

@@ -23,12 +23,12 @@ export function createCallerOf({ tokens, sessions, users, keys }: CallerOfOption
     if (claims === null || !(await sessions.isOpen(claims.sessionId))) return 'invalid';
     const scopes = (await users.isAdmin(claims.userId)) ? ['admin'] : [];
     const { userId: id, sessionId, expiresAt } = claims;
-    return { kind: 'user', id, scopes, sessionId, expiresAt };
+    return { kind: 'user', id, scopes, generators: null, sessionId, expiresAt };
   };
 }
 
 function keyCaller(key: Awaited<ReturnType<ServiceKeyService['find']>>): CallerFacts | null {
-  return key === null
-    ? null
-    : { kind: 'key', id: key.id, scopes: key.scopes, sessionId: null, expiresAt: null };
+  if (key === null) return null;
+  const { id, scopes, generators, expiresAt } = key;
+  return { kind: 'key', id, scopes, generators, sessionId: null, expiresAt };
 }
