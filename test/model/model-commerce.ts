@@ -1,5 +1,3 @@
-import { CamelCasePlugin } from 'kysely';
-
 import { internalCaller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
@@ -47,8 +45,7 @@ const MAX_WAIT_MS = 1_000_000;
 export function createModelCommerce(options: ModelCommerceOptions) {
   const { process, queue, bus, begin } = options;
   const logger = silentLogger();
-  const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true });
-  const database = process.database.withPlugin(plugin) as unknown as WorkflowDatabase;
+  const database = process.database as unknown as WorkflowDatabase;
   const executions = createExecutionStore(database);
   const onEnd = refundWhenFailed(queue);
   const lifecycle = createExecutionLifecycle({

@@ -54,10 +54,7 @@ function providerOf(state: State, process: ScheduledProcess): PayProvider {
     if (charge === undefined) throw new PayProviderError('NOT_FOUND', 'no such payment');
     return charge;
   };
-  const provider: Pick<
-    PayProvider,
-    'environment' | 'checkoutStateOf' | 'refund' | 'findRefund' | 'undelivered'
-  > = {
+  return {
     environment: 'development',
     async checkoutStateOf(sessionId) {
       await process.gate('checkout');
@@ -90,9 +87,28 @@ function providerOf(state: State, process: ScheduledProcess): PayProvider {
       await process.gate('find refund');
       return chargeOf(paymentIntentId).refunds.find((each) => each.refundId === refundId)?.made ?? null;
     },
+    async refundsOf(paymentIntentId) {
+      await process.gate('refunds');
+      return chargeOf(paymentIntentId).refunds.map(({ refundId, made }) => ({
+        ...made,
+        refundId,
+        reason: 'USER_REQUEST',
+        createdAt: new Date(),
+      }));
+    },
     async *undelivered() {},
+    account: unused,
+    createCheckout: unused,
+    expireCheckout: unused,
+    sessionOfIntent: unused,
+    readEvent: unused,
+    catalog: null as never,
   };
-  return provider as PayProvider;
+}
+
+/** Nothing of the model opens a checkout or receives a webhook. */
+function unused(): never {
+  throw new Error('not part of the model');
 }
 
 function make(
