@@ -23,7 +23,12 @@ const MAX_TEXT = 4_000;
 /** The text without tokens, signatures, passwords and bearer credentials, at most 4,000 characters long. */
 export function redactText(text: string): string {
   const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}... (${text.length} characters)` : text;
-  return bounded
+  return withoutSecrets(bounded);
+}
+
+/** The same of a text of any length. */
+export function withoutSecrets(text: string): string {
+  return text
     .replace(URL_PASSWORD, `$1:${REDACTED}@`)
     .replace(SECRET_PARAMETER, `$1$2${REDACTED}`)
     .replace(TOKEN, REDACTED)

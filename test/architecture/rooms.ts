@@ -242,7 +242,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
     rooms: {
       documents: [],
       schemas: [],
+      traffic: [],
+      record: ['traffic'],
       route: ['documents', 'schemas'],
+      compare: ['route', 'traffic'],
       openapi: ['route', 'schemas'],
       replies: ['documents', 'route'],
       docs: ['openapi', 'route', 'schemas'],

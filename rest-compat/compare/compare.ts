@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { namesOf } from '../route/names.ts';
+import { jsonOf, type Exchange } from '../traffic/exchange.ts';
+import { formOf } from '../traffic/forms.ts';
+import { differencesOf, type ComparedAnswer } from './differences.ts';
+import { createIdPairs, type IdPairs } from './ids.ts';
+import type { FindOperation, OperationMatch } from './operations.ts';
+import type { ReplayedService } from './service.ts';
+import type { Tally } from './tally.ts';
+
+/** Replays recorded requests against the new service, and compares its answers with the old ones. */
+
+/** What a comparison is made with. */
+export interface CompareParts {
+  readonly find: FindOperation;
+  /** The old service; null compares with the recorded answers alone. */
+  readonly old: ReplayedService | null;
+  readonly now: ReplayedService;
+  /** Whether work may be started at the new side. */
+  readonly maySendStarts: boolean;
+  /** Milliseconds to wait for a task that has ended in the recording. */
+  readonly maxWaitMs: number;
+  readonly tally: Tally;
+}
+
+const POLL_MS = 500;
+
+/** Compares exchange by exchange, in the order of the recording. */
+export async function compareTraffic(parts: CompareParts, exchanges: AsyncIterable<Exchange>): Promise<void> {
+  const ids = createIdPairs();
+  for await (const exchange of exchanges) await compareOne(parts, exchange, ids);
+}
+
+async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs): Promise<void> {
+  const { find, tally } = parts;
+  const { method, target } = exchange.request;
+  const operation = find(method, target.split('?', 1)[0] ?? '');
+  if (operation === null) {
+    tally.undocumented(`${method} ${target.split('?', 1)[0] ?? ''}`);
+    return;
+  }
+  for (const field of await unreadFields(operation, exchange)) tally.unread(operation.name, field);
+  const reason = reasonToSkip(parts, operation, exchange);
+  if (reason !== null) {
+    tally.skipped(operation.name, reason);
+    return;
+  }
+  const old = await oldAnswer(parts, operation, exchange);
+  const now = await newAnswer(parts, exchange, { ids, old });
+  if (old === null || now === null) {
+    tally.skipped(operation.name, `the ${old === null ? 'old' : 'new'} service did not answer`);
+    return;
+  }
+  if (operation.effect === 'start') ids.learn(old.json, now.json);
+  tally.compared(operation.name, differencesOf(old, now));
+}
+
+/** Fields of a form or a JSON body that no parameter of the operation has. */
+async function unreadFields(
+  { route }: OperationMatch,
+  { request: { headers, body } }: Exchange,
+): Promise<readonly string[]> {
+  if (route.body === undefined || route.body.type === 'raw' || route.body.additionalProperties === true)
+    return [];
+  const form = await formOf(body, headers['content-type'] ?? '');
+  const json = form === null ? jsonOf(body) : null;
+  const names = form?.names ?? (typeof json === 'object' && json !== null ? Object.keys(json) : []);
+  const known = new Set(Object.keys(route.params).flatMap((name) => namesOf(route.params, name)));
+  const takesFile = Object.values(route.params).some(({ in: source }) => source === 'file');
+  return names.filter((name) => !known.has(name) && !(takesFile && name === 'file'));
+}
+
+function reasonToSkip(
+  { maySendStarts }: CompareParts,
+  { effect }: OperationMatch,
+  { request }: Exchange,
+): string | null {
+  if (effect === 'write') return 'it changes data, money or sign-in';
+  if (request.body !== null && 'omittedBytes' in request.body) return 'its body was not recorded';
+  return effect === 'start' && !maySendStarts ? 'it starts work, and the new side is no sandbox' : null;
+}
+
+/** Only reads are sent to the old service: starts would cost it money. */
+async function oldAnswer(
+  { old }: CompareParts,
+  { effect }: OperationMatch,
+  { request, response }: Exchange,
+): Promise<ComparedAnswer | null> {
+  if (old !== null && effect === 'read') return old.send(request);
+  return { status: response.status, headers: response.headers, json: jsonOf(response.body) };
+}
+
+async function newAnswer(
+  { now, maxWaitMs }: CompareParts,
+  { request }: Exchange,
+  { ids, old }: { readonly ids: IdPairs; readonly old: ComparedAnswer | null },
+): Promise<ComparedAnswer | null> {
+  const target = ids.translate(request.target);
+  const end = Date.now() + maxWaitMs;
+  for (;;) {
+    const answer = await now.send(request, target);
+    // Its own task may still run when the recorded one had ended.
+    const isEarly = isRunning(answer) && !isRunning(old) && target !== request.target;
+    if (!isEarly || Date.now() > end) return answer;
+    await pause(POLL_MS);
+  }
+}
+
+/** By the rules of both documents. */
+function isRunning(answer: ComparedAnswer | null): boolean {
+  const body = (answer?.json ?? {}) as {
+    readonly status?: unknown;
+    readonly data?: { readonly status?: unknown };
+  };
+  if (typeof body.status === 'string') return true;
+  return body.data?.status === 'pending' || body.data?.status === 'running';
+}

@@ -1,0 +1,130 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+import { toError } from '../../platform/errors.ts';
+import { MAX_BODY_BYTES, recordedBody, type Exchange, type Headers } from '../traffic/exchange.ts';
+
+/** A proxy that passes everything on unchanged, and tells of each request with its answer. */
+export interface RecordingProxyOptions {
+  /** Base address of the service that is recorded, without a trailing slash. */
+  readonly to: string;
+  /** Called when an answer has ended, whole or not. */
+  readonly onExchange: (exchange: Exchange) => void;
+  readonly onFailure: (error: Error) => void;
+}
+
+/** Milliseconds without a byte in either direction after which a connection is given up. */
+const IDLE_MS = 600_000;
+
+/** Headers of one connection, not of the message. */
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'host']);
+
+/** Creates the proxy; the caller lets it listen. */
+export function createRecordingProxy(options: RecordingProxyOptions): Server {
+  const server = createServer((request, response) => pass(options, request, response));
+  // Long uploads and streams are the client's business.
+  server.requestTimeout = 0;
+  return server;
+}
+
+function pass(options: RecordingProxyOptions, request: IncomingMessage, response: ServerResponse): void {
+  const target = new URL(options.to + (request.url ?? '/'));
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  const sent = keepCopy();
+  const onward = send(
+    target,
+    { method: request.method, headers: [...passedHeaders(request.rawHeaders), 'host', target.host] },
+    (answer) => answerWith(options, { request, response, answer, sent }),
+  );
+  onward.setTimeout(IDLE_MS, () => onward.destroy(new Error('the service was silent for ten minutes')));
+  onward.on('error', (error) => {
+    if (response.destroyed || response.writableEnded) return;
+    options.onFailure(error);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(502, { 'content-type': 'text/plain' }).end(`recording proxy: ${error.message}\n`);
+  });
+  response.on('close', () => {
+    if (!response.writableFinished) onward.destroy();
+  });
+  request.on('data', sent.add);
+  request.pipe(onward);
+}
+
+interface Passing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly answer: IncomingMessage;
+  readonly sent: BodyCopy;
+}
+
+function answerWith({ onExchange, onFailure }: RecordingProxyOptions, passing: Passing): void {
+  const { request, response, answer, sent } = passing;
+  const got = keepCopy();
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedHeaders(answer.rawHeaders));
+  // An event stream begins before its first event.
+  response.flushHeaders();
+  answer.on('data', got.add);
+  answer.on('error', (error) => {
+    onFailure(toError(error));
+    response.destroy();
+  });
+  answer.pipe(response);
+  answer.on('close', () => {
+    onExchange({
+      at: new Date().toISOString(),
+      request: {
+        method: request.method ?? 'GET',
+        target: request.url ?? '/',
+        headers: joined(request),
+        body: recordedBody(sent.bytes(), request.headers['content-type'], sent.total()),
+      },
+      response: {
+        status: answer.statusCode ?? 502,
+        headers: joined(answer),
+        body: recordedBody(got.bytes(), answer.headers['content-type'], got.total()),
+      },
+    });
+  });
+}
+
+function passedHeaders(raw: readonly string[]): string[] {
+  return raw.filter((_, index) => !HOP_BY_HOP.has(raw[index - (index % 2)]?.toLowerCase() ?? ''));
+}
+
+function joined({ headers }: IncomingMessage): Headers {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** A copy of the first bytes of a body. */
+interface BodyCopy {
+  readonly add: (chunk: Buffer) => void;
+  readonly bytes: () => Buffer;
+  /** Of all that came. */
+  readonly total: () => number;
+}
+
+function keepCopy(): BodyCopy {
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  let total = 0;
+  return {
+    add(chunk) {
+      const part = chunk.subarray(0, MAX_BODY_BYTES - kept);
+      if (part.length > 0) chunks.push(part);
+      kept += part.length;
+      total += chunk.length;
+    },
+    bytes: () => Buffer.concat(chunks),
+    total: () => total,
+  };
+}

@@ -1,0 +1,59 @@
+/** Recorded traffic: one request and its answer. */
+
+/** Header values by lower-case name; repeated ones are joined by a comma. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** A body as it was recorded: text, bytes in base64, or left out because it was too large. */
+export type RecordedBody =
+  | { readonly text: string }
+  | { readonly base64: string }
+  | { readonly omittedBytes: number }
+  | null;
+
+/** One request and its answer: a line of a recording. */
+export interface Exchange {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly request: {
+    readonly method: string;
+    /** Path and query, without the origin. */
+    readonly target: string;
+    readonly headers: Headers;
+    readonly body: RecordedBody;
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Headers;
+    readonly body: RecordedBody;
+  };
+}
+
+/** Largest body that is kept, in bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+const TEXT_TYPE = /^(text\/|application\/(json|x-www-form-urlencoded|[\w.+-]+\+json|xml))/i;
+
+/** How these bytes are recorded. */
+export function recordedBody(bytes: Buffer, contentType: string | undefined, total: number): RecordedBody {
+  if (total === 0) return null;
+  if (total > bytes.length) return { omittedBytes: total };
+  return TEXT_TYPE.test(contentType ?? '')
+    ? { text: bytes.toString('utf8') }
+    : { base64: bytes.toString('base64') };
+}
+
+/** The bytes of a recorded body; null when they were left out. */
+export function bytesOf(body: RecordedBody): Buffer | null {
+  if (body === null) return Buffer.alloc(0);
+  if ('text' in body) return Buffer.from(body.text);
+  return 'base64' in body ? Buffer.from(body.base64, 'base64') : null;
+}
+
+/** The JSON of a recorded body; undefined when it is none. */
+export function jsonOf(body: RecordedBody): unknown {
+  try {
+    return JSON.parse(bytesOf(body)?.toString('utf8') ?? '');
+  } catch {
+    return undefined;
+  }
+}
