@@ -30,7 +30,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'object-store/s3': ['.', 'object-store', 'process'],
       secrets: ['config'],
       'events/postgres': ['.', 'database', 'events', 'process'],
-      'graphql/links': ['.', 'access', 'graphql/operations', 'graphql/uploads', 'http', 'process'],
+      'graphql/execution': [],
+      'graphql/links': ['.', 'access', 'graphql/execution', 'graphql/operations', 'graphql/uploads', 'http', 'process'],
       'graphql/schema': ['.', 'access', 'graphql/operations'],
       'queue/pg-boss': ['.', 'database', 'events', 'process', 'queue'],
       'graphql/subgraph-server': [

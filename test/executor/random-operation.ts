@@ -33,6 +33,8 @@ export interface RandomOperationOptions {
   readonly schema: GraphQLSchema;
   readonly kind: OperationTypeNode;
   readonly random: Random;
+  /** In how many of a hundred variables the value does not fit its type (default 0). */
+  readonly misfits?: number;
 }
 
 /** How deep and how many fields at most: planning takes most of the time of a case. */
@@ -76,11 +78,11 @@ export function randomOperation(options: RandomOperationOptions): Operation | nu
         : `${writer.selections(root, MAX_DEPTH)} ${further}`;
     const body = [`{ ${selections} }`, ...writer.fragments].join('\n');
     const used = Object.keys(VARIABLES).filter((name) => body.includes(name));
-    const header = used.length === 0 ? '' : `(${used.map((name) => VARIABLES[name]).join(', ')})`;
-    const query = `${kind} T${header} ${body}`;
+    const definitions = [...used.map((name) => VARIABLES[name]), ...writer.definitions];
+    const query = `${kind} T${definitions.length === 0 ? '' : `(${definitions.join(', ')})`} ${body}`;
     if (validate(schema, parse(query)).length > 0) continue;
-    const no = random.chance(50);
-    return { query, variables: random.chance(50) ? { no } : { no, yes: random.chance(50) } };
+    const conditions = random.chance(50) ? {} : { yes: random.chance(50) };
+    return { query, variables: { no: random.chance(50), ...conditions, ...writer.values } };
   }
   return null;
 }
@@ -91,17 +93,29 @@ interface Writer {
   oneField(type: GraphQLCompositeType): string;
   /** The named fragments that were written on the way. */
   readonly fragments: string[];
+  /** The variables that arguments were given, as the operation declares them, and their values. */
+  readonly definitions: string[];
+  readonly values: Record<string, unknown>;
 }
 
-function createWriter({ schema, random }: RandomOperationOptions): Writer {
+function createWriter({ schema, random, misfits = 0 }: RandomOperationOptions): Writer {
   const fragments: string[] = [];
+  const definitions: string[] = [];
+  const values: Record<string, unknown> = {};
   let fields = 0;
 
   const condition = (): string => (random.chance(12) ? ` ${random.of(CONDITIONS)}` : '');
+  const variable = (type: GraphQLInputType): string => {
+    const name = `v${definitions.length}`;
+    const isLeftOut = !isNonNullType(type) && random.chance(20);
+    if (!isLeftOut) values[name] = random.chance(misfits) ? random.of(MISFITS) : inputValue(type, random, 2);
+    definitions.push(`$${name}: ${String(type)}`);
+    return `$${name}`;
+  };
   const argumentsOf = ({ args }: GraphQLField<unknown, unknown>): string => {
     const given = args
       .filter((argument) => isRequiredArgument(argument) || random.chance(35))
-      .map(({ name, type }) => `${name}: ${inputText(type, random, 2)}`);
+      .map(({ name, type }) => `${name}: ${random.chance(30) ? variable(type) : inputText(type, random, 2)}`);
     return given.length === 0 ? '' : `(${given.join(', ')})`;
   };
   const fieldText = (field: GraphQLField<unknown, unknown>, depth: number, isBare = false): string => {
@@ -153,12 +167,38 @@ function createWriter({ schema, random }: RandomOperationOptions): Writer {
 
   return {
     fragments,
+    definitions,
+    values,
     selections,
     oneField(type) {
       if (isUnionType(type)) return '__typename';
       return fieldText(random.of(Object.values(type.getFields())), MAX_DEPTH, true);
     },
   };
+}
+
+const MISFITS: readonly unknown[] = [null, 7.5, 'text', { no: 'such' }, [[]], true, 2 ** 40];
+
+/** Values of variables. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  Int: [1, 2, 3],
+  Float: [1.5, 2],
+  Boolean: [true, false],
+  ID: ['id-1', 'id-2', 3],
+  String: ['a', 'b', ''],
+};
+
+function inputValue(type: GraphQLInputType, random: Random, depth: number): unknown {
+  if (isNonNullType(type)) return inputValue(type.ofType, random, depth);
+  if (isListType(type)) {
+    return Array.from({ length: random.below(3) }, () => inputValue(type.ofType, random, depth));
+  }
+  if (isEnumType(type)) return random.of(type.getValues()).name;
+  if (!isInputObjectType(type)) return random.of(VALUES[type.name] ?? ['text']);
+  const fields = Object.values(type.getFields()).filter(
+    (field) => isRequiredInputField(field) || (depth > 0 && random.chance(40)),
+  );
+  return Object.fromEntries(fields.map(({ name, type: of }) => [name, inputValue(of, random, depth - 1)]));
 }
 
 const LEAVES: Readonly<Record<string, readonly string[]>> = {

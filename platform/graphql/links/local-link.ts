@@ -1,9 +1,10 @@
-import { type DocumentNode, execute, type ExecutionArgs, type ExecutionResult, subscribe } from 'graphql';
+import { createSourceEventStream, type DocumentNode, type ExecutionResult } from 'graphql';
 
 import type { Logger } from '../../process/logger.ts';
+import { createCompiledExecutor, type ExecutorRequest } from '../execution/compiled-executor.ts';
 import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
 import { type ErrorOrigin, failedResult, publicResult } from '../operations/errors.ts';
-import { isStream, mapStream } from '../operations/streams.ts';
+import { mapStream } from '../operations/streams.ts';
 import type { Subgraph, SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 
 export interface LocalLinkOptions {
@@ -19,11 +20,11 @@ export interface LocalLinkOptions {
 export function createLocalLink({ subgraph, logger }: LocalLinkOptions): SubgraphLink {
   const { schema, name } = subgraph;
   const documents = createDocuments({ schema });
+  const executor = createCompiledExecutor(schema);
 
   const prepared = ({ document, query }: SubgraphRequest): PreparedDocument =>
     document === undefined ? documents.prepare(query) : { document };
-  const argumentsOf = (request: SubgraphRequest, document: DocumentNode): ExecutionArgs => ({
-    schema,
+  const argumentsOf = (request: SubgraphRequest, document: DocumentNode): ExecutorRequest => ({
     document,
     variableValues: request.variables,
     operationName: request.operationName ?? null,
@@ -42,7 +43,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
-        return publicResult(await execute(argumentsOf(request, document)), origin);
+        return publicResult(await executor.execute(argumentsOf(request, document)), origin);
       } catch (thrown) {
         return failedResult(thrown, origin);
       }
@@ -52,11 +53,12 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
-        const started = await subscribe(argumentsOf(request, document));
-        if (!isStream<ExecutionResult>(started)) return publicResult(started, origin);
-        return mapStream<ExecutionResult, ExecutionResult>({
-          source: started,
-          map: (event) => publicResult(event, origin),
+        const given = argumentsOf(request, document);
+        const started = await createSourceEventStream({ schema, ...given });
+        if (!(Symbol.asyncIterator in started)) return publicResult(started, origin);
+        return mapStream<unknown, ExecutionResult>({
+          source: started[Symbol.asyncIterator](),
+          map: async (rootValue) => publicResult(await executor.execute({ ...given, rootValue }), origin),
           failed: (thrown) => failedResult(thrown, origin),
           signals: [request.context.signal],
         });

@@ -1,0 +1,89 @@
+import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql';
+
+import { collectFields, type Compiling } from './collect-fields.ts';
+import { compileField, type ExecuteField } from './compile-field.ts';
+import { objectLiteral } from './object-literal.ts';
+import { isPromise, type Path, type Run } from './run.ts';
+
+/** The fields of an object of one type, ready to be executed. */
+export interface CompiledFields {
+  /** All at once; the object when none has to be waited for, else a promise of it. */
+  executeTogether(run: Run, source: unknown, path: Path | undefined): unknown;
+  /** One after the other, as a mutation's root fields are. */
+  executeInTurn(run: Run, source: unknown): unknown;
+}
+
+/** Compiles the selections of an object for one runtime type. */
+export function compileFields(
+  sets: readonly SelectionSetNode[],
+  type: GraphQLObjectType,
+  compiling: Compiling,
+): CompiledFields {
+  const collected = [...collectFields(sets, type, compiling)];
+  const fields: ExecuteField[] = [];
+  const names: string[] = [];
+  for (const [name, nodes] of collected) {
+    const field = compileField(
+      { name, nodes, parentType: type, executeObject: objectExecutor(nodes, compiling) },
+      compiling,
+    );
+    if (field === null) continue;
+    fields.push(field);
+    names.push(name);
+  }
+  const make = objectLiteral(names);
+  return {
+    executeTogether(run, source, path) {
+      const values: unknown[] = [];
+      let isPending = false;
+      try {
+        for (const field of fields) {
+          const value = field(run, source, path);
+          if (isPromise(value)) isPending = true;
+          values.push(value);
+        }
+      } catch (thrown) {
+        if (!isPending) throw thrown;
+        // What runs already is waited for, and its failures are heard.
+        return Promise.all(values).finally(() => {
+          throw thrown;
+        });
+      }
+      return isPending ? Promise.all(values).then(make) : make(values);
+    },
+    executeInTurn(run, source) {
+      const values: unknown[] = [];
+      const executeFrom = (index: number): unknown => {
+        for (let at = index; at < fields.length; at += 1) {
+          const value = fields[at]?.(run, source, undefined);
+          if (isPromise(value)) {
+            return value.then((resolved) => {
+              values.push(resolved);
+              return executeFrom(at + 1);
+            });
+          }
+          values.push(value);
+        }
+        return make(values);
+      };
+      return executeFrom(0);
+    },
+  };
+}
+
+/** Executes the selections of a field's objects; their fields are compiled when a type is met first. */
+function objectExecutor(
+  nodes: readonly FieldNode[],
+  compiling: Compiling,
+): (run: Run, type: GraphQLObjectType, source: unknown, path: Path) => unknown {
+  const sets = nodes.map(({ selectionSet }) => selectionSet).filter((set) => set !== undefined);
+  const byType = new Map<GraphQLObjectType, CompiledFields>();
+  return (run, type, source, path) => {
+    let fields = byType.get(type);
+    if (fields === undefined) {
+      fields = compileFields(sets, type, compiling);
+      byType.set(type, fields);
+    }
+    return fields.executeTogether(run, source, path);
+  };
+}

@@ -1,0 +1,101 @@
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLString,
+  getVariableValues,
+  isEnumType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  typeFromAST,
+} from 'graphql';
+import type { GraphQLError, GraphQLInputType, GraphQLSchema, VariableDefinitionNode } from 'graphql';
+
+import { isInt } from './leaf.ts';
+
+/** The variables of one request, coerced; or what is wrong with them, in the words of graphql-js. */
+export type CoerceVariables = (given: Readonly<Record<string, unknown>>) => CoercedVariables;
+
+type CoercedVariables =
+  | { readonly coerced: Record<string, unknown>; readonly errors?: undefined }
+  | { readonly coerced?: undefined; readonly errors: readonly GraphQLError[] };
+
+/** As many errors as graphql-js tells of one request. */
+const MAX_ERRORS = { maxErrors: 50 };
+
+/**
+ * Compiles the coercion of an operation's variables: scalars, enums and lists of them that are given and fit. Anything else
+ * (defaults, input objects, null, whatever does not fit) is left to graphql-js for the whole request.
+ */
+export function compileVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+): CoerceVariables {
+  const variables = definitions.map(({ variable, type: node }) => {
+    const type = typeFromAST(schema, node);
+    return { name: variable.name.value, coerce: isInputType(type) ? coercion(type) : misfit };
+  });
+  return (given) => {
+    const coerced: Record<string, unknown> = {};
+    for (const { name, coerce } of variables) {
+      const value = Object.hasOwn(given, name) ? coerce(given[name]) : MISFIT;
+      if (value === MISFIT) return getVariableValues(schema, definitions, given, MAX_ERRORS);
+      coerced[name] = value;
+    }
+    return { coerced };
+  };
+}
+
+const MISFIT = Symbol('misfit');
+
+/** The coerced value, or MISFIT where graphql-js has more to say. */
+type Coerce = (value: unknown) => unknown;
+
+const misfit: Coerce = () => MISFIT;
+
+function coercion(type: GraphQLInputType): Coerce {
+  if (isNonNullType(type)) return coercion(type.ofType);
+  if (isListType(type)) return listCoercion(coercion(type.ofType));
+  if (isEnumType(type)) {
+    return (value) => (typeof value === 'string' ? (type.getValue(value)?.value ?? MISFIT) : MISFIT);
+  }
+  if (!isScalarType(type)) return misfit;
+  switch (type) {
+    case GraphQLString:
+    case GraphQLID:
+      return (value) => (typeof value === 'string' ? value : MISFIT);
+    case GraphQLInt:
+      return (value) => (isInt(value) ? value : MISFIT);
+    case GraphQLFloat:
+      return (value) => (Number.isFinite(value) ? value : MISFIT);
+    case GraphQLBoolean:
+      return (value) => (typeof value === 'boolean' ? value : MISFIT);
+    default:
+      return (value) => parsed(type.parseValue, value);
+  }
+}
+
+function listCoercion(coerce: Coerce): Coerce {
+  return (value) => {
+    if (!Array.isArray(value)) return MISFIT;
+    const coerced: unknown[] = [];
+    for (const element of value) {
+      const one = coerce(element);
+      if (one === MISFIT) return MISFIT;
+      coerced.push(one);
+    }
+    return coerced;
+  };
+}
+
+function parsed(parseValue: (value: unknown) => unknown, value: unknown): unknown {
+  if (value === null || value === undefined) return MISFIT;
+  try {
+    return parseValue(value) ?? MISFIT;
+  } catch {
+    return MISFIT;
+  }
+}
