@@ -31,7 +31,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
       secrets: ['config'],
       'events/postgres': ['.', 'database', 'events', 'process'],
       'graphql/execution': [],
-      'graphql/links': ['.', 'access', 'graphql/execution', 'graphql/operations', 'graphql/uploads', 'http', 'process'],
+      'graphql/links': [
+        '.',
+        'access',
+        'graphql/execution',
+        'graphql/operations',
+        'graphql/uploads',
+        'http',
+        'process',
+      ],
       'graphql/schema': ['.', 'access', 'graphql/operations'],
       'queue/pg-boss': ['.', 'database', 'events', 'process', 'queue'],
       'graphql/subgraph-server': [
