@@ -6,10 +6,14 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 
 import { client } from './api/client.ts';
+import { beginSession } from './api/session.ts';
 import { router } from './router.tsx';
+import { noteSignInProblem } from './shell/sign-in-problem.ts';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no root');
+// Before the first question, so that it is asked by whom this browser belongs to.
+noteSignInProblem(await beginSession());
 createRoot(element).render(
   <CSPProvider disableStyleElements>
     <ApolloProvider client={client}>

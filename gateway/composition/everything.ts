@@ -51,7 +51,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();
-  const links = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
+  const { links, developmentCode } = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
   await media.worker.start();
   lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
 
@@ -66,6 +66,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
   });
+  if (!config.production) await printConsoleAddress(publicUrl, developmentCode);
   logger.info(
     { url: publicUrl, graphql: `${publicUrl}/graphql`, explorer: `${publicUrl}/explorer` },
     'Kiln serves',
@@ -113,7 +114,10 @@ async function linkSubgraphs(
   });
   lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
   await workflow.start();
-  return { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };
+  return {
+    links: { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) },
+    developmentCode: () => workflow.developmentCode(),
+  };
 }
 
 /** In development a service key is made at the first start, printed once, and kept in DATA_DIR. */
@@ -124,4 +128,12 @@ async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]>
   // Not logged: logs are kept and shipped, and this is for the terminal only.
   if (isNew) process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
   return [{ name: 'development', sha256: createHash('sha256').update(key).digest('hex') }];
+}
+
+/** In development the console's address is printed with a login code that signs one browser in as the administrator. */
+async function printConsoleAddress(publicUrl: string, issueCode: () => Promise<string>): Promise<void> {
+  const code = await issueCode();
+  // Not logged, as the service key is not; and in the fragment, which no server and no referrer sees.
+  const address = `${publicUrl}/console/#login_code=${code}`;
+  process.stdout.write(`Console, signed in as the administrator (good once): ${address}\n`);
 }

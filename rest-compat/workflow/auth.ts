@@ -15,6 +15,7 @@ import { route, twoStepRoute } from '../route/define-route.ts';
 import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';
 import { uri, anyOf, nullable, objectOf } from '../schemas/json-schema.ts';
+import { browserSessions } from './auth-browser.ts';
 import {
   bearerOf,
   checkCallback,
@@ -211,6 +212,7 @@ export const signIn: Section = {
       reply: ({ signOutUrl }) => done('sign out at the identity provider as well', { location: signOutUrl }),
       head: ({ signOutUrl }, { request }) => redirect(signOutUrl, request),
     }),
+    ...browserSessions,
     route(SigningKeys)({
       method: 'GET',
       path: '/.well-known/jwks.json',

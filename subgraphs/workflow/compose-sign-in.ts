@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 
 import type { Config } from '../../platform/config/config.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
+import { developmentAdministrator } from './sign-in/browser/development-administrator.ts';
 import { createAlipay } from './sign-in/platforms/alipay.ts';
 import { createDouyin } from './sign-in/platforms/douyin.ts';
 import type { Platform } from './sign-in/platforms/platform.ts';
@@ -41,7 +42,7 @@ const SANDBOX_APPS = {
 
 /** The sign-in options of the settings: real providers, else the sandbox's, else none. */
 export function composeSignIn(
-  { auth, signIn }: Pick<Config, 'auth' | 'signIn'>,
+  { auth, signIn, production }: Pick<Config, 'auth' | 'signIn' | 'production'>,
   place: {
     readonly publicUrl: string;
     readonly sandbox: SandboxIdentity | null;
@@ -50,7 +51,7 @@ export function composeSignIn(
 ): Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'> {
   const { publicUrl, sandbox, http } = place;
   return {
-    admins: auth.adminSubjects,
+    admins: [...auth.adminSubjects, ...(production ? [] : [developmentAdministrator])],
     provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
     platforms: platformsOf(signIn, sandbox?.platforms ?? null, http),
     redirects: signIn.redirects,

@@ -58,6 +58,8 @@ export interface WorkflowSubgraph {
   start(): Promise<void>;
   /** Stops the loops; running jobs get this long. Reading goes on. */
   stop(graceSeconds: number): Promise<void>;
+  /** A login code that signs a browser in as the development administrator, once. Not for production. */
+  developmentCode(): Promise<string>;
 }
 
 /** Builds the workflow subgraph. The caller closes database, queue, bus and link. */
@@ -114,6 +116,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
       await worker.stop(graceSeconds);
       signIn.close();
     },
+    developmentCode: () => signIn.developmentCode(),
   };
 }
 

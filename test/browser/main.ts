@@ -11,6 +11,7 @@ import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSignIn } from './walk-sign-in.ts';
+import { walkSession } from './walk-session.ts';
 import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
@@ -21,7 +22,9 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   const { page } = watched;
   const steps = createSteps();
   const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
+  const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
   await walkConsole(url, browser, steps, key);
+  await walkSession(url, browser, steps, address);
   await walkSignIn(url, page, steps);
   await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });
   await walkPurchase(url, page, steps, { template: 'clip', kind: 'video' });

@@ -5,7 +5,8 @@ import { createClient } from 'graphql-ws';
 
 import { graphqlUrl, socketUrl } from './addresses.ts';
 import { connection } from './connection.ts';
-import { authorization, onCredential } from './credential.ts';
+import { onCredential } from './credential.ts';
+import { freshAuthorization } from './session.ts';
 
 /** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
 
@@ -16,8 +17,9 @@ const socket = createClient({
   lazyCloseTimeout: 5_000,
   // A socket that a sleeping laptop has lost is noticed by its missing pong.
   keepAlive: 15_000,
-  connectionParams: () => {
-    const header = authorization();
+  // Asked for each connection: the server closes the socket of a token that ends, the next one has its successor.
+  connectionParams: async () => {
+    const header = await freshAuthorization();
     return header === null ? {} : { authorization: header };
   },
   retryAttempts: Infinity,
@@ -39,7 +41,7 @@ const http = new HttpLink({
   uri: graphqlUrl,
   fetch: async (input, init) => {
     const headers = new Headers(init?.headers);
-    const header = authorization();
+    const header = await freshAuthorization();
     if (header !== null) headers.set('authorization', header);
     return fetch(input, { ...init, headers });
   },

@@ -1,24 +1,36 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * The credential of this tab: a service key or an access token. It is kept in memory only, so that it ends with the tab
- * and no script of another page can read it from a storage.
+ * The credential of this tab, in memory only, so that no script of another page can read it from a storage: the access
+ * token of a session (session.ts renews it), or a service key that ends with the tab.
  */
-let credential: string | null = null;
-const listeners = new Set<() => void>();
-
-/** The Authorization header of requests and of the socket; null for an anonymous visitor. */
-export function authorization(): string | null {
-  return credential === null ? null : `Bearer ${credential}`;
+export interface Credential {
+  readonly kind: 'session' | 'key';
+  readonly token: string;
+  /** When the token ends, in milliseconds since 1970; null for a key. */
+  readonly expiresAt: number | null;
 }
 
-/** Sets or forgets the credential; the client drops what it knows and asks again (client.ts). */
-export function setCredential(next: string | null): void {
+let credential: Credential | null = null;
+const listeners = new Set<() => void>();
+
+/** The credential; null for an anonymous visitor. */
+export function currentCredential(): Credential | null {
+  return credential;
+}
+
+/** Sets or forgets the credential of another caller; the client drops what it knows and asks again (client.ts). */
+export function setCredential(next: Credential | null): void {
   credential = next;
   for (const listener of listeners) listener();
 }
 
-/** Calls back after every change; returns the way to stop that. */
+/** Takes the next token of the same session, which changes nothing that is shown. */
+export function renewCredential(next: Credential): void {
+  credential = next;
+}
+
+/** Calls back after every change of the caller; returns the way to stop that. */
 export function onCredential(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -27,4 +39,9 @@ export function onCredential(listener: () => void): () => void {
 /** Whether this tab has a credential. */
 export function useIsSignedIn(): boolean {
   return useSyncExternalStore(onCredential, () => credential !== null);
+}
+
+/** What this tab has signed in with; null for nothing. */
+export function useCredentialKind(): Credential['kind'] | null {
+  return useSyncExternalStore(onCredential, () => credential?.kind ?? null);
 }

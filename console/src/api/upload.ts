@@ -1,5 +1,5 @@
 import { graphqlUrl } from './addresses.ts';
-import { authorization } from './credential.ts';
+import { freshAuthorization } from './session.ts';
 
 /** A stored file that can be an input: an upload, or an output of earlier work. */
 export interface StoredFile {
@@ -22,7 +22,9 @@ interface UploadOptions {
  * Uploads a file by a GraphQL multipart request. XMLHttpRequest, as fetch tells nothing of what is sent. Fails with the
  * server's message.
  */
-export function uploadFile(file: File, { signal, onProgress }: UploadOptions): Promise<StoredFile> {
+export async function uploadFile(file: File, { signal, onProgress }: UploadOptions): Promise<StoredFile> {
+  const header = await freshAuthorization();
+  signal.throwIfAborted();
   const form = new FormData();
   form.set('operations', JSON.stringify({ query: UPLOAD, variables: { file: null } }));
   form.set('map', JSON.stringify({ 0: ['variables.file'] }));
@@ -46,7 +48,6 @@ export function uploadFile(file: File, { signal, onProgress }: UploadOptions): P
     request.responseType = 'json';
     // Other sites can not send this header without asking, so the server takes uploads with it only.
     request.setRequestHeader('Apollo-Require-Preflight', 'true');
-    const header = authorization();
     if (header !== null) request.setRequestHeader('authorization', header);
     request.send(form);
   });

@@ -1,8 +1,12 @@
 import { Link, Outlet } from '@tanstack/react-router';
 
 import { useConnection } from '../api/connection.ts';
+import { useCaller, useCallerName } from '../api/use-caller.ts';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
+import { Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
+import { SignInButton } from './sign-in-button.tsx';
+import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
@@ -27,6 +31,7 @@ const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start' }]
 const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 
 export function Shell() {
+  const caller = useCaller();
   return (
     <>
       <a className="skip" href="#main">
@@ -46,7 +51,8 @@ export function Shell() {
         <main id="main" tabIndex={-1}>
           <PhoneTop />
           <ConnectionNote />
-          <Outlet />
+          <SignInNote />
+          {caller?.mayStart === false ? <Closed /> : <Outlet />}
         </main>
       </div>
       <nav className="tabbar" aria-label={t('shell.phone')}>
@@ -78,6 +84,7 @@ function Places({ title, places }: { readonly title: string; readonly places: re
 function NavFoot() {
   return (
     <div className="nav-foot">
+      <Who />
       <button type="button" className="who" onClick={toggleTheme}>
         <Icon name="sun" />
         <span className="grow mute">{t('shell.theme')}</span>
@@ -92,6 +99,40 @@ function NavFoot() {
         <span className="grow mute">{language === 'zh' ? 'English' : '简体中文'}</span>
       </button>
     </div>
+  );
+}
+
+/** Who this is, with a link to their sessions and keys; a visitor may sign in. */
+function Who() {
+  const name = useCallerName();
+  if (name === undefined) return <SignInButton className="who" />;
+  return (
+    <Link className="who" to="/keys" title={t('page.keys')}>
+      <span className="ava" aria-hidden="true">
+        {name.slice(0, 1).toUpperCase()}
+      </span>
+      <span className="grow cut">{name}</span>
+    </Link>
+  );
+}
+
+/** In the place of every page, where nobody may do anything without signing in. */
+function Closed() {
+  return (
+    <Empty title={t('signIn.needed')} text={t('signIn.neededText')}>
+      <SignInButton className="btn pri lg" />
+    </Empty>
+  );
+}
+
+/** Why the sign-in that has just come back has failed. */
+function SignInNote() {
+  const problem = signInProblem();
+  return problem === null ? null : (
+    <p className="note bad" role="alert">
+      <Icon name="warning" />
+      {problem}
+    </p>
   );
 }
 

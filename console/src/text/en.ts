@@ -23,6 +23,12 @@ export const en = {
   'models.limits': 'Limits',
   'models.atOnce': 'up to {count} at once',
   'models.characters': '{count} characters',
+  'signIn.signIn': 'Sign in',
+  'signIn.title': 'Who you are',
+  'signIn.session': 'Signed in with this browser, in all its tabs.',
+  'signIn.text': 'Sign in to find your work on every device.',
+  'signIn.needed': 'Sign in first',
+  'signIn.neededText': 'Nobody works here without an account or a key.',
   'keys.signIn': 'Sign in with a key',
   'keys.signedIn':
     'This tab uses a key. It is kept in memory and gone when the tab is closed or loaded again.',

@@ -43,6 +43,26 @@ export const signInSchema = objectOf({
   scope: string,
 });
 
+/** Tokens for a browser, whose refresh token is in a cookie, as browserSignInSchema says. */
+export function browserSignInData({ user, accessToken, expiresIn, scope }: SignInFields): object {
+  return {
+    user: userData(user),
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresIn,
+    scope,
+  };
+}
+
+/** The schema of tokens for a browser. */
+export const browserSignInSchema = objectOf({
+  user: userSchema,
+  access_token: string,
+  token_type: enumOf('Bearer'),
+  expires_in: integer,
+  scope: string,
+});
+
 /** Whether the request accepts JSON and no page, so that a redirect is replied as JSON. */
 export function prefersJson({ headers: { accept = '' } }: Pick<RequestFacts, 'headers'>): boolean {
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b|\bapplication\/xhtml\+xml\b/i.test(accept);

@@ -13,6 +13,7 @@ import './session.ts';
 import './sign-in.ts';
 import './service-key.ts';
 import './caller-facts.ts';
+import './caller.ts';
 import './health.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';

@@ -9,6 +9,7 @@ import type { ServiceKeyService, SessionService, UserService } from '../domain/s
 import { createAttempts } from './browser/attempts.ts';
 import { createBrowserSignIn, type BrowserSignIn } from './browser/browser-sign-in.ts';
 import { createServiceKeys } from './keys/service-keys.ts';
+import { issueDevelopmentCode } from './browser/development-administrator.ts';
 import {
   createPlatformSignIn,
   type PlatformSignIn,
@@ -56,6 +57,8 @@ export interface SignInServices {
   /** The identity provider's sign-out page. */
   readonly signOutUrl: () => Promise<string | null>;
   readonly callerOf: CallerOf;
+  /** A login code of the development administrator, good once. */
+  readonly developmentCode: () => Promise<string>;
   /** The public keys of our access tokens. */
   readonly publicKeys: () => Promise<readonly JWK[]>;
 }
@@ -112,6 +115,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     ...waysInOf(options, waysIn),
     signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
     callerOf: createCallerOf({ tokens, sessions, users, keys: serviceKeys }),
+    developmentCode: () => issueDevelopmentCode({ users, codes }),
     publicKeys: () => keys.published(),
     close: () => sessions.close(),
   };

@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 
-import { useIsSignedIn } from '../../api/credential.ts';
 import {
   RevokeServiceKeyDocument,
   RevokeSessionDocument,
   ServiceKeysDocument,
   SessionsDocument,
 } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -15,7 +15,7 @@ import { SignIn } from './sign-in.tsx';
 
 /** Who this tab is, its sessions, and the service keys for those who may see them. */
 export function KeysPage() {
-  const isSignedIn = useIsSignedIn();
+  const caller = useCaller();
   return (
     <>
       <header className="top">
@@ -23,8 +23,8 @@ export function KeysPage() {
       </header>
       <div className="page">
         <SignIn />
-        {isSignedIn && <Keys />}
-        {isSignedIn && <Sessions />}
+        {caller?.mayIssueKeys === true && <Keys />}
+        {caller?.kind === 'USER' && <Sessions />}
       </div>
     </>
   );

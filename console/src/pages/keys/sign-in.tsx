@@ -1,50 +1,75 @@
 import { type FormEvent, useId, useState } from 'react';
 
-import { setCredential, useIsSignedIn } from '../../api/credential.ts';
+import { useCredentialKind } from '../../api/credential.ts';
+import { signInWithKey, signOut } from '../../api/session.ts';
+import { useCallerName } from '../../api/use-caller.ts';
+import { problemText } from '../../parts/problem.tsx';
+import { SignInButton } from '../../shell/sign-in-button.tsx';
 import { t } from '../../text/text.ts';
 
-/** Takes a service key or an access token for this tab, and forgets it again. */
+/** Who this tab is, and the ways in: the identity provider, or a service key for this tab. */
 export function SignIn() {
-  const isSignedIn = useIsSignedIn();
+  const kind = useCredentialKind();
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('signIn.title')}</h2>
+      </header>
+      {kind === null ? <WaysIn /> : <SignedIn kind={kind} />}
+    </section>
+  );
+}
+
+function SignedIn({ kind }: { readonly kind: 'session' | 'key' }) {
+  const name = useCallerName();
+  const [failure, setFailure] = useState<string | null>(null);
+  const leave = () => void signOut().catch((error: unknown) => setFailure(problemText(error)));
+  return (
+    <div className="pad row wrap">
+      <div className="grow col">
+        <p className="med">{name}</p>
+        <p className="mute">{t(kind === 'key' ? 'keys.signedIn' : 'signIn.session')}</p>
+        {failure !== null && <p role="alert">{failure}</p>}
+      </div>
+      <button type="button" className="btn" onClick={leave}>
+        {t('keys.signOut')}
+      </button>
+    </div>
+  );
+}
+
+function WaysIn() {
   const [key, setKey] = useState('');
   const id = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (key.trim() === '') return;
-    setCredential(key.trim());
+    signInWithKey(key.trim());
     setKey('');
   };
   return (
-    <section className="card">
-      <header>
-        <h2>{t('keys.signIn')}</h2>
-      </header>
-      {isSignedIn ? (
-        <div className="pad row wrap">
-          <p className="grow">{t('keys.signedIn')}</p>
-          <button type="button" className="btn" onClick={() => setCredential(null)}>
-            {t('keys.signOut')}
-          </button>
+    <>
+      <div className="pad row wrap">
+        <p className="grow mute">{t('signIn.text')}</p>
+        <SignInButton className="btn pri" />
+      </div>
+      <form className="pad col gap-3" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor={id}>{t('keys.key')}</label>
+          <input
+            id={id}
+            className="in"
+            type="password"
+            autoComplete="off"
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
+          <p className="help">{t('keys.help')}</p>
         </div>
-      ) : (
-        <form className="pad col gap-3" onSubmit={submit}>
-          <div className="field">
-            <label htmlFor={id}>{t('keys.key')}</label>
-            <input
-              id={id}
-              className="in"
-              type="password"
-              autoComplete="off"
-              value={key}
-              onChange={({ target }) => setKey(target.value)}
-            />
-            <p className="help">{t('keys.help')}</p>
-          </div>
-          <button type="submit" className="btn pri self-start">
-            {t('keys.signIn')}
-          </button>
-        </form>
-      )}
-    </section>
+        <button type="submit" className="btn self-start">
+          {t('keys.signIn')}
+        </button>
+      </form>
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
+import { useCaller } from '../../api/use-caller.ts';
 import {
   type PaymentPartsFragment,
   RefundPaymentDocument,
@@ -65,6 +66,7 @@ function Executions({ executions: { edges, totalCount } }: Pick<ShopHistoryQuery
 }
 
 function Payments({ payments: { edges, totalCount } }: Pick<ShopHistoryQuery, 'payments'>) {
+  const mayRefund = useCaller()?.mayAdministrate === true;
   const [refund, { error, loading }] = useMutation(RefundPaymentDocument);
   const giveBack = (id: string) =>
     refund({ variables: { id, reason: 'USER_REQUEST', key: `console-${id}` } }).catch(() => undefined);
@@ -89,7 +91,7 @@ function Payments({ payments: { edges, totalCount } }: Pick<ShopHistoryQuery, 'p
                     <Ago at={node.createdAt} />
                   </td>
                   <td className="num">
-                    {node.status === 'COMPLETED' && (
+                    {mayRefund && node.status === 'COMPLETED' && (
                       <button
                         type="button"
                         className="btn sm"

@@ -8,12 +8,12 @@ import type { NewSession } from '../../domain/sign-in.ts';
 import type { Encryption } from '../secrets/encryption.ts';
 
 /**
- * Login codes: redirects carry them instead of tokens. A code can be exchanged once, within a minute, by the app that
- * started the sign-in (proved by PKCE).
+ * Login codes: redirects carry them instead of tokens. A code can be exchanged once, within a minute unless said
+ * otherwise, by the app that started the sign-in (proved by PKCE).
  */
 export interface LoginCodes {
-  /** A new code for a session that is opened when the code is exchanged. */
-  issue(session: NewSession, challenge: string | null): Promise<string>;
+  /** A new code for a session that is opened when the code is exchanged, within `seconds` (default 60). */
+  issue(session: NewSession, challenge: string | null, seconds?: number): Promise<string>;
   /** Exchanges a code. UNAUTHENTICATED for one that is unknown, used, expired, or of another app. */
   redeem(code: string, verifier: string | null): Promise<NewSession>;
 }
@@ -29,7 +29,7 @@ export function createLoginCodes({
   readonly encryption: Encryption;
 }): LoginCodes {
   return {
-    async issue({ userId, platform, scope, providerToken }, challenge) {
+    async issue({ userId, platform, scope, providerToken }, challenge, seconds = SECONDS) {
       const code = randomBytes(32).toString('base64url');
       await database
         .insertInto('workflow.loginCodes')
@@ -40,7 +40,7 @@ export function createLoginCodes({
           scope,
           challenge,
           sealedProviderToken: providerToken === null ? null : await encryption.encrypt(providerToken),
-          expiresAt: sql<Date>`now() + make_interval(secs => ${SECONDS})`,
+          expiresAt: sql<Date>`now() + make_interval(secs => ${seconds})`,
         })
         .execute();
       return code;

@@ -1,0 +1,54 @@
+import { type Caller as CallerShape } from '../../../platform/access/caller.ts';
+import { decide, type Rule } from '../../../platform/access/policy.ts';
+import { builder } from './builder.ts';
+
+const CallerKind = builder.enumType('CallerKind', {
+  description: 'What a request proves of who asks.',
+  values: {
+    ANONYMOUS: { description: 'No credential.', value: 'anonymous' },
+    USER: { description: 'The access token of somebody who has signed in.', value: 'user' },
+    KEY: { description: 'A service key.', value: 'key' },
+    INTERNAL: { description: 'Kiln itself.', value: 'internal' },
+  } as const,
+});
+
+/** Whether the policy lets a caller do what has this rule. */
+const allowed = (rule: Rule) => ({
+  type: 'Boolean' as const,
+  resolve: (caller: CallerShape, _: object, { authMode }: { readonly authMode: Parameters<typeof decide>[2] }) =>
+    decide(rule, caller, authMode) === 'allow',
+});
+
+const Caller = builder.objectRef<CallerShape>('Caller').implement({
+  description: 'Who is asking and what they may do here (REST_AUTH), so that an interface shows nothing else.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: '`anon`, `usr_...` or `key_...`: the owner of what they make.' }),
+    kind: t.field({
+      type: CallerKind,
+      description: 'What the request proves.',
+      resolve: ({ kind }) => kind,
+    }),
+    mayStart: t.field({ ...allowed('spend'), description: 'Whether they may start work.' }),
+    mayRunUnpaid: t.field({
+      ...allowed('unpaid'),
+      description: 'Whether they may run a template without a payment.',
+    }),
+    mayAdministrate: t.field({
+      ...allowed('admin'),
+      description: 'Whether they may change what all callers see, and refund payments.',
+    }),
+    mayIssueKeys: t.field({
+      ...allowed('operator'),
+      description: 'Whether they may see, make and revoke service keys.',
+    }),
+  }),
+});
+
+builder.queryField('caller', (t) =>
+  t.field({
+    type: Caller,
+    description: 'Who is asking, with or without a credential, and what they may do.',
+    rule: 'public',
+    resolve: (_, __, { caller }) => caller,
+  }),
+);

@@ -1,0 +1,86 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+import type { Steps } from './steps.ts';
+import { openPage } from './watch-page.ts';
+
+/** Milliseconds: longer than an access token, shorter than a session. */
+const TOKEN_MS = 16 * 60_000;
+
+/** Sessions of the console: the address of the terminal, several tabs, sign-out, and the login page. */
+export async function walkSession(
+  url: string,
+  browser: Browser,
+  steps: Steps,
+  address: string,
+): Promise<void> {
+  const { page } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const context = page.context();
+  await useTerminalAddress(page, steps, address);
+  await useSeveralTabs(url, context, page, steps);
+  await useLoginPage(url, page, steps);
+  await context.close();
+}
+
+async function useTerminalAddress(page: Page, { holds }: Steps, address: string): Promise<void> {
+  await page.goto(address);
+  await page.getByRole('link', { name: 'Development administrator' }).waitFor();
+  holds('session: the code is gone from the address', page.url(), address.replace(/#.*$/, ''));
+  holds('session: no script sees the refresh token', await page.evaluate('document.cookie'), '');
+  await page.reload();
+  await page.getByRole('link', { name: 'Development administrator' }).click();
+  await page.getByText('this one').waitFor();
+  const keys = page.getByRole('heading', { name: 'Service keys' });
+  holds('session: a reload stays signed in, as an administrator', await keys.count(), 1);
+}
+
+async function useSeveralTabs(
+  url: string,
+  context: BrowserContext,
+  page: Page,
+  { holds }: Steps,
+): Promise<void> {
+  const other = await context.newPage();
+  await page.clock.install();
+  await other.clock.install();
+  for (const tab of [page, other]) {
+    await tab.goto(`${url}/console/tasks`);
+    await tab.getByRole('link', { name: 'Development administrator' }).waitFor();
+  }
+  let renewals = 0;
+  context.on('request', (request) => {
+    if (request.url().endsWith('/auth/browser/refresh')) renewals += 1;
+  });
+  for (const tab of [page, other]) await tab.clock.fastForward(TOKEN_MS);
+  await Promise.all(
+    [page, other].map(async (tab) => {
+      const answered = tab.waitForResponse(/\/graphql$/);
+      await tab.getByRole('button', { name: 'Failed' }).click();
+      await tab.clock.runFor(1_000);
+      await answered;
+    }),
+  );
+  holds('session: two tabs renew their token once', renewals, 1);
+  await page.goto(`${url}/console/keys`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  holds('session: a sign-out is one of all tabs', await other.getByText('Development').count(), 0);
+  await other.close();
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).first().waitFor();
+  holds('session: and lasts', (await context.cookies(`${url}/auth/browser/`)).length, 0);
+}
+
+async function useLoginPage(url: string, page: Page, { holds }: Steps): Promise<void> {
+  await page.goto(`${url}/console/keys`);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).first().click();
+  await page.waitForFunction("document.title === 'Sign in (sandbox)'");
+  await page.click('button[value="sandbox-ben"]');
+  await page.getByRole('link', { name: 'Ben' }).waitFor();
+  holds('session: the login page leads back to where it was left', page.url(), `${url}/console/keys`);
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  holds(
+    'session: who is no administrator sees no keys',
+    await page.getByRole('heading', { name: 'Service keys' }).count(),
+    0,
+  );
+}
