@@ -5,7 +5,7 @@ import { useCaller, useCallerName } from '../api/use-caller.ts';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
-import { SignInButton } from './sign-in-button.tsx';
+import { SignInButton } from '../parts/sign-in-button.tsx';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 

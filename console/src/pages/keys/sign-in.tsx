@@ -4,7 +4,7 @@ import { useCredentialKind } from '../../api/credential.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
 import { problemText } from '../../parts/problem.tsx';
-import { SignInButton } from '../../shell/sign-in-button.tsx';
+import { SignInButton } from '../../parts/sign-in-button.tsx';
 import { t } from '../../text/text.ts';
 
 /** Who this tab is, and the ways in: the identity provider, or a service key for this tab. */

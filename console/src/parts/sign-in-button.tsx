@@ -1,5 +1,5 @@
 import { goToSignIn } from '../api/sign-in.ts';
-import { Icon } from '../parts/icons.tsx';
+import { Icon } from './icons.tsx';
 import { t } from '../text/text.ts';
 
 /** Leaves for the login page of the identity provider; the way back ends at this page. */
