@@ -14,6 +14,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    proxy: { '/graphql': { target: 'http://127.0.0.1:4000', ws: true }, '/files': 'http://127.0.0.1:4000', '/auth': 'http://127.0.0.1:4000' },
+    proxy: {
+      '/graphql': { target: 'http://127.0.0.1:4000', ws: true },
+      '/files': 'http://127.0.0.1:4000',
+      '/auth': 'http://127.0.0.1:4000',
+    },
   },
 });

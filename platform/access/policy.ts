@@ -64,9 +64,14 @@ export function scopeOf({ rule, kind, scope }: RuledOperation): KeyScope | null 
   return kind === 'mutation' ? 'manage' : 'read';
 }
 
+/** Whether a service key has a scope; `admin` has all. */
+export function hasScope({ scopes }: Pick<Caller, 'scopes'>, needed: KeyScope): boolean {
+  return scopes.includes(needed) || scopes.includes('admin');
+}
+
 /** Throws FORBIDDEN for a service key without the scope that an operation needs; `admin` has all. */
-export function enforceScope({ kind, scopes }: Caller, needed: KeyScope | null): void {
-  if (kind !== 'key' || needed === null || scopes.includes(needed) || scopes.includes('admin')) return;
+export function enforceScope(caller: Caller, needed: KeyScope | null): void {
+  if (caller.kind !== 'key' || needed === null || hasScope(caller, needed)) return;
   throw new AppError('FORBIDDEN', `this service key needs the scope ${needed} for that`);
 }
 

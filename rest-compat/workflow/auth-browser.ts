@@ -3,7 +3,12 @@ import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import { json } from '../route/params.ts';
 import type { Route } from '../route/route.ts';
-import { checkSameOrigin, clearedRefreshCookie, refreshCookie, refreshTokenOf } from './shared/refresh-cookie.ts';
+import {
+  checkSameOrigin,
+  clearedRefreshCookie,
+  refreshCookie,
+  refreshTokenOf,
+} from './shared/refresh-cookie.ts';
 import { browserSignInData, browserSignInSchema } from './shared/sign-in-replies.ts';
 
 const body = { type: 'application/json', required: true } as const;

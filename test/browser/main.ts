@@ -10,8 +10,8 @@ import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
-import { walkSignIn } from './walk-sign-in.ts';
 import { walkSession } from './walk-session.ts';
+import { walkSignIn } from './walk-sign-in.ts';
 import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */

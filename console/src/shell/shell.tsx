@@ -4,8 +4,8 @@ import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
-import { chooseLanguage, language, t } from '../text/text.ts';
 import { SignInButton } from '../parts/sign-in-button.tsx';
+import { chooseLanguage, language, t } from '../text/text.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 
@@ -52,7 +52,7 @@ export function Shell() {
           <PhoneTop />
           <ConnectionNote />
           <SignInNote />
-          {caller?.mayStart === false ? <Closed /> : <Outlet />}
+          {caller?.kind === 'ANONYMOUS' && !caller.mayStart ? <Closed /> : <Outlet />}
         </main>
       </div>
       <nav className="tabbar" aria-label={t('shell.phone')}>

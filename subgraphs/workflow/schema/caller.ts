@@ -1,5 +1,5 @@
-import { type Caller as CallerShape } from '../../../platform/access/caller.ts';
-import { decide, type Rule } from '../../../platform/access/policy.ts';
+import type { Caller as CallerShape } from '../../../platform/access/caller.ts';
+import { type AuthMode, decide, hasScope, type Rule, scopeOf } from '../../../platform/access/policy.ts';
 import { builder } from './builder.ts';
 
 const CallerKind = builder.enumType('CallerKind', {
@@ -12,15 +12,19 @@ const CallerKind = builder.enumType('CallerKind', {
   } as const,
 });
 
-/** Whether the policy lets a caller do what has this rule. */
+/** Whether the policy, and of a service key its scopes, let a caller start or change what has this rule. */
 const allowed = (rule: Rule) => ({
   type: 'Boolean' as const,
-  resolve: (caller: CallerShape, _: object, { authMode }: { readonly authMode: Parameters<typeof decide>[2] }) =>
-    decide(rule, caller, authMode) === 'allow',
+  resolve: (caller: CallerShape, _: object, { authMode }: { readonly authMode: AuthMode }) => {
+    const needed = scopeOf({ rule, kind: 'mutation' });
+    const isInScope = caller.kind !== 'key' || needed === null || hasScope(caller, needed);
+    return isInScope && decide(rule, caller, authMode) === 'allow';
+  },
 });
 
 const Caller = builder.objectRef<CallerShape>('Caller').implement({
-  description: 'Who is asking and what they may do here (REST_AUTH), so that an interface shows nothing else.',
+  description:
+    'Who is asking and what they may do here (REST_AUTH), so that an interface shows nothing else.',
   fields: (t) => ({
     id: t.exposeID('id', { description: '`anon`, `usr_...` or `key_...`: the owner of what they make.' }),
     kind: t.field({
@@ -29,10 +33,6 @@ const Caller = builder.objectRef<CallerShape>('Caller').implement({
       resolve: ({ kind }) => kind,
     }),
     mayStart: t.field({ ...allowed('spend'), description: 'Whether they may start work.' }),
-    mayRunUnpaid: t.field({
-      ...allowed('unpaid'),
-      description: 'Whether they may run a template without a payment.',
-    }),
     mayAdministrate: t.field({
       ...allowed('admin'),
       description: 'Whether they may change what all callers see, and refund payments.',

@@ -8,8 +8,8 @@ import type { WorkflowDatabase } from '../database/database.ts';
 import type { ServiceKeyService, SessionService, UserService } from '../domain/sign-in.ts';
 import { createAttempts } from './browser/attempts.ts';
 import { createBrowserSignIn, type BrowserSignIn } from './browser/browser-sign-in.ts';
-import { createServiceKeys } from './keys/service-keys.ts';
 import { issueDevelopmentCode } from './browser/development-administrator.ts';
+import { createServiceKeys } from './keys/service-keys.ts';
 import {
   createPlatformSignIn,
   type PlatformSignIn,

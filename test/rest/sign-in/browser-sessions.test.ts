@@ -69,14 +69,22 @@ describe('a session of a browser', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(new Set(replies.map(({ headers }) => cookieIn(headers))).size).toBe(1);
     const authorization = `Bearer ${replies[0]?.body.data.access_token}`;
-    const { data } = await graphql(kiln.url, '{ caller { kind mayStart mayIssueKeys } }', {}, { authorization });
+    const { data } = await graphql(
+      kiln.url,
+      '{ caller { kind mayStart mayIssueKeys } }',
+      {},
+      { authorization },
+    );
     expect(data.caller).toEqual({ kind: 'USER', mayStart: true, mayIssueKeys: false });
   });
 
   it('ends with the sign-out, which takes the cookie back', async () => {
     const { cookie, token } = await session();
     const { status, headers } = await post('/auth/browser/revoke', undefined, { ...own, cookie });
-    expect([status, headers.getSetCookie()[0]]).toEqual([200, expect.stringMatching(/^kiln-refresh=; .*Max-Age=0;/)]);
+    expect([status, headers.getSetCookie()[0]]).toEqual([
+      200,
+      expect.stringMatching(/^kiln-refresh=; .*Max-Age=0;/),
+    ]);
     expect((await post('/auth/browser/refresh', undefined, { ...own, cookie })).status).toBe(401);
     const { errors } = await graphql(kiln.url, '{ caller { id } }', {}, { authorization: `Bearer ${token}` });
     expect(errors?.[0]?.extensions['code']).toBe('UNAUTHENTICATED');
@@ -105,12 +113,11 @@ describe('a session of a browser', () => {
 
 describe('who is asking', () => {
   it('is told what they may do', async () => {
-    const query = '{ caller { id kind mayStart mayRunUnpaid mayAdministrate mayIssueKeys } }';
+    const query = '{ caller { id kind mayStart mayAdministrate mayIssueKeys } }';
     expect((await graphql(kiln.url, query)).data.caller).toEqual({
       id: 'anon',
       kind: 'ANONYMOUS',
       mayStart: true,
-      mayRunUnpaid: true,
       mayAdministrate: true,
       mayIssueKeys: false,
     });

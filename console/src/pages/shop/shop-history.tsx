@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
-import { useCaller } from '../../api/use-caller.ts';
 import {
   type PaymentPartsFragment,
   RefundPaymentDocument,
   ShopHistoryDocument,
   type ShopHistoryQuery,
 } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { language, t } from '../../text/text.ts';
