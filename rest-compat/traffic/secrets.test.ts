@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { bytesOf } from './exchange.ts';
 import { withoutSecretsOf } from './secrets.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -36,5 +37,24 @@ describe('withoutSecretsOf', () => {
     });
     expect(clean.request.body).toEqual({ text: 'prompt=a+b&api_key=[redacted]' });
     expect(clean.response.body).toEqual({ text: '{"data":{"code":"portrait"}}' });
+  });
+
+  it('removes a secret field of a multipart form, and keeps the others and the files', async () => {
+    const form = new FormData();
+    form.set('prompt', 'a fox');
+    form.set('api_key', 'SECRET');
+    form.set('image', new Blob([new Uint8Array([0, 255, 13, 10])]), 'a.png');
+    const sent = new Response(form);
+    const type = sent.headers.get('content-type') ?? '';
+    const base64 = Buffer.from(await sent.arrayBuffer()).toString('base64');
+    const request = { method: 'POST', target: '/x', headers: { 'content-type': type }, body: { base64 } };
+    const response = { status: 200, headers: {}, body: null };
+    const clean = await withoutSecretsOf({ at: '', request, response });
+    const bytes = bytesOf(clean.request.body) ?? Buffer.alloc(0);
+    const read = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
+    expect([read.get('prompt'), read.get('api_key')]).toEqual(['a fox', '[redacted]']);
+    expect(Buffer.from(await (read.get('image') as Blob).arrayBuffer())).toEqual(
+      Buffer.from([0, 255, 13, 10]),
+    );
   });
 });

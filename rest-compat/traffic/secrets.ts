@@ -1,5 +1,5 @@
 import { REDACTED, withoutSecrets } from '../../platform/process/redact.ts';
-import { jsonOf, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
+import { bytesOf, jsonOf, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
 import { formOf } from './forms.ts';
 
 /** Removes secrets from recorded traffic: credentials in headers, addresses, forms and JSON. */
@@ -77,11 +77,29 @@ async function bodyWithout(
     return { text: targetWithout(`?${body.text}`, isSecret).slice(1) };
   }
   if (contentType?.startsWith('multipart/form-data') === true) {
-    const form = await formOf(body, contentType);
-    const hasSecret = form?.names.some(isSecret) === true;
-    return hasSecret ? { omittedBytes: 'base64' in body ? body.base64.length : 0 } : body;
+    return formWithout(body, contentType, isSecret);
   }
   return 'text' in body ? { text: withoutSecrets(body.text) } : body;
+}
+
+/** The same form under the same boundary, so that its header still fits. */
+async function formWithout(
+  body: Exclude<RecordedBody, null>,
+  contentType: string,
+  isSecret: IsSecret,
+): Promise<RecordedBody> {
+  const form = await formOf(body, contentType);
+  const secrets = form?.names.filter(isSecret) ?? [];
+  const bytes = bytesOf(body);
+  if (secrets.length === 0 || bytes === null) return body;
+  const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? '';
+  const parts = bytes.toString('latin1').split(`--${boundary}`);
+  const cleanParts = parts.map((part) => {
+    const name = /name="([^"]*)"/i.exec(part)?.[1] ?? '';
+    if (!secrets.includes(name)) return part;
+    return `${part.slice(0, part.indexOf('\r\n\r\n') + 4)}${REDACTED}\r\n`;
+  });
+  return { base64: Buffer.from(cleanParts.join(`--${boundary}`), 'latin1').toString('base64') };
 }
 
 function cleaned(value: unknown, isSecret: IsSecret): unknown {
