@@ -9,11 +9,12 @@ import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages } from './docs/served-pages.ts';
+import { isNothing, type Fallback } from './fallback/fallback.ts';
 import { responseStyleOf } from './replies/response-style.ts';
 import { createMatcher } from './route/match.ts';
 import { rateClassOf } from './route/rate-class.ts';
 import type { RateClass, RestSettings, Route, Section } from './route/route.ts';
-import { runRoute } from './run-route.ts';
+import { runRoute, type RestResponse, type RunRequest } from './run-route.ts';
 import { type Exchange, refuseMethod, send, sendFailure, sendPage } from './send-response.ts';
 import { sections as allSections } from './tables.ts';
 
@@ -42,6 +43,8 @@ export interface RestRouterDeps {
   /** Root fields of mutations that start no work: such requests are counted as writes. */
   readonly writes?: readonly string[];
   readonly settings: RestRouterSettings;
+  /** Asks existing services for what is not known here; absent: none is configured. */
+  readonly fallback?: Fallback | undefined;
   readonly logger: Logger;
   /** The tables to serve; all of them when absent. */
   readonly sections?: readonly Section[];
@@ -98,7 +101,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
       else if (matched !== null) {
         markDeprecated(response, matched.route, deps.settings);
         response.setHeaders(new Map(Object.entries(matched.route.headers ?? {})));
-        const answer = await runRoute(deps, { ...exchange, ...matched, query, rawQuery });
+        const answer = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });
         if (rateClass === 'start' && answer.status >= 400) await refuseStart(deps, exchange);
         send(exchange, answer);
       }
@@ -108,6 +111,24 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
     }
     return true;
   };
+}
+
+/** What Kiln does not know is asked at the old service. */
+async function runWithFallback(deps: RestRouterDeps, run: RunRequest): Promise<RestResponse> {
+  const { fallback } = deps;
+  if (fallback === undefined) return runRoute(deps, run);
+  const { url: target = '/', headers } = run.request;
+  const asked = { ...run, target, authorization: headers.authorization };
+  try {
+    const response = await runRoute(deps, run);
+    return response.status === 200
+      ? { ...response, body: await fallback.joined(asked, response.body) }
+      : response;
+  } catch (error) {
+    const answer = isNothing(error) ? await fallback.answer(asked) : null;
+    if (answer === null) throw error;
+    return answer;
+  }
 }
 
 /** Who is refused for want of a credential hears when the one that came could not be read. */

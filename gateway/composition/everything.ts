@@ -15,6 +15,7 @@ import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
+import { gatewayMigrations } from '../migrations/index.ts';
 import { portOf } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
@@ -36,6 +37,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     migrations: [
       { schema: 'media', migrations: mediaMigrations },
       { schema: 'workflow', migrations: workflowMigrations },
+      { schema: 'gateway', migrations: gatewayMigrations },
     ],
   });
   const port = await portOf(config.server);
@@ -65,6 +67,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     files: media.handleFile,
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
+    database: runtime.database,
   });
   if (!config.production) await printConsoleAddress(publicUrl, developmentCode);
   logger.info(

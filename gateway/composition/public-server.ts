@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Database } from '../../platform/database/database.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
@@ -16,6 +17,7 @@ import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
+import { composeFallback } from './fallback.ts';
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -33,6 +35,8 @@ export interface PublicServerOptions {
   readonly files?: Handler | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
+  /** With the schema "gateway"; absent: answers of existing services are not kept. */
+  readonly database?: Database | undefined;
 }
 
 /** The listening public server and its federation. */
@@ -99,11 +103,13 @@ export async function startPublicServer(
 }
 
 function restOf(
-  { config, logger }: ProcessParts,
-  { publicUrl }: PublicServerOptions,
+  parts: ProcessParts,
+  options: PublicServerOptions,
   federation: FederatedExecutor,
   rateLimiter: ReturnType<typeof createRateLimiter> | undefined,
 ): Handler | undefined {
+  const { config, logger } = parts;
+  const { publicUrl } = options;
   const services = (['media', 'workflow'] as const).filter((service) => {
     const own = sections.filter((section) => section.service === service);
     const problems = validateRoutes(federation.apiSchema(), own);
@@ -128,6 +134,7 @@ function restOf(
       version: packageJson.version,
       authMode: config.auth.mode,
     },
+    fallback: composeFallback(parts, { ...options, executor: federation }),
     logger,
   }) as Handler;
 }

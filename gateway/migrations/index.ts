@@ -15,5 +15,22 @@ const rateLimits: Migration = {
   },
 };
 
-/** Every migration of the "gateway" schema, which only gateways of a split Kiln use. */
-export const gatewayMigrations: Record<string, Migration> = { '0001-rate-limits': rateLimits };
+/** Answers of existing services that do not change any more (rest-compat/fallback). */
+const keptAnswers: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table gateway.kept_answers (
+        operation text not null, -- such as GET /task/{taskId}
+        id text not null, -- of the task or payment; of the user for a list
+        body jsonb not null, -- the whole answer
+        kept_at timestamptz not null default now(),
+        primary key (operation, id)
+      )`.execute(database);
+  },
+};
+
+/** Every migration of the "gateway" schema. */
+export const gatewayMigrations: Record<string, Migration> = {
+  '0001-rate-limits': rateLimits,
+  '0002-kept-answers': keptAnswers,
+};

@@ -142,6 +142,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
       ...storageOf(values),
     },
+    /** Existing services that are asked for what is not known here; null: none. */
+    fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },
     /** `whsec_` and base64; null: made at the first start (installation-secret.ts). */
     webhooks: { secret: values.WEBHOOK_SECRET },

@@ -66,7 +66,8 @@ export function documentsOfUpload(destination: Destination): readonly DocumentNo
 /** The class with a method that its types leave out. */
 type Settled = Upload & { resolve(file: object): void };
 
-function uploadOf(file: IncomingFile): Upload {
+/** A stream as the value of a variable of type Upload. */
+export function uploadOf(file: IncomingFile): Upload {
   const upload = new Upload() as Settled;
   const value: Omit<FileUpload, 'createReadStream'> & { createReadStream(): IncomingFile['body'] } = {
     filename: file.filename,

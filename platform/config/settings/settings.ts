@@ -159,6 +159,14 @@ export const settings = {
     text,
     'JSON file: name of a workflow in another system -> image, video or comfy:NAME, or {"workflow", "parameters"} with parameters that are always set',
   ),
+  FALLBACK_MEDIA_URL: optional(
+    httpAddress,
+    'base URL of an existing media service that is asked for tasks that are not known here (docs/migrating.md)',
+  ),
+  FALLBACK_WORKFLOW_URL: optional(
+    httpAddress,
+    'the same for tasks, executions and payments of an existing workflow service',
+  ),
   OPENAI_API_KEY: real(text, 'key of OpenAI or of a server with the same API'),
   OPENAI_BASE_URL: real(
     httpAddress,

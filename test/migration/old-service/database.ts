@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 export type OldDatabase = ReturnType<typeof openDatabase>;
 
 /** Opens it, with what has gathered there over the years. */
-export function openDatabase(file: string, products: readonly OldProduct[]) {
+export function openDatabase(file: string) {
   const database = new DatabaseSync(file);
   database.exec(`
     create table video_templates (id integer primary key, document text not null);
@@ -20,9 +20,6 @@ export function openDatabase(file: string, products: readonly OldProduct[]) {
   for (const document of videoTemplates) {
     insert('video_templates', 'id, document', document.id, JSON.stringify(document));
   }
-  for (const template of templates(products)) {
-    insert('templates', 'code, document', template.code, JSON.stringify(template));
-  }
   for (const [taskId, userId, document] of executions) {
     insert('executions', 'task_id, user_id, document', taskId, userId, JSON.stringify(document));
   }
@@ -37,6 +34,12 @@ export function openDatabase(file: string, products: readonly OldProduct[]) {
     JSON.stringify({ kind: 'video', prompt: 'a fox' }),
   );
   return {
+    /** Templates, the first two with their products at the payment provider. */
+    addTemplates(products: readonly OldProduct[]) {
+      for (const template of templates(products)) {
+        insert('templates', 'code, document', template.code, JSON.stringify(template));
+      }
+    },
     documents: (table: string) =>
       database.prepare(`select document from ${table} order by 1`).all().map(documentOf),
     document(table: string, key: string, value: string) {

@@ -4,11 +4,12 @@ import { answerMedia } from './media.ts';
 import { answerWorkflow } from './workflow.ts';
 
 /**
- * An existing installation, written from the two API documents alone: `main.ts DATABASE_FILE PRODUCTS_JSON`. A process
- * with a database of its own; prints its addresses as one line of JSON. It answers GET /calls with all it was asked.
+ * An existing installation, written from the two API documents alone: `main.ts DATABASE_FILE`. A process with a database
+ * of its own; prints its addresses as one line of JSON. For tests it answers GET /calls with all it was asked, and takes
+ * the products of its templates at POST /products.
  */
-const [file = ':memory:', products = '[]'] = process.argv.slice(2);
-const database = openDatabase(file, JSON.parse(products) as readonly OldProduct[]);
+const [file = ':memory:'] = process.argv.slice(2);
+const database = openDatabase(file);
 
 /** A result: bytes that are a film to nobody. */
 const film = { body: Buffer.alloc(2_000, 7), contentType: 'video/mp4' };
@@ -19,6 +20,10 @@ function answerWith(service: Service) {
   return (request: OldRequest): OldAnswer | null => {
     const { method, path, query, authorization } = request;
     if (path === '/calls') return { body: database.calls() };
+    if (path === '/products') {
+      database.addTemplates(JSON.parse(request.body.toString('utf8')) as readonly OldProduct[]);
+      return { body: {} };
+    }
     database.addCall(method, query.size === 0 ? path : `${path}?${query.toString()}`, authorization);
     return path.startsWith('/storage/') ? film : service(database, request);
   };

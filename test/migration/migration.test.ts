@@ -14,7 +14,7 @@ import { rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { startProgram } from './programs.ts';
 
-/** Templates of an existing installation, taken over into a Kiln that runs. */
+/** The move from an existing installation into a Kiln that runs: templates, old ids, and what stays when the old one is gone. */
 
 const oldService = path.resolve(import.meta.dirname, './old-service/main.ts');
 
@@ -25,10 +25,13 @@ let addresses: { readonly media: string; readonly workflow: string };
 let products: readonly { readonly productId: string; readonly priceId: string }[];
 
 beforeAll(async () => {
-  kiln = await startKiln();
-  products = [await product('Portrait', 500), await product('Dear', 12_345)];
-  old = await startProgram(oldService, [':memory:', JSON.stringify(products)]);
+  old = await startProgram(oldService, [':memory:']);
   addresses = JSON.parse(old.line);
+  kiln = await startKiln({
+    settings: { FALLBACK_MEDIA_URL: addresses.media, FALLBACK_WORKFLOW_URL: addresses.workflow },
+  });
+  products = [await product('Portrait', 500), await product('Dear', 12_345)];
+  await fetch(`${addresses.media}/products`, { method: 'POST', body: JSON.stringify(products) });
 });
 afterAll(async () => {
   await lifecycle.stop('the test is over');
@@ -121,5 +124,60 @@ describe('importing templates', () => {
     );
     expect(() => readOptions(['--dry-run'])).toThrow('--media URL, --workflow URL or both are needed');
     expect(() => readOptions(['--meda', 'x'])).toThrow('--meda');
+  });
+});
+
+describe('ids of the old service', () => {
+  const videoOf = (body: unknown) => (body as { data: { url: string } }).data.url;
+
+  it('are asked there until their task has ended, and then answered with results of our own', async () => {
+    const path = '/api/task/status/task-41';
+    expect(await rest(kiln.url, 'GET', path)).toMatchObject({ body: { status: 'processing' } });
+    const ended = await rest(kiln.url, 'GET', path);
+    expect(ended.body).toMatchObject({ status: true, data: { task_id: 'task-41' } });
+    expect(videoOf(ended.body)).toContain(`${kiln.url}/files/`);
+    const film = Buffer.from(await (await fetch(videoOf(ended.body))).arrayBuffer());
+    expect(film).toEqual(Buffer.alloc(2_000, 7));
+    const paymentPath = '/payment/pay-7';
+    expect(await rest(kiln.url, 'GET', paymentPath)).toMatchObject({
+      status: 200,
+      body: { data: { id: 'pay-7', userId: 'sub-ada', status: 'completed', amount: 500 } },
+    });
+    expect(await rest(kiln.url, 'GET', '/templates/execution/run-7/progress')).toMatchObject({
+      body: { data: { taskId: 'run-7', status: 'completed' } },
+    });
+  });
+
+  it('stand in the lists of their user, beside what was made here', async () => {
+    const list = await rest(kiln.url, 'GET', '/payment/history?userId=sub-ada');
+    expect(list.body).toMatchObject({ data: { payments: [{ id: 'pay-7', amount: 500 }], total: 1 } });
+    const executions = await rest(kiln.url, 'GET', '/templates/executions/user/sub-ada');
+    expect(executions.body).toMatchObject({
+      data: { executions: [{ executionId: 'exec-8' }, { executionId: 'exec-7' }], total: 2 },
+    });
+  });
+
+  it("keep Kiln's own words for what nobody knows, and send nothing but reads and no key of ours", async () => {
+    const headers = { authorization: 'Bearer kiln_00000000000000000000000000000000' };
+    await rest(kiln.url, 'GET', '/payment/pay-9');
+    await fetch(`${kiln.url}/payment/pay-9`, { headers });
+    expect(await rest(kiln.url, 'GET', '/task/nobody')).toMatchObject({ status: 404 });
+    const unknown = await rest(kiln.url, 'GET', '/api/vidb/async/query/status?task_id=nobody');
+    expect(unknown.body).toMatchObject({ status: false, data: null });
+    expect((unknown.body as { msg: string }).msg).not.toBe('no such task');
+    await rest(kiln.url, 'POST', '/payment/refund/pay-7', { reason: 'user_request' });
+    await rest(kiln.url, 'POST', '/api/agg/imga/task/cancel?task_id=task-41');
+    const calls = (await (await fetch(`${addresses.media}/calls`)).json()) as Record<string, string>[];
+    expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(JSON.stringify(calls)).not.toContain('kiln_');
+  });
+
+  it('answer when the old service is gone, if they had ended; others are told to try again', async () => {
+    await old.stop();
+    const kept = await rest(kiln.url, 'GET', '/api/task/status/task-41');
+    expect(kept.body).toMatchObject({ status: true, data: { task_id: 'task-41' } });
+    expect(await rest(kiln.url, 'GET', '/payment/pay-7')).toMatchObject({ body: { data: { id: 'pay-7' } } });
+    expect(await rest(kiln.url, 'GET', '/task/run-8')).toMatchObject({ status: 503 });
+    expect(await rest(kiln.url, 'GET', '/api/task/status/task-40')).toMatchObject({ status: 503 });
   });
 });

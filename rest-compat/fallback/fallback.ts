@@ -1,0 +1,198 @@
+import type { AuthMode } from '../../platform/access/policy.ts';
+import { AppError, notFound, toError } from '../../platform/errors.ts';
+import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { Route } from '../route/route.ts';
+import type { ResultCopier } from './copy-results.ts';
+import { ageOf, dataOf, isFinal, isUnknown } from './ended.ts';
+import type { KeptAnswers } from './kept-answers.ts';
+import type { OldAnswer, OldReader } from './old-reader.ts';
+import { listTarget, readTarget, type FallbackTarget, type RequestValues } from './operations.ts';
+import { mayReadOf, withoutSession } from './owners.ts';
+
+/** Asks the old services for what Kiln does not know. Only reads are passed on; nothing starts, writes or moves money. */
+export interface Fallback {
+  /** The old answer to a read that Kiln has nothing for; null when nobody has. UNAVAILABLE while that can't be known. */
+  answer(request: FallbackRequest): Promise<FallbackAnswer | null>;
+  /** Kiln's list of a user, with what only the old service has. */
+  joined(request: FallbackRequest, body: object): Promise<object>;
+}
+
+/** A request that was matched to its route. */
+interface FallbackRequest extends RequestValues {
+  readonly route: Route;
+  /** Path and query, without the prefix of PUBLIC_URL. */
+  readonly target: string;
+  readonly authorization: string | undefined;
+  readonly context: RequestContext;
+}
+
+/** What is sent instead of Kiln's own answer. */
+interface FallbackAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** Counts reads, so that an operator sees when the old service can go. */
+export interface FallbackReads {
+  /** `answered` by the old service, `kept` here since, `unknown` to both, or `failed`. */
+  count(operation: string, outcome: 'answered' | 'kept' | 'unknown' | 'failed', age: string): void;
+}
+
+export interface FallbackOptions {
+  readonly executor: GraphqlExecutor;
+  readonly logger: Logger;
+  readonly authMode: AuthMode;
+  /** Null where FALLBACK_MEDIA_URL or FALLBACK_WORKFLOW_URL is not set. */
+  readonly readers: { readonly media: OldReader | null; readonly workflow: OldReader | null };
+  /** Null without a database: every read then goes to the old service. */
+  readonly kept: KeptAnswers | null;
+  readonly copier: ResultCopier;
+  readonly reads: FallbackReads;
+}
+
+/** Says where an answer comes from. */
+const headers = { 'X-Answered-By': 'fallback' } as const;
+
+/** Creates the fallback. */
+export function createFallback(options: FallbackOptions): Fallback {
+  return {
+    async answer(request) {
+      const target = readTarget(request.route, request);
+      if (target === null) return null;
+      const { operation, id } = target;
+      const keptBody = (await options.kept?.find(operation, id)) ?? null;
+      if (keptBody !== null) options.reads.count(operation, 'kept', ageOf(keptBody, Date.now()));
+      const answer =
+        keptBody === null ? await ask(options, request, target) : { status: 200, body: keptBody };
+      if (answer === null) return null;
+      return { status: answer.status, headers, body: await visible(options, request, answer.body) };
+    },
+    async joined(request, body) {
+      const target = listTarget(request.route, request);
+      if (target === null || !(await mayReadOf(options, request.context, target.id))) return body;
+      try {
+        const answer = await oldList(options, request, target);
+        return answer === null ? body : joinLists(body as JsonObject, answer, target.list);
+      } catch (thrown) {
+        // What Kiln has is worth more than no list at all.
+        options.logger.warn({ error: toError(thrown) }, 'a list is answered without the old service');
+        return body;
+      }
+    },
+  };
+}
+
+/** Asks the old service, and keeps an answer that does not change any more. */
+async function ask(
+  options: FallbackOptions,
+  request: FallbackRequest,
+  target: FallbackTarget,
+): Promise<OldAnswer | null> {
+  const reader = options.readers[target.service];
+  if (reader === null) return null;
+  const answer = await counted(options, target.operation, () => reader(readOf(request)));
+  if (isUnknown(answer)) return null;
+  if (answer.status !== 200 || !isFinal(target, answer.body) || options.kept === null) return answer;
+  const { executor } = options;
+  // Copying goes on when the caller has disconnected.
+  const context = { ...request.context, signal: new AbortController().signal };
+  const body = await options.copier.copy(answer.body, { executor, context });
+  if (body === null) return answer;
+  await options.kept.keep({ operation: target.operation, id: target.id, body });
+  return { ...answer, body };
+}
+
+async function counted(
+  { reads }: FallbackOptions,
+  operation: string,
+  read: () => Promise<OldAnswer>,
+): Promise<OldAnswer> {
+  try {
+    const answer = await read();
+    if (isUnknown(answer)) reads.count(operation, 'unknown', 'unknown');
+    else reads.count(operation, 'answered', ageOf(answer.body, Date.now()));
+    return answer;
+  } catch (thrown) {
+    reads.count(operation, 'failed', 'unknown');
+    throw thrown;
+  }
+}
+
+async function oldList(
+  options: FallbackOptions,
+  request: FallbackRequest,
+  { operation, id }: FallbackTarget,
+): Promise<JsonObject | null> {
+  const kept = (await options.kept?.find(operation, id)) ?? null;
+  const reader = options.readers.workflow;
+  if (reader === null) return kept;
+  try {
+    const answer = await counted(options, operation, () => reader(readOf(request)));
+    return answer.status === 200 ? answer.body : kept;
+  } catch (thrown) {
+    if (kept !== null) return kept;
+    throw thrown;
+  }
+}
+
+function readOf({ route, target, authorization, context }: FallbackRequest) {
+  return {
+    method: route.method,
+    target,
+    authorization: isOurs(context, authorization) ? null : (authorization ?? null),
+    signal: context.signal,
+  };
+}
+
+/** Credentials of ours are never sent to another service. */
+function isOurs({ caller }: RequestContext, authorization: string | undefined): boolean {
+  if (authorization === undefined || /\bkiln_/.test(authorization)) return true;
+  return caller.kind === 'key' || (caller.sessionId ?? null) !== null;
+}
+
+/** A payment as this caller may see it. NOT_FOUND for somebody else's where credentials are required. */
+async function visible(
+  options: FallbackOptions,
+  request: FallbackRequest,
+  body: JsonObject,
+): Promise<JsonObject> {
+  const { userId } = dataOf(body);
+  if (typeof userId !== 'string' || options.authMode === 'open') return body;
+  if (await mayReadOf(options, request.context, userId, { strict: true })) return body;
+  if (options.authMode === 'required')
+    throw notFound('payment', readTarget(request.route, request)?.id ?? '');
+  return withoutSession(body);
+}
+
+/** Both lists, newest first, each item once. */
+function joinLists(
+  ours: JsonObject,
+  theirs: JsonObject,
+  { items, id }: { readonly items: string; readonly id: string },
+): object {
+  const [own, other] = [itemsOf(ours, items), itemsOf(theirs, items)];
+  const known = new Set(own.map((item) => item[id]));
+  const added = other.filter((item) => !known.has(item[id]));
+  if (added.length === 0) return ours;
+  const all = [...own, ...added].sort((a, b) => timeOf(b) - timeOf(a));
+  const total = Number(dataOf(ours)['total'] ?? own.length) + added.length;
+  return { ...ours, data: { ...dataOf(ours), [items]: all, total } };
+}
+
+function itemsOf(body: JsonObject, name: string): readonly JsonObject[] {
+  const list: Json | undefined = dataOf(body)[name];
+  return Array.isArray(list) ? (list as JsonObject[]) : [];
+}
+
+function timeOf({ createdAt }: JsonObject): number {
+  const time = typeof createdAt === 'string' ? Date.parse(createdAt) : 0;
+  return Number.isNaN(time) ? 0 : time;
+}
+
+/** Whether an error says that Kiln has nothing under an id. */
+export function isNothing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_FOUND';
+}
