@@ -11,7 +11,7 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import type { EncodedPacket, VideoCodec, VideoTrackMetadata } from 'mediabunny';
+import type { EncodedPacket, InputVideoTrack, VideoCodec, VideoTrackMetadata } from 'mediabunny';
 
 import type { Sound } from '../sound/sound.ts';
 import { clearTimes } from './mp4-times.ts';
@@ -78,12 +78,20 @@ export async function writeEncodedMp4(
       codec: 'avc',
       metadata: { frameRate: encoded.framesPerSecond },
       config: { ...config, colorSpace: COLOURS },
-      packets: new EncodedPacketSink(track).packets(),
+      packets: verifiedPackets(track),
     };
     return await writeMp4({ ...parts, pictures });
   } finally {
     input.dispose();
   }
+}
+
+/**
+ * The packets of a track, each a key frame or not by its bitstream: a file without a table of key frames, as our encoder
+ * writes it, claims that all are, and players that seek in what is made of it find nothing to decode.
+ */
+export function verifiedPackets(track: InputVideoTrack): AsyncIterable<EncodedPacket> {
+  return new EncodedPacketSink(track).packets(undefined, undefined, { verifyKeyPackets: true });
 }
 
 async function addPictures({ config, packets }: PictureTrack, into: EncodedVideoPacketSource): Promise<void> {

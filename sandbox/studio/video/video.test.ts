@@ -53,7 +53,7 @@ async function tracksOf(file: Buffer) {
     soundDuration: audio === null ? null : await audio.computeDuration(),
     soundCodec: audio === null ? null : await audio.getCodec(),
     packets: packets.length,
-    startsWithKey: packets[0]?.type === 'key',
+    keys: packets.flatMap(({ type, timestamp }) => (type === 'key' ? [timestamp] : [])),
     title: (await input.getMetadataTags()).title,
   };
 }
@@ -83,7 +83,8 @@ test('turns a prompt into an MP4 with H.264 pictures and AAC sound of the asked 
     colours: 'bt709',
     size: { width: 144, height: 256 },
     packets: 24,
-    startsWithKey: true,
+    // One key frame in two seconds: with all packets marked as such, players would find nothing to decode where they seek.
+    keys: [0],
     soundCodec: 'aac',
     title: 'a boat at dusk 灯塔',
   });

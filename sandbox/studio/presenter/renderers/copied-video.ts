@@ -1,4 +1,4 @@
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, Mp4OutputFormat } from 'mediabunny';
+import { ALL_FORMATS, BufferSource, Input, Mp4OutputFormat } from 'mediabunny';
 import type { EncodedPacket, InputVideoTrack } from 'mediabunny';
 import sharp from 'sharp';
 
@@ -8,7 +8,7 @@ import type { Sound } from '../../sound/sound.ts';
 import { makeThumbnail } from '../../thumbnail/thumbnail.ts';
 import { StudioError } from '../../types/media-types.ts';
 import type { StudioVideo } from '../../types/media-types.ts';
-import { writeMp4 } from '../../video/mp4.ts';
+import { verifiedPackets, writeMp4 } from '../../video/mp4.ts';
 import type { PictureTrack } from '../../video/mp4.ts';
 import { coverFrom, labelsFor } from '../../video/produce.ts';
 import { repeated } from './repeated.ts';
@@ -73,7 +73,7 @@ const MOST_RATE = 240;
 /** The packets of the first seconds and their dependencies, in decoding order, from the first key frame on. */
 async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<EncodedPacket[]> {
   const packets: EncodedPacket[] = [];
-  for await (const packet of new EncodedPacketSink(track).packets()) {
+  for await (const packet of verifiedPackets(track)) {
     const [first] = packets;
     if (first === undefined && packet.type !== 'key') continue;
     if (packet.type === 'key' && packet.timestamp - (first ?? packet).timestamp >= seconds) break;
