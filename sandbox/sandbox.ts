@@ -10,6 +10,7 @@ import { listen } from './http/listener.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
+import { reportingStudio } from './reporting-studio.ts';
 import { serve, upgrade } from './serve.ts';
 import { INITIAL_LATENCIES, createStandIns } from './stand-ins.ts';
 import type { Secrets } from './stand-ins.ts';
@@ -77,7 +78,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxAgeMs: options.retention?.maxAgeMs ?? WEEK_MS,
     logger,
   });
-  const studio = studioOf(options);
+  const studio = reportingStudio(studioOf(options));
   const faults = createFaults();
   for (const fault of options.faults ?? []) faults.add(fault);
   const profiles = createLatencyProfiles(INITIAL_LATENCIES);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '../../platform/errors.ts';
 import type { Job, JobResult } from './job.ts';
 import type { LatencyProfile } from './latency-profile.ts';
+import { listenToRender } from './render-progress.ts';
 
 /** The dependencies of a run. */
 export interface JobRun {
@@ -22,14 +23,18 @@ export type Perform = (job: Job, signal: AbortSignal, onPreview: () => void) => 
 /** The end of a run: a result, or its planned fault. */
 export type RunOutcome = { readonly result: JobResult } | { readonly fault: 'fail' | 'moderate' };
 
-/** Runs a job and reports progress with the wire's latency. Rejects when the work fails or the signal is aborted. */
+/**
+ * Runs a job and reports progress: by the wire's latency, and no further than what is rendered. Rejects when the work
+ * fails or the signal is aborted.
+ */
 export async function runJob(run: JobRun): Promise<RunOutcome> {
   const { fault } = run.job;
-  const performing = run.perform(run.job, run.signal, run.onPreview);
+  const progress = createJobProgress(run);
+  const performing = listenToRender(progress.rendered, () => run.perform(run.job, run.signal, run.onPreview));
   // Awaited below; until then a rejection must not be unhandled.
   performing.catch(() => undefined);
   try {
-    await showProgress(run);
+    await passLatency(run, progress);
     if (fault === 'stall') await untilAborted(run.signal);
     if (fault === 'fail' || fault === 'moderate') return { fault };
     return { result: await performing };
@@ -39,16 +44,50 @@ export async function runJob(run: JobRun): Promise<RunOutcome> {
   }
 }
 
-/** Reports progress; a job with a planned fault stops half-way. */
-async function showProgress({ job, signal, latency, progress }: JobRun): Promise<void> {
+/** Lets the wire's latency pass, in steps; a job with a planned fault stops half-way. */
+async function passLatency({ job, signal, latency }: JobRun, progress: JobProgress): Promise<void> {
   const { runningMs, progressSteps } = latency();
   const steps = Math.max(1, Math.floor(progressSteps));
   const shown = job.fault === null ? steps : Math.ceil(steps / 2);
   for (let step = 1; step <= shown; step += 1) {
     await delay(runningMs / (steps + 1), undefined, { signal });
-    progress(Math.round((step / (steps + 1)) * 100));
+    progress.passed(Math.round((step / (steps + 1)) * 100));
   }
   await delay(runningMs / (steps + 1), undefined, { signal });
+  if (job.fault === null) progress.passed(LAST_PERCENT);
+}
+
+/** Both parts of a job's progress, 0 to 100. */
+interface JobProgress {
+  passed(percent: number): void;
+  rendered(percent: number): void;
+}
+
+const LAST_PERCENT = 99;
+/** Fewest percent between two reports of what is rendered: each may be a webhook. */
+const RENDER_STEP = 4;
+
+function createJobProgress({ progress }: Pick<JobRun, 'progress'>): JobProgress {
+  let passed = 0;
+  // Null while nothing is rendered, or when that tells nothing of itself.
+  let rendered: number | null = null;
+  let shown = 0;
+  function show(least: number): void {
+    const percent = Math.min(passed, rendered ?? passed);
+    if (percent < shown + least) return;
+    shown = percent;
+    progress(percent);
+  }
+  return {
+    passed(percent) {
+      passed = percent;
+      if (percent < LAST_PERCENT) show(1);
+    },
+    rendered(percent) {
+      rendered = Math.max(rendered ?? 0, Math.min(LAST_PERCENT, Math.round(percent)));
+      show(RENDER_STEP);
+    },
+  };
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {
