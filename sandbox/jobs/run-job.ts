@@ -59,8 +59,8 @@ async function passLatency({ job, signal, latency }: JobRun, progress: JobProgre
 
 /** Both parts of a job's progress, 0 to 100. */
 interface JobProgress {
-  passed(percent: number): void;
-  rendered(percent: number): void;
+  readonly passed: (percent: number) => void;
+  readonly rendered: (percent: number) => void;
 }
 
 const LAST_PERCENT = 99;
