@@ -30,9 +30,11 @@ export const tableTypes: readonly TableTypes[] = [
     schema: 'media',
     migrations: mediaMigrations,
     columns: {
+      'attempts.cost': named('number'),
       'attempts.error': named('Failure'),
       'attempts.handle': named('StoredJson'),
       'attempts.state': named('AttemptState'),
+      'attempts.units': named('Units'),
       'chat_replies.error': json('ChatFailure'),
       'chat_replies.state': generated('ReplyState'),
       'media.bytes': named('number'),
@@ -69,6 +71,7 @@ export const tableTypes: readonly TableTypes[] = [
       TaskKind: '../domain/task.ts',
       TaskOutcome: '../domain/task.ts',
       TaskState: '../domain/task.ts',
+      Units: '../domain/cost.ts',
     },
   },
   {

@@ -43,6 +43,7 @@ describe('the defaults', () => {
       },
       providers: {
         generatorsFile: null,
+        pricesFile: null,
         openai: null,
         gemini: null,
         kling: null,

@@ -4,6 +4,7 @@ import { checkCombinations, isLoopback, type SettingsContext } from './combinati
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile } from './generators-file.ts';
 import { paymentsOf } from './payments.ts';
+import { readPricesFile } from './prices-file.ts';
 import { providersOf } from './providers.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
@@ -52,13 +53,14 @@ export function readConfig(
   const context: SettingsContext = { values, commandLine, role: values.ROLE, production };
   checkCombinations(context, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
+  const pricesFile = readPricesFile(absolute(values.PRICES_FILE), report);
   const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
   const signIn = signInOf(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...configOf(context),
     signIn,
-    providers: { ...providersOf(values), generatorsFile },
+    providers: { ...providersOf(values), generatorsFile, pricesFile },
     /** Names of workflows that other systems use. */
     workflowNames,
   };

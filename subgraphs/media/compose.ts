@@ -4,6 +4,7 @@ import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
+import { readPriceList, withPrices } from './generators/prices/price-list.ts';
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
 
@@ -23,7 +24,7 @@ export interface ComposeMediaOptions {
 
 /**
  * The media subgraph as the settings configure it: real providers where they are configured, the sandbox elsewhere.
- * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE.
+ * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE or PRICES_FILE.
  */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
   const { config, http } = runtime;
@@ -33,10 +34,11 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const file = config.providers.generatorsFile;
   const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
   const refusals = createCredentialRefusals(runtime);
+  const priced = withPrices(bindings.bindings, readPriceList(config.providers.pricesFile));
   return createMediaSubgraph({
     ...runtime,
     refusals,
-    registry: createGeneratorRegistry({ ...bindings, bindings: refusals.watch(bindings.bindings) }),
+    registry: createGeneratorRegistry({ ...bindings, bindings: refusals.watch(priced) }),
     authMode: config.auth.mode,
     version: packageJson.version,
     files: {

@@ -14,6 +14,7 @@ import { createWakeUps } from './provider-webhooks/wake-ups.ts';
 import { createStepPlanner } from './recipes/planner.ts';
 import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
 import { createMediaContext, mediaSchema } from './schema/index.ts';
+import { createEstimates } from './submissions/estimates.ts';
 import { createSubmissionService } from './submissions/service.ts';
 import { createUploads } from './synchronous/uploads.ts';
 import { createVoices } from './synchronous/voices.ts';
@@ -22,6 +23,7 @@ import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
 import { createInputFetcher } from './tasks/work/inputs/input-fetcher.ts';
 import type { TaskWorker } from './tasks/work/worker.ts';
+import { createUsageService } from './usage/service.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
 import { createWebhookEndListener } from './webhooks/enqueue.ts';
 import { createWebhookService } from './webhooks/service.ts';
@@ -79,6 +81,8 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       owners,
       fetchInput: createInputFetcher(parts),
     }),
+    usage: createUsageService({ database, authMode }),
+    estimates: createEstimates({ registry, planner, videoTemplates }),
     videoTemplates,
     registry,
     voices,

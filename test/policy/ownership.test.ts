@@ -79,6 +79,9 @@ const NAMING: Readonly<Record<string, Thing>> = {
 /** Fields of the same rules that name nothing that is owned, or have a test of their own below. */
 const OTHERS = [
   'checkPrompt',
+  'estimateCost',
+  // Own usage alone: subgraphs/media/usage/usage.test.ts.
+  'usage',
   'providerVoices',
   'runningNode',
   'voices',

@@ -155,6 +155,11 @@ export const settings = {
     'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
     'bundled bindings',
   ),
+  PRICES_FILE: optional(
+    text,
+    'JSON file: what each provider charges for each model (docs/costs.md)',
+    'bundled price list',
+  ),
   WORKFLOW_NAMES: optional(
     text,
     'JSON file: name of a workflow in another system -> image, video or comfy:NAME, or {"workflow", "parameters"} with parameters that are always set',

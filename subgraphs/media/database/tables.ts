@@ -5,6 +5,7 @@
 
 import type { JsonObject as StoredJson } from "../../../platform/json.ts";
 import type { AttemptState } from "../domain/attempt.ts";
+import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
 import type { StepState } from "../domain/steps.ts";
 import type { TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
@@ -15,12 +16,29 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Int8 = ColumnType<string, bigint | number | string, bigint | number | string>;
+
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface MediaAttempt {
   binding: string;
   claim: string | null;
   claimedAt: Timestamp | null;
+  cost: number | null;
+  costEstimated: Generated<boolean>;
+  currency: string | null;
   endedAt: Timestamp | null;
   error: Failure | null;
   handle: StoredJson | null;
@@ -31,10 +49,13 @@ export interface MediaAttempt {
   provider: string;
   reference: string;
   runningAt: Timestamp | null;
+  sandbox: Generated<boolean>;
+  settledAt: Timestamp | null;
   startedAt: Generated<Timestamp>;
   state: AttemptState;
   step: number;
   taskId: string;
+  units: Units | null;
   watchedUntil: Timestamp | null;
   watcher: string | null;
 }
@@ -43,6 +64,19 @@ export interface MediaChatChunk {
   delta: string;
   position: number;
   replyId: string;
+}
+
+export interface MediaChatCost {
+  cost: Int8 | null;
+  currency: string | null;
+  generator: string;
+  id: string;
+  model: string;
+  owner: string;
+  provider: string;
+  sandbox: boolean;
+  settledAt: Generated<Timestamp>;
+  units: Json;
 }
 
 export interface MediaChatReply {
@@ -152,6 +186,33 @@ export interface MediaTaskStep {
   waitingSince: Generated<Timestamp>;
 }
 
+export interface MediaUsage {
+  attemptsFailed: Generated<Int8>;
+  attemptsSucceeded: Generated<Int8>;
+  cachedTokens: Generated<Int8>;
+  characters: Generated<Int8>;
+  chats: Generated<Int8>;
+  cost: Generated<Int8>;
+  currency: string;
+  day: Timestamp;
+  generator: string;
+  gpuMilliseconds: Generated<Int8>;
+  inputTokens: Generated<Int8>;
+  milliseconds: Generated<Int8>;
+  model: string;
+  outputTokens: Generated<Int8>;
+  owner: string;
+  pictures: Generated<Int8>;
+  provider: string;
+  runs: Generated<Int8>;
+  sandbox: boolean;
+  shard: number;
+  tasksCancelled: Generated<Int8>;
+  tasksFailed: Generated<Int8>;
+  tasksSucceeded: Generated<Int8>;
+  unpriced: Generated<Int8>;
+}
+
 export interface MediaVideoTemplate {
   aspectRatio: string | null;
   coverUrl: string | null;
@@ -185,6 +246,7 @@ export interface MediaWebhookDelivery {
 export interface DB {
   "media.attempts": MediaAttempt;
   "media.chatChunks": MediaChatChunk;
+  "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
@@ -192,6 +254,7 @@ export interface DB {
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;
   "media.taskSteps": MediaTaskStep;
+  "media.usage": MediaUsage;
   "media.videoTemplates": MediaVideoTemplate;
   "media.webhookDeliveries": MediaWebhookDelivery;
 }

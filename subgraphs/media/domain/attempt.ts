@@ -1,3 +1,4 @@
+import type { Cost } from './cost.ts';
 import type { Failure } from './failure.ts';
 
 /** Every state of an attempt. */
@@ -19,6 +20,8 @@ export interface Attempt {
   readonly error: Failure | null;
   readonly startedAt: Date;
   readonly endedAt: Date | null;
+  /** Null until it has ended and its result is stored. */
+  readonly cost: Cost | null;
 }
 
 /** Names one attempt. */

@@ -8,10 +8,12 @@ import type { Attempt } from '../domain/attempt.ts';
 import type { Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
 import type { Voices } from '../synchronous/voices.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
+import type { UsageService } from '../usage/usage.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 
@@ -20,6 +22,8 @@ export interface MediaServices {
   readonly tasks: TaskService;
   readonly files: FileService;
   readonly submissions: SubmissionService;
+  readonly estimates: Estimates;
+  readonly usage: UsageService;
   readonly videoTemplates: VideoTemplateService;
   readonly registry: GeneratorRegistry;
   readonly voices: Voices;

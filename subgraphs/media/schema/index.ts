@@ -8,6 +8,8 @@ import './voice.ts';
 import './token-usage.ts';
 import './task-result.ts';
 import './task-input.ts';
+import './cost.ts';
+import './usage.ts';
 import './media-fields.ts';
 import './task-fields.ts';
 import './start-mutation.ts';

@@ -78,7 +78,7 @@ builder.objectFields(Task, (t) => ({
 }));
 
 /** An anonymous task's id is enough to read its result; what was asked for is told to known callers only. */
-function mayReadInput({ owner }: TaskShape, { caller, authMode }: MediaContext): boolean {
+export function mayReadInput({ owner }: TaskShape, { caller, authMode }: MediaContext): boolean {
   return owner !== 'anon' || authMode === 'open' || caller.kind === 'internal' || caller.kind === 'key';
 }
 

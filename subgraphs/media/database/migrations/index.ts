@@ -11,6 +11,7 @@ import { waitingSince } from './0008-waiting-since.ts';
 import { listsOfOwners } from './0009-lists-of-owners.ts';
 import { manageTokens } from './0010-manage-tokens.ts';
 import { madeResources } from './0011-made-resources.ts';
+import { costs } from './0012-costs.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -25,4 +26,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0009-lists-of-owners': listsOfOwners,
   '0010-manage-tokens': manageTokens,
   '0011-made-resources': madeResources,
+  '0012-costs': costs,
 };

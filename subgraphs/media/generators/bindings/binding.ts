@@ -1,4 +1,5 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import type { BindingPrices } from '../../domain/price.ts';
 import type { Connection, Provider } from '../../providers/contract/provider.ts';
 
 /**
@@ -28,6 +29,10 @@ export interface Binding {
    * whatever the model, without limits of its own.
    */
   readonly models?: readonly CatalogModel[];
+  /** Whether an aggregator stands before the provider, with prices of its own. */
+  readonly isAggregated?: boolean;
+  /** What its work costs; absent: unknown. */
+  readonly prices?: BindingPrices;
 }
 
 /** A model of a binding. */

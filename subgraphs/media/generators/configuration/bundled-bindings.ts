@@ -137,6 +137,7 @@ function bindingOf(
     settings: route.settings,
     models,
     sandbox: real === null,
+    isAggregated: route.isAggregated,
     concurrency: route.concurrency,
     attemptTimeoutSeconds: attemptTimeoutOf(models),
     retryUnknownStart: route.isFree,

@@ -28,6 +28,7 @@ interface BindingDescription extends Limits {
   /** The models that callers may name, the default first. */
   readonly models: readonly ModelLimits[];
   readonly sandbox: boolean;
+  readonly isAggregated?: boolean | undefined;
 }
 
 type OrUndefined<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
@@ -53,6 +54,7 @@ export function createBinding(description: BindingDescription): Binding {
     },
     settings: description.settings,
     sandbox,
+    isAggregated: description.isAggregated ?? false,
     concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,

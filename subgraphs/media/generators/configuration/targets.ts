@@ -23,6 +23,8 @@ export interface Route {
   readonly settings: string;
   /** Whether a start that can't be known may be made again: the machines are one's own and cost nothing. */
   readonly isFree?: boolean;
+  /** Whether it goes through the aggregator. */
+  readonly isAggregated?: boolean;
   /** Most pieces of work at once that an account may have open at the real upstream, where that is known. */
   readonly concurrency?: number;
 }
@@ -163,5 +165,6 @@ export function aggregated(direct: Route, pathPrefix: string): Route {
       aggregator && { baseUrl: aggregator.baseUrl, pathPrefix, headers: bearer(aggregator.apiKey) },
     sandbox: direct.sandbox,
     settings: 'AGG_BASE_URL and AGG_API_KEY',
+    isAggregated: true,
   };
 }

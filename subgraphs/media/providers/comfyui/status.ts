@@ -1,3 +1,4 @@
+import type { Units } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, JobStatus } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
@@ -100,7 +101,23 @@ export async function readQueue(exchange: Exchange, there: CallContext) {
 function statusOf(entry: HistoryEntry, there: CallContext): JobStatus {
   const { status, outputs } = entry;
   const isDone = status?.completed === true || status?.status_str === 'success';
-  if (isDone || !status) return { state: 'finished', outcome: outcomeOf(outputs, there) };
+  if (isDone || !status) {
+    const units = computingTime(status?.messages ?? []);
+    return { state: 'finished', outcome: { ...outcomeOf(outputs, there), units } };
+  }
   if (status.status_str === 'error') return { state: 'failed', error: failureOf(status.messages) };
   return { state: 'running', progress: null };
+}
+
+/** How long the graph was computed: its first and last messages carry the server's clock in milliseconds. */
+function computingTime(messages: readonly (readonly [string, unknown, ...unknown[]])[]): Units {
+  const timeOf = (wanted: string): number | undefined => {
+    const details = messages.findLast(([name]) => name === wanted)?.[1];
+    const { timestamp } = (details ?? {}) as { readonly timestamp?: unknown };
+    return typeof timestamp === 'number' ? timestamp : undefined;
+  };
+  const [start, end] = [timeOf('execution_start'), timeOf('execution_success')];
+  return start === undefined || end === undefined
+    ? {}
+    : { gpuMilliseconds: Math.max(0, Math.round(end - start)) };
 }

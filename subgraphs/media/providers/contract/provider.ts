@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../../platform/json.ts';
+import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
@@ -174,7 +175,13 @@ export interface ChatRequest {
 export interface ChatOutcome {
   readonly text: string;
   readonly model: string;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage: {
+    /** Cached ones included. */
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    /** Of the input tokens those that the provider had cached, where it says so. */
+    readonly cachedTokens?: number | undefined;
+  };
 }
 
 /** The status of a job. */
@@ -204,6 +211,8 @@ export interface Outcome {
    * }`.
    */
   readonly facts?: JsonObject;
+  /** What the upstream says that it took. */
+  readonly units?: Units;
 }
 
 /** A result file still at the upstream (downloaded at once; these headers go to its own origin only), or its bytes. */

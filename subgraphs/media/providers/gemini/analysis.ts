@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { tokenUnits } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
@@ -62,7 +63,12 @@ async function generate(
   if (text === '') {
     throw new UpstreamError('UNAVAILABLE', 'gemini had nothing to say about it');
   }
-  return { files: [], texts: [text], facts: { model, usage: { ...usage } } };
+  return {
+    files: [],
+    texts: [text],
+    facts: { model, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } },
+    units: tokenUnits(usage),
+  };
 }
 
 /** Google's messages for a file that does not exist (any more), or belongs to another key. */

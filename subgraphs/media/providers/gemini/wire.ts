@@ -41,7 +41,12 @@ const generated = z.object({
     .nullish(),
   promptFeedback: z.object({ blockReason: text }).nullish().catch(null),
   usageMetadata: z
-    .object({ promptTokenCount: count, candidatesTokenCount: count, thoughtsTokenCount: count })
+    .object({
+      promptTokenCount: count,
+      cachedContentTokenCount: count,
+      candidatesTokenCount: count,
+      thoughtsTokenCount: count,
+    })
     .nullish()
     .catch(null),
   modelVersion: text,
@@ -131,6 +136,7 @@ export function generatedOf(json: unknown, field: string): Generated {
       ? {
           inputTokens: usage.promptTokenCount ?? 0,
           outputTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+          ...(usage.cachedContentTokenCount && { cachedTokens: usage.cachedContentTokenCount }),
         }
       : null,
   };

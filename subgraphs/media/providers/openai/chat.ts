@@ -2,7 +2,15 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { chatChunk, chatOutcome, throwRefusal, unreadable, withheld, type ChatChunk } from './wire.ts';
+import {
+  chatChunk,
+  chatOutcome,
+  throwRefusal,
+  unreadable,
+  usageOf,
+  withheld,
+  type ChatChunk,
+} from './wire.ts';
 
 /**
  * Chat completions. Messages are sent unchanged: their parts (text, image_url, input_audio, file) are this wire's own.
@@ -81,9 +89,7 @@ function withChunk(end: Ending, { choices, model, usage }: ChatChunk): Ending {
     isOver: end.isOver || reason !== null,
     isWithheld: end.isWithheld || reason === 'content_filter',
     model: model ?? end.model,
-    usage: usage
-      ? { inputTokens: usage.prompt_tokens ?? 0, outputTokens: usage.completion_tokens ?? 0 }
-      : end.usage,
+    usage: usage ? usageOf(usage) : end.usage,
   };
 }
 

@@ -24,6 +24,14 @@ const images = z.object({
   output_format: z.string().nullish(),
 });
 
+const usage = z
+  .object({
+    prompt_tokens: z.number().nullish(),
+    completion_tokens: z.number().nullish(),
+    prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish().catch(null),
+  })
+  .nullish();
+
 const completion = z.object({
   model: z.string().nullish(),
   choices: z
@@ -34,7 +42,7 @@ const completion = z.object({
       }),
     )
     .min(1),
-  usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+  usage,
 });
 
 const chunk = z.object({
@@ -47,7 +55,7 @@ const chunk = z.object({
       }),
     )
     .default([]),
-  usage: z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+  usage,
 });
 
 /** One event of a streamed chat. */
@@ -124,10 +132,17 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   return {
     text,
     model: parsed.model ?? 'unknown',
-    usage: {
-      inputTokens: parsed.usage?.prompt_tokens ?? 0,
-      outputTokens: parsed.usage?.completion_tokens ?? 0,
-    },
+    usage: usageOf(parsed.usage),
+  };
+}
+
+/** The tokens of a chat. */
+export function usageOf(counted: z.output<typeof usage>): ChatOutcome['usage'] {
+  const cachedTokens = counted?.prompt_tokens_details?.cached_tokens;
+  return {
+    inputTokens: counted?.prompt_tokens ?? 0,
+    outputTokens: counted?.completion_tokens ?? 0,
+    ...(cachedTokens && { cachedTokens }),
   };
 }
 

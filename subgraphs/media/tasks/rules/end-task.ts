@@ -1,11 +1,14 @@
 import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { pollNow } from '../storage/poll-store.ts';
 import { closeSteps } from '../storage/step-store.ts';
 import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
+import { settleTask } from '../storage/usage-store.ts';
 import type { EndListener } from './end-listener.ts';
+import { settleUnstored } from './settle.ts';
 
 /** How a task ends. */
 export interface TaskEnd {
@@ -15,12 +18,18 @@ export interface TaskEnd {
   readonly failedStep?: number;
 }
 
+/** What ending a task needs. */
+export interface EndOptions {
+  readonly registry: GeneratorRegistry;
+  readonly endListener?: EndListener | undefined;
+}
+
 /**
- * Writes state and end event, enqueues the job of `on_end`, and calls the listener. Only once: the append only touches
- * open tasks.
+ * Writes state and end event, enqueues the job of `on_end`, calls the listener, and adds the task to the totals of usage.
+ * Only once: the append only touches open tasks.
  */
 export async function endTask(
-  listener: EndListener | undefined,
+  { endListener: listener, registry }: EndOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { failedStep, ...end }: TaskEnd,
 ): Promise<void> {
@@ -31,7 +40,9 @@ export async function endTask(
     await closeUnsentAttempts(scope.transaction, task.id);
     await pollNow(scope.transaction, task.id);
     scope.publish(CANCEL_TOPIC, task.id, appended.seq);
+    await settleUnstored(registry, { scope, task });
   }
+  await settleTask(scope.transaction, task.id, end.state);
   if (appended.onEnd !== null) {
     await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });
   }

@@ -13,7 +13,7 @@ import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
-import { readAttempts } from '../storage/attempt-store.ts';
+import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
@@ -163,5 +163,5 @@ async function attempts(
   taskIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Attempt[]>> {
   const rows = await readAttempts(database, taskIds.filter(isUuid));
-  return Map.groupBy(rows, (attempt) => attempt.taskId);
+  return Map.groupBy(rows.map(toAttempt), (attempt) => attempt.taskId);
 }

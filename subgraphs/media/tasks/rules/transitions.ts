@@ -8,7 +8,7 @@ import { insertSteps, moveStep, readSteps } from '../storage/step-store.ts';
 import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
-import { endTask } from './end-task.ts';
+import { endTask, type EndOptions } from './end-task.ts';
 import { queueNextAttempt, type AttemptBounds, type FailedAttempt } from './next-attempt.ts';
 import { enqueueStarts, stepRows } from './steps.ts';
 
@@ -49,17 +49,16 @@ export interface TransitionOptions extends AttemptBounds {
 
 /** Makes the transitions; `options` bound how often and how long a step is tried. */
 export function createTransitions(options: TransitionOptions): TaskTransitions {
-  const { endListener } = options;
   const transitions: TaskTransitions = {
     finishStep: (scope, task, done) => finishStep(options, { scope, task }, done),
     failStep: (scope, task, { step, failure }) =>
-      endTask(endListener, { scope, task }, { state: 'FAILED', error: failure, failedStep: step }),
+      endTask(options, { scope, task }, { state: 'FAILED', error: failure, failedStep: step }),
     async tryAgain(scope, task, failed) {
       const isQueued = await queueNextAttempt(options, { scope, task }, failed);
       if (!isQueued) await transitions.failStep(scope, task, failed);
     },
-    settleCancel: (scope, task) => settleCancel(endListener, { scope, task }),
-    endCancelled: (scope, task) => endTask(endListener, { scope, task }, { state: 'CANCELLED' }),
+    settleCancel: (scope, task) => settleCancel(options, { scope, task }),
+    endCancelled: (scope, task) => endTask(options, { scope, task }, { state: 'CANCELLED' }),
   };
   return transitions;
 }
@@ -76,30 +75,31 @@ function rowsOf(...planned: Parameters<typeof stepRows>): readonly NewStep[] | F
 
 /** Whichever of several steps ends last ends the task, also one that was being stored and could not be cancelled. */
 async function settleCancel(
-  endListener: EndListener | undefined,
+  options: EndOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
 ): Promise<void> {
   if (await hasOpenAttempts(scope.transaction, task.id)) return;
-  await endTask(endListener, { scope, task }, { state: 'CANCELLED' });
+  await endTask(options, { scope, task }, { state: 'CANCELLED' });
 }
 
 async function finishStep(
-  { planner, registry, endListener }: TransitionOptions,
+  options: TransitionOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { step, outcome }: FinishedStep,
 ): Promise<void> {
+  const { planner, registry } = options;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'SUCCEEDED', outcome });
   const steps = await readSteps(scope.transaction, task.id);
   const next = planner.next(task.input, steps);
   if (next.kind === 'done') {
-    return endTask(endListener, { scope, task }, { state: 'SUCCEEDED', result: next.outcome });
+    return endTask(options, { scope, task }, { state: 'SUCCEEDED', result: next.outcome });
   }
-  if (task.cancelRequestedAt !== null) return settleCancel(endListener, { scope, task });
+  if (task.cancelRequestedAt !== null) return settleCancel(options, { scope, task });
   const progress = Math.min(99, planner.progress(task.input, steps));
   let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
   if (next.kind === 'start') {
     const rows = rowsOf(registry, next.steps, steps.length);
-    if ('code' in rows) return endTask(endListener, { scope, task }, { state: 'FAILED', error: rows });
+    if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task.id, rows);
     stage = `${rows[0]?.label ?? ''}: queued`;

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { AttemptKey, AttemptState } from '../../domain/attempt.ts';
+import type { Attempt, AttemptKey, AttemptState } from '../../domain/attempt.ts';
+import type { Cost } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
@@ -11,6 +12,20 @@ import type { Handle } from '../../providers/contract/provider.ts';
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 
 type Executor = MediaDatabase | MediaTransaction;
+
+/** The attempt as callers see it. */
+export function toAttempt(row: AttemptRow): Attempt {
+  return { ...row, cost: costOf(row) };
+}
+
+const NOTHING: Cost = { microUnits: 0, currency: null, units: {}, estimated: false };
+
+function costOf({ settledAt, state, claim, ...row }: AttemptRow): Cost | null {
+  // What was cancelled before its claim was never sent.
+  if (settledAt === null) return state === 'CANCELLED' && claim === null ? NOTHING : null;
+  const { cost: microUnits, currency, units, costEstimated: estimated } = row;
+  return { microUnits, currency, units: units ?? {}, estimated };
+}
 
 /** Every attempt of these tasks, in order. */
 export async function readAttempts(

@@ -1,5 +1,6 @@
 import { HttpFailure, type HttpClient, type HttpResponse } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { BindingPrices } from '../../domain/price.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Handle, JobCapability, JobStatus, Provider } from '../../providers/contract/provider.ts';
 import type { UpstreamStatus } from './upstream.ts';
@@ -89,6 +90,12 @@ function statusOf(status: UpstreamStatus, baseUrl: string): JobStatus {
   const files = names.map((name) => ({ url: `${baseUrl}/files/${name}` }));
   return { state: 'finished', outcome: { files, texts: status.texts ?? [] } };
 }
+
+/** Everything costs two cents per picture. */
+export const PRICED: BindingPrices = {
+  currency: 'USD',
+  of: () => ({ prices: [{ unit: 'picture', amount: 0.02 }] }),
+};
 
 export function testBinding(
   id: string,

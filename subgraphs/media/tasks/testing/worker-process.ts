@@ -1,10 +1,12 @@
 import { registryOf, startEngine } from './engine.ts';
-import { testBinding, testProvider } from './provider.ts';
+import { PRICED, testBinding, testProvider } from './provider.ts';
 
 /** A worker in a process of its own, to be killed or paused: connection string, upstream and whether it can find. */
 const [connectionString = '', upstream = '', find = ''] = process.argv.slice(2);
 
 const engine = await startEngine({ connectionString });
 const provider = testProvider(engine.http, { find: find === 'find' });
-await engine.worker(registryOf(testBinding('test#0', provider, upstream, { concurrency: 40 })));
+await engine.worker(
+  registryOf(testBinding('test#0', provider, upstream, { concurrency: 40, prices: PRICED })),
+);
 process.stdout.write('ready\n');

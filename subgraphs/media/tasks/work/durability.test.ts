@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Task } from '../../domain/task.ts';
 import type { RunningTaskService } from '../rules/service.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../testing/engine.ts';
-import { testBinding, testProvider } from '../testing/provider.ts';
+import { PRICED, testBinding, testProvider } from '../testing/provider.ts';
+import { totalsAndRecount } from '../testing/recount.ts';
 import { startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
 
 /** What is left of tasks when workers are killed or paused; the upstream counts starts outside of what is killed. */
@@ -36,7 +37,9 @@ async function startWorker(find = 'find'): Promise<ChildProcess> {
 
 function service(): RunningTaskService {
   const provider = testProvider(engine.http);
-  return engine.service(registryOf(testBinding('test#0', provider, upstream.url, { concurrency: 40 })));
+  return engine.service(
+    registryOf(testBinding('test#0', provider, upstream.url, { concurrency: 40, prices: PRICED })),
+  );
 }
 
 async function endsOf(own: RunningTaskService, ids: readonly string[]): Promise<readonly Task[]> {
@@ -73,6 +76,9 @@ describe('a worker that is killed', () => {
     first.kill('SIGKILL');
     await startWorker();
     const ends = await endsOf(own, ids);
+    const { totals, recount } = await totalsAndRecount(engine.database);
+    expect(totals).toEqual(recount);
+    expect(totals.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(50);
     expect(ends.map((task) => task.state)).toEqual(ids.map(() => 'SUCCEEDED'));
     expect(mostStartsOfOneReference()).toBe(1);
   });

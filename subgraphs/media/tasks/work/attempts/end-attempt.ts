@@ -3,7 +3,9 @@ import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { startQueue } from '../../rules/queues.ts';
+import { settle } from '../../rules/settle.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
+import { readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keyOf } from './attempt-context.ts';
 import type { WorkerDependencies } from './dependencies.ts';
@@ -23,8 +25,8 @@ export interface AttemptEnd {
  * cancelling. False when the attempt was no longer ours to close.
  */
 export async function endAttempt(
-  { transactor, transitions, logger }: Pick<WorkerDependencies, 'transactor' | 'transitions' | 'logger'>,
-  attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number' | 'binding'>,
+  { transactor, transitions, registry, logger }: WorkerDependencies,
+  attempt: AttemptRow,
   { from, failure, claim, retryAfter }: AttemptEnd,
 ): Promise<boolean> {
   const isUnknown = failure.code === 'START_UNKNOWN';
@@ -42,6 +44,10 @@ export async function endAttempt(
     if (!closed) return false;
     logger.info({ ...key, code: failure.code }, 'an attempt ended');
     scope.wake(startQueue(attempt.binding));
+    const steps = await readSteps(scope.transaction, attempt.taskId);
+    const input = steps.find(({ step }) => step === attempt.step)?.input;
+    const ending = isUnknown ? 'unknown' : from.includes('RUNNING') ? 'failed' : 'refused';
+    if (input !== undefined) await settle(registry, { scope, task }, { attempt, input, ending });
     if (isFinal(task.state)) return true;
     if (task.cancelRequestedAt !== null) await transitions.settleCancel(scope, task);
     else if (await isCurrent(scope.transaction, key)) {

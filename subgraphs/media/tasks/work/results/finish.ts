@@ -9,10 +9,12 @@ import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
+import { settle } from '../../rules/settle.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
+import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf, stageOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
@@ -54,6 +56,7 @@ export async function finishAttempt(
     });
     if (!closed) return false;
     scope.wake(startQueue(attempt.binding));
+    await keepOrSettle(dependencies, { scope, task, attempt, outcome }, discarded);
     if (isFinal(task.state)) return true;
     if (discarded) await dependencies.transitions.settleCancel(scope, task);
     else await storeOrFinish(dependencies, { scope, task, attempt, outcome });
@@ -61,14 +64,33 @@ export async function finishAttempt(
   });
 }
 
+interface Finished {
+  readonly scope: TransactionScope;
+  readonly task: TaskRow;
+  readonly attempt: AttemptRow;
+  readonly outcome: Outcome;
+}
+
+/** What has files is settled when they are stored and measured; the rest now, also what nobody wants any more. */
+async function keepOrSettle(
+  { registry }: WorkerDependencies,
+  { scope, task, attempt, outcome }: Finished,
+  discarded: boolean,
+): Promise<void> {
+  const { units = {}, files } = outcome;
+  if (files.length > 0 && !discarded) {
+    if (Object.keys(units).length > 0) await keepUnits(scope.transaction, keyOf(attempt), units);
+    return;
+  }
+  const steps = await readSteps(scope.transaction, task.id);
+  const input = steps.find(({ step }) => step === attempt.step)?.input;
+  if (input === undefined) return;
+  await settle(registry, { scope, task }, { attempt, input, ending: 'finished', measured: units });
+}
+
 async function storeOrFinish(
   { transitions, registry }: WorkerDependencies,
-  {
-    scope,
-    task,
-    attempt,
-    outcome,
-  }: { scope: TransactionScope; task: TaskRow; attempt: AttemptRow; outcome: Outcome },
+  { scope, task, attempt, outcome }: Finished,
 ): Promise<void> {
   const { step, provider } = attempt;
   const steps = await readSteps(scope.transaction, task.id);

@@ -5,9 +5,11 @@ import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
+import { settle } from '../../rules/settle.ts';
 import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
+import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt, notesOf, outcomeOf, toFinishedWork } from './finish.ts';
@@ -34,7 +36,7 @@ export async function storeCallResult(
     await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
     return;
   }
-  if (!(await beginStoring(dependencies, context, claim))) return;
+  if (!(await beginStoring(dependencies, context, { claim, outcome }))) return;
   try {
     const mediaIds = await storeBytes(dependencies, context, { outcome, signal });
     await completeStep(dependencies, {
@@ -55,9 +57,9 @@ export async function storeCallResult(
 
 /** From here on it is too late to cancel. False when it was cancelled before, or is not ours any more. */
 async function beginStoring(
-  { transactor, transitions }: StoreDependencies,
+  { transactor, transitions, registry }: StoreDependencies,
   { task, step, attempt }: AttemptContext,
-  claim: string,
+  { claim, outcome }: Pick<CallResult, 'claim' | 'outcome'>,
 ): Promise<boolean> {
   return transactor.run(async (scope) => {
     const { transaction } = scope;
@@ -66,10 +68,13 @@ async function beginStoring(
     if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
     if (current !== null && !isFinal(current.state) && current.cancelRequestedAt === null) {
       await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
+      await keepUnits(transaction, keyOf(attempt), outcome.units ?? {});
       await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
       return true;
     }
     await closeAttempt(transaction, keyOf(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
+    const done = { attempt, input: step.input, ending: 'finished', measured: outcome.units ?? {} } as const;
+    await settle(registry, { scope, task }, done);
     scope.wake(startQueue(attempt.binding));
     if (current !== null && !isFinal(current.state)) await transitions.settleCancel(scope, current);
     return false;

@@ -1,14 +1,16 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
-import type { AttemptRow } from '../../../database/database.ts';
+import type { AttemptRow, TaskRow } from '../../../database/database.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
-import { closeAttempt } from '../../storage/attempt-store.ts';
+import { settle } from '../../rules/settle.ts';
+import { closeAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { countStoreTry, readSteps, rememberStored } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
+import type { TransactionScope } from '../../storage/transactor.ts';
 import {
   connectionFor,
   jobOf,
@@ -19,6 +21,7 @@ import {
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { notesOf, outcomeOf } from './finish.ts';
+import { measuredUnits } from './measured-units.ts';
 import {
   PermanentResultError,
   isStoreUnavailable,
@@ -134,8 +137,24 @@ export async function completeStep(
       id: taskId,
       manageTokenHash: task.manageTokenHash,
     });
+    await settleStored(dependencies, { scope, task }, { taskId, step, outcome });
     await dependencies.transitions.finishStep(scope, task, { step, outcome });
   });
+}
+
+/** The attempt whose result has been stored, with what the files tell of it. */
+async function settleStored(
+  { registry, files }: StoreDependencies,
+  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
+  { taskId, step, outcome }: Pick<CompletedStep, 'taskId' | 'step' | 'outcome'>,
+): Promise<void> {
+  const attempts = await readAttempts(scope.transaction, [taskId]);
+  const attempt = attempts.findLast((entry) => entry.step === step);
+  const steps = await readSteps(scope.transaction, taskId);
+  const input = steps.find((entry) => entry.step === step)?.input;
+  if (attempt === undefined || input === undefined) return;
+  const measured = await measuredUnits(files, input, outcome.mediaIds);
+  await settle(registry, { scope, task }, { attempt, input, ending: 'finished', measured });
 }
 
 async function retryLater(

@@ -1,0 +1,92 @@
+import { addUnits, type Cost, type Units } from '../../domain/cost.ts';
+import { microUnitsOf, type ModelPrices } from '../../domain/price.ts';
+import type { StepInput } from '../../domain/work/work.ts';
+import type { Binding } from '../bindings/binding.ts';
+import { modelFor } from '../limits/limits.ts';
+
+/** What work at a binding costs: measured when it has ended, expected before. Pure. */
+
+/** How an attempt ended, as its price depends on it. */
+export type Ending =
+  /** The upstream has done it. */
+  | 'finished'
+  /** It ran there, and failed or was cancelled. */
+  | 'failed'
+  /** The upstream never accepted it. */
+  | 'refused'
+  /** It is not known whether the upstream accepted it. */
+  | 'unknown';
+
+/** What is to be priced. `binding` is null when it has left the configuration: then the price is unknown. */
+export interface Charged {
+  readonly binding: Binding | null;
+  readonly model: string | null;
+  readonly input: StepInput;
+  /** What the upstream or the files say; what it lacks is taken from the inputs. */
+  readonly measured: Units;
+  readonly ending: Ending;
+}
+
+/** The cost of an attempt that has ended. */
+export function costOfAttempt({ binding, model, input, measured, ending }: Charged): Cost {
+  const currency = binding?.prices?.currency ?? null;
+  if (ending === 'refused') return { microUnits: 0, currency, units: {}, estimated: false };
+  if (ending === 'unknown') return { microUnits: null, currency, units: {}, estimated: false };
+  const prices = binding?.prices?.of(model) ?? null;
+  const isCharged = ending === 'finished' || prices?.chargesFailures === true;
+  const known = binding === null ? undefined : modelFor(binding, input);
+  const whole = { ...unitsOf(input), ...inWholeSeconds(measured, known?.durations ?? []) };
+  const units = ending === 'finished' ? whole : measured;
+  if (prices !== null && !isCharged) return { microUnits: 0, currency, units, estimated: false };
+  return priced(prices, currency, { units: whole, input });
+}
+
+/** Files are some frames longer or shorter than the duration that was made and is charged. */
+function inWholeSeconds(measured: Units, durations: readonly number[]): Units {
+  const { milliseconds } = measured;
+  if (milliseconds === undefined) return measured;
+  const made = durations.find((seconds) => Math.abs(seconds * 1000 - milliseconds) < 500);
+  return made === undefined ? measured : { ...measured, milliseconds: made * 1000 };
+}
+
+/** What one step is expected to cost at a binding. */
+export function expectedCost(binding: Binding, input: StepInput): Cost {
+  const { currency = null } = binding.prices ?? {};
+  const known = modelFor(binding, input);
+  const model = input.model ?? binding.connection.model ?? known?.id ?? null;
+  const prices = binding.prices?.of(model) ?? null;
+  const [seconds] = known?.durations ?? [];
+  const usual = seconds === undefined ? {} : { milliseconds: seconds * 1000 };
+  const units: Units = { ...usual, ...prices?.expected, ...unitsOf(input) };
+  return { ...priced(prices, currency, { units, input }), estimated: true };
+}
+
+function priced(
+  prices: ModelPrices | null,
+  currency: string | null,
+  { units, input }: { readonly units: Units; readonly input: StepInput },
+): Cost {
+  if (prices === null) return { microUnits: null, currency, units, estimated: false };
+  const microUnits = microUnitsOf(prices, units, input);
+  if (microUnits !== null || prices.expected === undefined) {
+    return { microUnits, currency, units, estimated: false };
+  }
+  const whole = { ...prices.expected, ...units };
+  return { microUnits: microUnitsOf(prices, whole, input), currency, units: whole, estimated: true };
+}
+
+/** The units that the inputs themselves tell. */
+export function unitsOf(input: StepInput): Units {
+  const pictures =
+    input.kind === 'IMAGE' || input.kind === 'CHARACTER_IMAGE' ? (input.count ?? 1) : undefined;
+  const seconds = 'duration' in input ? input.duration : undefined;
+  const text = 'text' in input ? input.text : undefined;
+  return addUnits(
+    { runs: 1 },
+    {
+      ...(pictures !== undefined && { pictures }),
+      ...(seconds !== undefined && { milliseconds: Math.round(seconds * 1000) }),
+      ...(text !== undefined && { characters: [...text].length }),
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+import { AppError } from '../../../../platform/errors.ts';
+import { unitNames } from '../../domain/cost.ts';
+import { pricedUnits, type BindingPrices, type ModelPrices } from '../../domain/price.ts';
+import type { Binding } from '../bindings/binding.ts';
+import bundled from './prices.json' with { type: 'json' };
+
+/**
+ * The price list: what each provider charges for each model. The bundled one (prices.json) has what vendors publish, on
+ * its date; PRICES_FILE replaces it. A model that is not in it has no known price. `aggregator/NAME` is the provider NAME
+ * behind the aggregator, who has prices of its own.
+ */
+
+const price = z.strictObject({
+  unit: z.enum(pricedUnits),
+  amount: z.number().nonnegative(),
+  per: z.number().positive().optional(),
+  when: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+
+const expected = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
+
+const priceList = z.strictObject({
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code in upper case, such as USD'),
+  date: z.iso.date(),
+  models: z.array(
+    z.strictObject({
+      provider: z.string().min(1),
+      model: z.string().min(1),
+      prices: z.array(price).min(1),
+      chargesFailures: z.boolean().optional(),
+      expected: expected.optional(),
+    }),
+  ),
+});
+
+/** A checked price list. */
+export interface PriceList {
+  /** ISO 4217, upper case. */
+  readonly currency: string;
+  /** Day on which the prices were valid, YYYY-MM-DD. */
+  readonly date: string;
+  of(provider: string, model: string | null): ModelPrices | null;
+}
+
+/** Any model of a provider that has no entry of its own. */
+const ANY = '*';
+
+/** Reads the list of PRICES_FILE, or the bundled one for null. Throws AppError NOT_CONFIGURED with every mistake. */
+export function readPriceList(file: { readonly path: string; readonly text: string } | null): PriceList {
+  const parsed = priceList.safeParse(file === null ? bundled : parseJson(file.text));
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(
+      ({ path, message }) => `  ${path.join('.') || 'the file'}: ${message}`,
+    );
+    throw new AppError('NOT_CONFIGURED', `PRICES_FILE has mistakes\n${lines.join('\n')}`);
+  }
+  const { currency, date, models } = parsed.data;
+  const byName = new Map(models.map((entry) => [`${entry.provider} ${entry.model}`, entry]));
+  return {
+    currency,
+    date,
+    of: (provider, model) =>
+      byName.get(`${provider} ${model ?? ANY}`) ?? byName.get(`${provider} ${ANY}`) ?? null,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('NOT_CONFIGURED', 'PRICES_FILE is no JSON', { cause });
+  }
+}
+
+/** The bindings, each with its prices. */
+export function withPrices(bindings: readonly Binding[], list: PriceList): readonly Binding[] {
+  return bindings.map((binding) => {
+    const { name } = binding.provider;
+    const provider = binding.isAggregated === true ? `aggregator/${name}` : name;
+    const prices: BindingPrices = { currency: list.currency, of: (model) => list.of(provider, model) };
+    return { ...binding, prices };
+  });
+}

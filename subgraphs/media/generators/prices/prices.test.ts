@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+
+import { testBinding } from '../../tasks/testing/provider.ts';
+import { modelsOf } from '../models/catalog.ts';
+import { costOfAttempt, type Charged } from './cost.ts';
+import { readPriceList, withPrices } from './price-list.ts';
+
+const list = readPriceList(null);
+
+function charged(provider: string, model: string, change: Partial<Charged>): Charged {
+  const [binding = null] = withPrices(
+    [testBinding('test#0', { name: provider }, 'http://127.0.0.1:1')],
+    list,
+  );
+  const input = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
+  return { binding, model, input, measured: {}, ending: 'finished', ...change };
+}
+
+const video = { kind: 'VIDEO', generator: 'test', prompt: 'a fox' } as const;
+
+describe('the cost of an attempt', () => {
+  it('is per picture, by its size', () => {
+    const small = charged('openai', 'gpt-image-1', { measured: { pictures: 2 } });
+    expect(costOfAttempt(small)).toMatchObject({ microUnits: 84_000, currency: 'USD', estimated: false });
+    const wide = { ...small, input: { ...small.input, resolution: '1536x1024' } as typeof small.input };
+    expect(costOfAttempt(wide).microUnits).toBe(126_000);
+  });
+
+  it('is per second of video, by its resolution', () => {
+    const asked = charged('openai', 'sora-2-pro', { input: { ...video, duration: 8 } });
+    expect(costOfAttempt(asked).microUnits).toBe(2_400_000);
+    const measured = charged('openai', 'sora-2', { input: video, measured: { milliseconds: 4_500 } });
+    expect(costOfAttempt(measured).microUnits).toBe(450_000);
+  });
+
+  it('is per run where duration and size decide', () => {
+    const input = { ...video, resolution: '768P', duration: 10 };
+    expect(costOfAttempt(charged('minimax', 'MiniMax-Hailuo-02', { input })).microUnits).toBe(560_000);
+  });
+
+  it('is per character and per token, cached ones for less', () => {
+    const speech = { kind: 'SPEECH', generator: 'test', text: 'twelve chars', voiceId: 'v' } as const;
+    expect(costOfAttempt(charged('minimax', 'speech-2.8-hd', { input: speech })).microUnits).toBe(1_200);
+    const measured = { inputTokens: 1_000, cachedTokens: 1_000, outputTokens: 100 };
+    expect(costOfAttempt(charged('openai', 'gpt-4o', { measured })).microUnits).toBe(4_750);
+  });
+
+  it('is unknown, and not 0, without a price, a measure or a fitting one', () => {
+    expect(costOfAttempt(charged('openai', 'no-such-model', {})).microUnits).toBeNull();
+    expect(costOfAttempt(charged('openai', 'sora-2', { input: video })).microUnits).toBeNull();
+    const clone = { kind: 'VOICE_CLONE', generator: 'test', sample: { fileId: 'f' }, text: 'hi' } as const;
+    expect(costOfAttempt(charged('minimax', 'speech-2.8-hd', { input: clone })).microUnits).toBeNull();
+    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'unknown' })).microUnits).toBeNull();
+    expect(costOfAttempt({ ...charged('openai', 'gpt-image-1', {}), binding: null }).microUnits).toBeNull();
+  });
+
+  it('is nothing when it was refused, or failed where failures are not charged', () => {
+    expect(costOfAttempt(charged('openai', 'no-such-model', { ending: 'refused' })).microUnits).toBe(0);
+    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'failed' })).microUnits).toBe(0);
+  });
+
+  it('is charged for failures where the list says so, estimated where nothing was measured', () => {
+    const text = JSON.stringify({
+      currency: 'EUR',
+      date: '2026-11-22',
+      models: [
+        {
+          provider: 'comfyui',
+          model: '*',
+          prices: [{ unit: 'gpuSecond', amount: 0.001 }],
+          chargesFailures: true,
+          expected: { gpuMilliseconds: 20_000 },
+        },
+      ],
+    });
+    const binding = testBinding('test#0', { name: 'comfyui' }, 'http://127.0.0.1:1');
+    const [priced = null] = withPrices([binding], readPriceList({ path: '/p.json', text }));
+    const failed = { ...charged('comfyui', 'any', { ending: 'failed' }), binding: priced };
+    expect(costOfAttempt(failed)).toMatchObject({ microUnits: 20_000, currency: 'EUR', estimated: true });
+    const measured = { gpuMilliseconds: 1_500 };
+    expect(costOfAttempt({ ...failed, measured })).toMatchObject({ microUnits: 1_500, estimated: false });
+  });
+
+  it("is the aggregator's own where one stands before the provider", () => {
+    const binding = testBinding('test#0', { name: 'kling' }, 'http://127.0.0.1:1', { isAggregated: true });
+    const [own = null] = withPrices([binding], list);
+    expect(own?.prices?.of('kling-v1-6')).toBeNull();
+  });
+});
+
+describe('the price list', () => {
+  it('names only models that are known', () => {
+    for (const provider of ['openai', 'gemini', 'kling', 'minimax', 'fal', 'replicate']) {
+      expect(modelsOf(provider).some(({ id }) => list.of(provider, id) !== null)).toBe(true);
+    }
+    expect(list.of('openai', 'gpt-image-1')).not.toBeNull();
+  });
+
+  it('is refused with every mistake', () => {
+    const text = '{"currency":"usd","date":"soon","models":[{"provider":"a","model":"b","prices":[]}]}';
+    expect(() => readPriceList({ path: '/p.json', text })).toThrow(
+      /currency[\s\S]*date[\s\S]*models\.0\.prices/,
+    );
+    expect(() => readPriceList({ path: '/p.json', text: '{' })).toThrow('no JSON');
+  });
+});

@@ -1,0 +1,116 @@
+import type { Cost as CostShape, Units } from '../domain/cost.ts';
+import { isFinal } from '../domain/task.ts';
+import { Attempt } from './attempt.ts';
+import { builder } from './builder.ts';
+import { mayReadInput } from './task-input.ts';
+import { Task, TaskKind } from './task.ts';
+
+/** What work costs: prices come from the price list (PRICES_FILE, else the bundled one). */
+
+const CostUnits = builder.objectRef<Units>('CostUnits').implement({
+  description: 'What work took. A quantity that was not measured is null.',
+  fields: (t) => ({
+    pictures: t.int({ nullable: true, description: 'Pictures made.', resolve: ({ pictures }) => pictures }),
+    seconds: t.float({
+      nullable: true,
+      description: 'Seconds of video or sound made.',
+      resolve: ({ milliseconds }) => inSeconds(milliseconds),
+    }),
+    characters: t.int({
+      nullable: true,
+      description: 'Characters spoken.',
+      resolve: ({ characters }) => characters,
+    }),
+    inputTokens: t.int({
+      nullable: true,
+      description: 'Tokens that a model read, without those that its provider had cached.',
+      resolve: ({ inputTokens }) => inputTokens,
+    }),
+    cachedTokens: t.int({
+      nullable: true,
+      description: 'Tokens read that the provider had cached.',
+      resolve: ({ cachedTokens }) => cachedTokens,
+    }),
+    outputTokens: t.int({
+      nullable: true,
+      description: 'Tokens that a model wrote.',
+      resolve: ({ outputTokens }) => outputTokens,
+    }),
+    runs: t.int({ nullable: true, description: 'Pieces of work.', resolve: ({ runs }) => runs }),
+    gpuSeconds: t.float({
+      nullable: true,
+      description: 'Seconds of computing at ComfyUI.',
+      resolve: ({ gpuMilliseconds }) => inSeconds(gpuMilliseconds),
+    }),
+  }),
+});
+
+/** What something costs. */
+export const Cost = builder.objectRef<CostShape>('Cost').implement({
+  description: 'What work costs at its providers, by the price list of this installation.',
+  fields: (t) => ({
+    amount: t.float({
+      nullable: true,
+      description: 'In `currency`, exact to a millionth. Null when a price is unknown, which is never 0.',
+      resolve: ({ microUnits }) => (microUnits === null ? null : microUnits / 1_000_000),
+    }),
+    currency: t.exposeString('currency', {
+      nullable: true,
+      description: 'ISO 4217 code, such as USD; null where no price list was at hand.',
+    }),
+    units: t.expose('units', { type: CostUnits, description: 'What was measured or is expected.' }),
+    estimated: t.exposeBoolean('estimated', {
+      description: 'Whether some of it is expected instead of measured.',
+    }),
+  }),
+});
+
+const inSeconds = (milliseconds: number | undefined): number | null =>
+  milliseconds === undefined ? null : milliseconds / 1000;
+
+builder.objectFields(Task, (t) => ({
+  cost: t.field({
+    type: Cost,
+    nullable: true,
+    description:
+      'The sum of its attempts, also of failed ones that are charged; until its end what it is expected to cost. Null for those who may not read `input`.',
+    resolve: async (task, _, context) => {
+      if (!mayReadInput(task, context)) return null;
+      const attempts = isFinal(task.state) ? await context.loaders.attempts.load(task.id) : [];
+      return context.services.estimates.ofTask(task, attempts);
+    },
+  }),
+}));
+
+builder.objectFields(Attempt, (t) => ({
+  cost: t.expose('cost', {
+    type: Cost,
+    nullable: true,
+    description: 'What it cost; null until it has ended and its result is stored.',
+  }),
+}));
+
+const EstimateInput = builder.inputType('EstimateInput', {
+  description: 'The inputs that prices depend on, named as in the inputs of the mutations.',
+  fields: (t) => ({
+    kind: t.field({ type: TaskKind, required: true, description: 'What is to be made.' }),
+    generator: t.string({ description: 'Who makes it; needed where the mutation needs it.' }),
+    model: t.string({ description: "Which of the generator's models; absent means its default." }),
+    taskType: t.string({ description: 'Task type of the video template, for recipes.' }),
+    hasImage: t.boolean({ description: 'Whether a recipe begins with an image.' }),
+    text: t.string({ description: 'What is to be said.' }),
+    count: t.int({ description: 'How many images.' }),
+    resolution: t.string({ description: 'A size that the model supports.' }),
+    duration: t.float({ description: 'Seconds of a video.' }),
+  }),
+});
+
+builder.queryField('estimateCost', (t) =>
+  t.field({
+    type: Cost,
+    description: 'What work is expected to cost, before anything is spent. Nothing is started.',
+    rule: 'anyone',
+    args: { input: t.arg({ type: EstimateInput, required: true, description: 'The work.' }) },
+    resolve: (_, { input }, { services }) => services.estimates.estimate(input),
+  }),
+);

@@ -1,0 +1,104 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { Attempt } from '../domain/attempt.ts';
+import { sumCosts, type Cost } from '../domain/cost.ts';
+import type { StepPlanner, StepSoFar } from '../domain/steps.ts';
+import { isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
+import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { expectedCost } from '../generators/prices/cost.ts';
+import type { VideoTemplateService } from '../video-templates/video-template.ts';
+
+/** What work will cost, and what it has cost. */
+export interface Estimates {
+  /** Before anything is spent. BAD_USER_INPUT or NOT_CONFIGURED when there is no such work here. */
+  estimate(request: EstimateRequest): Promise<Cost>;
+  /** The sum of its attempts when it has ended; before that what it is expected to cost. */
+  ofTask(task: Task, attempts: readonly Attempt[]): Cost;
+}
+
+/** The inputs that prices depend on. */
+export interface EstimateRequest {
+  readonly kind: StepKind | 'RECIPE';
+  readonly generator?: string | null | undefined;
+  readonly model?: string | null | undefined;
+  /** Of a recipe. */
+  readonly taskType?: string | null | undefined;
+  /** Whether a recipe begins with an image, which is described first. */
+  readonly hasImage?: boolean | null | undefined;
+  readonly text?: string | null | undefined;
+  readonly count?: number | null | undefined;
+  readonly resolution?: string | null | undefined;
+  /** Seconds. */
+  readonly duration?: number | null | undefined;
+}
+
+interface EstimateDependencies {
+  readonly registry: GeneratorRegistry;
+  readonly planner: StepPlanner;
+  readonly videoTemplates: Pick<VideoTemplateService, 'living'>;
+}
+
+/** Makes the estimates over the generators that there are. */
+export function createEstimates({ registry, planner, videoTemplates }: EstimateDependencies): Estimates {
+  const expected = (work: Work): Cost => {
+    const steps = work.kind === 'RECIPE' ? allSteps(planner, work) : [work];
+    const costs = steps.map((input) => expectedAt(registry, input));
+    return { ...sumCosts(costs, null), estimated: true };
+  };
+  return {
+    async estimate(request) {
+      if (request.kind !== 'RECIPE') return expected(workOf({ ...request, kind: request.kind }));
+      const template = await videoTemplates.living(request.taskType ?? '');
+      if (template === null) throw badInput('taskType', 'there is no video template with this task type');
+      return expected({
+        kind: 'RECIPE',
+        taskType: template.taskType,
+        prompt: 'any',
+        aspectRatio: '1:1',
+        presetPrompts: template.presetPrompts,
+        templatePrompt: template.prompt,
+        ...(request.hasImage === true && { image: { fileId: ANY_FILE } }),
+      });
+    },
+    ofTask(task, attempts) {
+      if (!isFinal(task.state)) return expected(task.input as unknown as Work);
+      return sumCosts(
+        attempts.map(({ cost }) => cost ?? UNSETTLED),
+        null,
+      );
+    },
+  };
+}
+
+const ANY_FILE = '00000000-0000-0000-0000-000000000000';
+/** An attempt whose cost is not known (yet): it still runs upstream, or is older than the accounts. */
+const UNSETTLED: Cost = { microUnits: null, currency: null, units: {}, estimated: true };
+
+function expectedAt(registry: GeneratorRegistry, input: StepInput): Cost {
+  const [binding] = registry.bindingsFor(input.generator, input.kind, input.model);
+  return binding === undefined ? UNSETTLED : expectedCost(binding, input);
+}
+
+function workOf({ kind, generator, ...rest }: EstimateRequest & { readonly kind: StepKind }): StepInput {
+  const named = generator ?? rulesOf({ kind }).generator;
+  if (named === undefined) throw badInput('generator', 'is needed: nobody does this unless named');
+  const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  return { kind, generator: named, ...Object.fromEntries(given) } as unknown as StepInput;
+}
+
+const DONE: TaskOutcome = { mediaIds: [ANY_FILE], texts: ['any'], notes: [], facts: {} };
+/** Most rounds of steps of one task. */
+const MAX_ROUNDS = 10;
+
+/** Every step that a recipe will have when each succeeds. */
+function allSteps(planner: StepPlanner, work: Work): readonly StepInput[] {
+  const steps: StepSoFar[] = [];
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const next = planner.next(work, steps);
+    if (next.kind !== 'start') break;
+    for (const { input } of next.steps) {
+      steps.push({ input, state: 'SUCCEEDED', progress: 100, outcome: DONE });
+    }
+  }
+  return steps.map(({ input }) => input);
+}

@@ -1,0 +1,109 @@
+import { sql, type RawBuilder } from 'kysely';
+
+import type { MediaDatabase } from '../database/database.ts';
+import type { UsageDimension, UsageRow } from './usage.ts';
+
+/** SQL of the totals of usage. They are written where tasks end (tasks/storage/usage-store.ts). */
+
+const DIMENSIONS: Readonly<Record<UsageDimension, RawBuilder<unknown>>> = {
+  DAY: sql`to_char(day, 'YYYY-MM-DD')`,
+  MODEL: sql`nullif(model, '')`,
+  GENERATOR: sql`generator`,
+  PROVIDER: sql`nullif(provider, '')`,
+  OWNER: sql`nullif(owner, 'anon')`,
+  KEY: sql`case when owner like 'key\\_%' then owner end`,
+};
+
+/** Names of the dimensions in the rows. */
+const NAMES = {
+  DAY: 'day',
+  MODEL: 'model',
+  GENERATOR: 'generator',
+  PROVIDER: 'provider',
+  OWNER: 'owner',
+  KEY: 'key',
+} as const satisfies Record<UsageDimension, string>;
+
+/** Every column that is summed. */
+const SUMS = [
+  'tasksSucceeded',
+  'tasksFailed',
+  'tasksCancelled',
+  'attemptsSucceeded',
+  'attemptsFailed',
+  'chats',
+  'unpriced',
+  'cost',
+  'pictures',
+  'milliseconds',
+  'characters',
+  'inputTokens',
+  'cachedTokens',
+  'outputTokens',
+  'runs',
+  'gpuMilliseconds',
+] as const;
+
+/** Which totals to read. */
+export interface UsageQuery {
+  readonly by: readonly UsageDimension[];
+  /** First and last day, YYYY-MM-DD in UTC. */
+  readonly from: string;
+  readonly to: string;
+  /** Null: everybody's. */
+  readonly owner: string | null;
+  /** Null: real and sandbox together. */
+  readonly sandbox: boolean | null;
+  readonly limit: number;
+}
+
+type Row = Readonly<Record<(typeof SUMS)[number], number>> &
+  Readonly<Partial<Record<(typeof NAMES)[UsageDimension], string | null>>> & {
+    readonly currency: string | null;
+  };
+
+/** The totals of each group, in the order of the groups. */
+export async function readUsage(database: MediaDatabase, query: UsageQuery): Promise<readonly UsageRow[]> {
+  const by = [...new Set(query.by)];
+  const groups = by.map((name) => sql`${DIMENSIONS[name]} as ${sql.ref(NAMES[name])}`);
+  const sums = SUMS.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`);
+  const currency = sql`nullif(max(currency), '') as currency`;
+  const places = by.map((_, index) => sql.lit(index + 1));
+  const { rows } = await sql<Row>`/* usage.read */
+    select ${sql.join([...groups, ...sums, currency])} from media.usage
+    where day between ${query.from}::date and ${query.to}::date
+      and (${query.owner}::text is null or owner = ${query.owner})
+      and (${query.sandbox}::boolean is null or sandbox = ${query.sandbox})
+    ${by.length === 0 ? sql`` : sql`group by ${sql.join(places)} order by ${sql.join(places)}`}
+    limit ${query.limit}`.execute(database);
+  return rows.filter(({ runs }) => runs !== null).map(toUsage);
+}
+
+function toUsage(row: Row): UsageRow {
+  return {
+    day: row.day ?? null,
+    model: row.model ?? null,
+    generator: row.generator ?? null,
+    provider: row.provider ?? null,
+    owner: row.owner ?? null,
+    key: row.key ?? null,
+    succeeded: row.tasksSucceeded,
+    failed: row.tasksFailed,
+    cancelled: row.tasksCancelled,
+    attempts: row.attemptsSucceeded + row.attemptsFailed,
+    chats: row.chats,
+    unpriced: row.unpriced,
+    microUnits: row.cost,
+    currency: row.currency,
+    units: {
+      pictures: row.pictures,
+      milliseconds: row.milliseconds,
+      characters: row.characters,
+      inputTokens: row.inputTokens,
+      cachedTokens: row.cachedTokens,
+      outputTokens: row.outputTokens,
+      runs: row.runs,
+      gpuMilliseconds: row.gpuMilliseconds,
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Caller } from '../../../platform/access/caller.ts';
+import type { RunningTaskService } from '../tasks/rules/service.ts';
+import {
+  image,
+  me,
+  nobody,
+  registryOf,
+  startEngine,
+  stranger,
+  until,
+  type TestEngine,
+} from '../tasks/testing/engine.ts';
+import { PRICED, testBinding, testProvider } from '../tasks/testing/provider.ts';
+import { totalsAndRecount } from '../tasks/testing/recount.ts';
+import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { createUsageService } from './service.ts';
+
+let engine: TestEngine;
+let upstream: Upstream;
+let tasks: RunningTaskService;
+beforeAll(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+  const provider = testProvider(engine.http, { name: 'painter' });
+  const binding = testBinding('test#0', provider, upstream.url, { prices: PRICED, concurrency: 4 });
+  tasks = engine.service(registryOf(binding));
+  await engine.worker(registryOf(binding), { maxAttempts: 1 });
+});
+afterAll(async () => {
+  await engine.stop();
+  await upstream.close();
+});
+
+const admin: Caller = { ...me, id: 'usr_admin', scopes: ['admin'] };
+const key: Caller = { ...me, kind: 'key', id: 'key_robot' };
+
+describe('usage', () => {
+  it('is exact after a history of ends, failures and cancels', async () => {
+    upstream.onStart = async ({ prompt }) => (prompt === 'refused' ? { status: 400 } : 'accept');
+    upstream.onStatus = ({ prompt, polls }) => {
+      if (prompt === 'breaks') return { state: 'failed', retryable: false };
+      return prompt === 'cancelled' || polls < 2 ? { state: 'running', progress: 1 } : { state: 'finished' };
+    };
+    const prompts = ['a', 'b', 'refused', 'breaks', 'cancelled', 'c'];
+    const started = await Promise.all(
+      [me, key, stranger].flatMap((caller) => prompts.map((prompt) => tasks.submit(caller, image(prompt)))),
+    );
+    for (const { id, owner, input } of started) {
+      if (input['prompt'] === 'cancelled') await tasks.cancel({ ...me, id: owner }, id);
+    }
+    for (const { id } of started) {
+      await until(async () => {
+        const [task] = await tasks.readMany(admin, [id]);
+        return task?.endedAt;
+      });
+    }
+    await until(async () => {
+      const { totals, recount } = await totalsAndRecount(engine.database);
+      return JSON.stringify(totals) === JSON.stringify(recount);
+    });
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const [mine] = await usage.usage(me, { by: ['OWNER'] });
+    expect(mine).toMatchObject({ owner: 'usr_me', succeeded: 3, failed: 2, cancelled: 1, currency: 'USD' });
+    expect(mine).toMatchObject({ microUnits: 60_000, unpriced: 0, units: { pictures: 3, runs: 3 } });
+    const all = await usage.usage(admin, { by: ['KEY', 'PROVIDER'] });
+    expect(all.map((row) => [row.key, row.provider, row.microUnits])).toEqual(
+      expect.arrayContaining([
+        ['key_robot', 'painter', 60_000],
+        [null, 'painter', 120_000],
+      ]),
+    );
+    expect(await usage.usage(nobody('127.0.0.1'), { by: [] })).toEqual([]);
+    const [total] = await usage.usage(admin, { by: [], sandbox: false });
+    expect(total).toMatchObject({ succeeded: 9, attempts: expect.any(Number), microUnits: 180_000 });
+    expect(await usage.usage(admin, { by: ['DAY'], sandbox: true })).toEqual([]);
+  });
+
+  it('refuses ranges that are turned round or too long', async () => {
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const from = new Date('2026-01-02');
+    await expect(usage.usage(me, { by: [], from, to: new Date('2026-01-01') })).rejects.toThrow('after to');
+    await expect(usage.usage(me, { by: [], from, to: new Date('2028-01-01') })).rejects.toThrow('366 days');
+  });
+});
