@@ -15,7 +15,7 @@ export const pricedUnits = [
 ] as const;
 
 /** One price: an amount per so many units, of work whose inputs are as `when` says. */
-export interface Price {
+interface Price {
   readonly unit: (typeof pricedUnits)[number];
   /** In the currency of the list. */
   readonly amount: number;

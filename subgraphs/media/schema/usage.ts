@@ -1,5 +1,4 @@
-import type { UsageRow } from '../usage/usage.ts';
-import { usageDimensions } from '../usage/usage.ts';
+import type { usageDimensions, UsageRow } from '../usage/usage.ts';
 import { builder } from './builder.ts';
 import { Cost } from './cost.ts';
 

@@ -17,7 +17,7 @@ export interface Estimates {
 }
 
 /** The inputs that prices depend on. */
-export interface EstimateRequest {
+interface EstimateRequest {
   readonly kind: StepKind | 'RECIPE';
   readonly generator?: string | null | undefined;
   readonly model?: string | null | undefined;

@@ -30,7 +30,7 @@ export interface UsageRow {
 }
 
 /** Which totals. */
-export interface UsageRequest {
+interface UsageRequest {
   readonly by: readonly UsageDimension[];
   /** Moments of the first and the last day (default: the last 30 days). */
   readonly from?: Date | null | undefined;

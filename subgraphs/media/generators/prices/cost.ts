@@ -76,7 +76,7 @@ function priced(
 }
 
 /** The units that the inputs themselves tell. */
-export function unitsOf(input: StepInput): Units {
+function unitsOf(input: StepInput): Units {
   const pictures =
     input.kind === 'IMAGE' || input.kind === 'CHARACTER_IMAGE' ? (input.count ?? 1) : undefined;
   const seconds = 'duration' in input ? input.duration : undefined;
@@ -86,7 +86,7 @@ export function unitsOf(input: StepInput): Units {
     {
       ...(pictures !== undefined && { pictures }),
       ...(seconds !== undefined && { milliseconds: Math.round(seconds * 1000) }),
-      ...(text !== undefined && { characters: [...text].length }),
+      ...(text !== undefined && { characters: text.length }),
     },
   );
 }
