@@ -7,6 +7,7 @@ import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
+import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages } from './docs/served-pages.ts';
 import { isNothing, type Fallback } from './fallback/fallback.ts';
@@ -99,6 +100,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
       if (page !== undefined) sendPage(exchange, page);
       else if (matched !== null && 'allow' in matched) refuseMethod(exchange, matched.allow);
       else if (matched !== null) {
+        noteRequest(response, { route: matched.route.path });
         markDeprecated(response, matched.route, deps.settings);
         response.setHeaders(new Map(Object.entries(matched.route.headers ?? {})));
         const answer = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });

@@ -63,6 +63,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     serviceKeys: [...config.auth.serviceKeys, ...(await developmentKey(parts))],
     publicUrl,
     port,
+    metrics: runtime.metrics,
     readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },
     files: media.handleFile,
     hooks: media.handleProviderWebhook,

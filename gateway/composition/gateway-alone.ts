@@ -4,6 +4,7 @@ import { publicUrlOf } from '../../platform/config/config.ts';
 import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { startMetrics } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startDatabase } from '../../platform/runtime/runtime.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
@@ -40,6 +41,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     serviceKeys: config.auth.serviceKeys,
     publicUrl,
     port,
+    metrics: await startMetrics(parts),
     sharedCounts: await sharedCountsOf(parts),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files,

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Database } from '../../platform/database/database.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { measuredLinks } from '../../platform/metrics/measure.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
@@ -29,6 +31,8 @@ export interface PublicServerOptions {
   readonly serviceKeys: readonly BootstrapKey[];
   readonly publicUrl: string;
   readonly port: number;
+  /** Of this process. */
+  readonly metrics: Metrics;
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
@@ -59,7 +63,10 @@ export async function startPublicServer(
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
-    links: known === undefined ? options.links : { ...options.links, workflow: known.link },
+    links: measuredLinks(
+      known === undefined ? options.links : { ...options.links, workflow: known.link },
+      options.metrics,
+    ),
     logger,
   });
   lifecycle.add('federation', () => federation.close());
@@ -89,6 +96,8 @@ export async function startPublicServer(
     writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
     readiness: options.readiness,
     publicUrl: options.publicUrl,
+    metrics: options.metrics,
+    metricsKey: config.metrics.key,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     consoleFolder: CONSOLE_FOLDER,
     files: options.files,

@@ -21,6 +21,11 @@ export function contextOf(request: IncomingMessage): RequestContext {
   return context;
 }
 
+/** Whether the caller is known yet: some requests are refused before. */
+export function hasContext(request: IncomingMessage): boolean {
+  return contexts.has(request);
+}
+
 /** The trace id of a valid W3C `traceparent`, else a new one; the same for every call with one request. */
 export function traceIdOf(request: IncomingMessage): string {
   const known = traceIds.get(request);

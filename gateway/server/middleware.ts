@@ -2,11 +2,13 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 
 import { AppError, toError } from '../../platform/errors.ts';
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
+import { factsOf } from '../../platform/http/request-facts.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { prefersHtml } from '../request/prefers-html.ts';
-import { traceIdOf } from '../request/request-context.ts';
+import { contextOf, hasContext, traceIdOf } from '../request/request-context.ts';
 import { messagePage } from './message-page.ts';
 
 /** Middleware around the handlers: tracing, mounting, errors. */
@@ -17,8 +19,27 @@ export type Handler = (request: Request, response: Response, next: NextFunction)
 /** Ids, which open what they name: they stay out of the log. */
 const IDS = /[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\b(?:usr|key|ses)_[\w-]+/gi;
 
-/** Sets the trace id, logs the request when it ends, and guards against unread bodies. */
-export function traceRequests(logger: Logger): RequestHandler {
+/** First segments of paths that are served; the documented REST paths have their templates. */
+const SERVED = new Set([
+  'graphql',
+  'files',
+  'hooks',
+  'console',
+  'explorer',
+  'sandbox',
+  'docs',
+  'healthz',
+  'readyz',
+  'metrics',
+]);
+
+/** Sets the trace id, measures and logs the request when it ends, and guards against unread bodies. */
+export function traceRequests(logger: Logger, metrics: Metrics): RequestHandler {
+  const observe = metrics.histogram(
+    'kiln_http_request_seconds',
+    'HTTP requests, to the end of their response.',
+    ['method', 'route', 'status'],
+  );
   return (request, response, next) => {
     const traceId = traceIdOf(request);
     const startedAt = performance.now();
@@ -30,11 +51,33 @@ export function traceRequests(logger: Logger): RequestHandler {
     response.once('close', () => {
       const ms = Math.round(performance.now() - startedAt);
       const line = { traceId, method: request.method, path, status: response.statusCode, ms };
+      const { route, changes } = factsOf(response);
+      const method = METHODS.has(request.method) ? request.method : 'other';
+      observe({ method, route: route ?? servedBy(path), status: String(response.statusCode) }, ms / 1000);
       if (response.statusCode >= 500) logger.warn(line, 'request');
-      else logger.debug(line, 'request');
+      else if (isChange(request, route, changes)) {
+        logger.info({ ...line, caller: callerOf(request), ...(changes && { changes }) }, 'request');
+      } else logger.debug(line, 'request');
     });
     next();
   };
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function servedBy(path = ''): string {
+  const name = path.split('/', 2)[1] ?? '';
+  return SERVED.has(name) ? `/${name}` : 'other';
+}
+
+/** Mutations, and what documented REST paths take by other methods than GET. */
+function isChange({ method }: Request, route: string | undefined, changes?: readonly string[]): boolean {
+  return changes !== undefined || (route !== undefined && method !== 'GET' && method !== 'HEAD');
+}
+
+/** Who sent it; null for requests that were refused before that was known. */
+function callerOf(request: Request): string | null {
+  return hasContext(request) ? contextOf(request).caller.id : null;
 }
 
 /** Tells browsers to use https alone for a year, where PUBLIC_URL does. */

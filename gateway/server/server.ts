@@ -5,6 +5,8 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
 import { listenOn, stopAccepting } from '../../platform/http/server.ts';
+import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
+import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
@@ -91,6 +93,10 @@ export interface GatewayServerOptions {
   readonly files?: Handler | undefined;
   /** Serves /hooks/{provider}: provider webhooks. */
   readonly hooks?: Handler | undefined;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics;
+  /** METRICS_KEY, which opens them at /metrics; null: they are not there. */
+  readonly metricsKey?: string | null;
   /** Serves /sandbox and below: the sandbox's pages for browsers. */
   readonly sandbox?: Handler | undefined;
   /** The documented REST paths. */
@@ -103,7 +109,7 @@ export interface GatewayServerOptions {
 
 /** Builds the server over a federation. Call `listen` to serve. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
-  const { drainMs = 10_000 } = options;
+  const { drainMs = 10_000, metrics = noMetrics } = options;
   const basePath = basePathOf(options.publicUrl);
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
@@ -112,6 +118,10 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
 
   const app = createApp({ options, basePath, cors, callers, health, graphql: graphql.router });
   const httpServer = createHttpServer(app, options);
+  metrics.gauge('kiln_open_streams', 'Open WebSockets and streams.', ['transport'], () => [
+    { labels: { transport: 'websocket' }, value: sockets.size },
+    { labels: { transport: 'http' }, value: streams.size },
+  ]);
   httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?', 1)[0];
     // Before the handshake there is no other listener; a reset must not end the process.
@@ -205,10 +215,12 @@ function createApp(parts: {
   readonly graphql: RequestHandler;
 }): Express {
   const { options, basePath, cors, callers, health, graphql } = parts;
+  const { metrics = noMetrics, metricsKey = null } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(traceRequests(options.logger), requireHttps(options.publicUrl));
+  app.use(traceRequests(options.logger, metrics), requireHttps(options.publicUrl));
   app.use(health.router);
+  app.use('/metrics', metricsHandler(metrics, metricsKey));
   const mounted = express.Router();
   app.use(basePath === '' ? '/' : basePath, mounted);
   if (basePath !== '') mounted.use(health.router);

@@ -10,6 +10,7 @@ import { GraphQLError } from 'graphql';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
+import { noteRequest } from '../../platform/http/request-facts.ts';
 import { rateHeaders } from '../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
@@ -82,6 +83,7 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
       return void response.status(status).set(headers).json(body);
     }
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
+    if (verdict.operation.kind === 'mutation') noteRequest(response, { changes: verdict.operation.fields });
     if (verdict.operation.kind !== 'subscription') return next();
     if (!multipart.accepts(request)) return answer(406, needsStream());
     await multipart.stream(request, response, operation);

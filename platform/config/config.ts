@@ -155,6 +155,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     /** Whether the console is built at the start when it is missing or stale. */
     console: { build: (values.CONSOLE_BUILD ?? (production ? 'off' : 'on')) === 'on' },
     log: { level: values.LOG_LEVEL },
+    /** Where metrics can be read; nowhere when both are null. */
+    metrics: { port: values.METRICS_PORT, key: values.METRICS_KEY },
   };
 }
 

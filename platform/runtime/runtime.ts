@@ -12,6 +12,9 @@ import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { createOutboundRule, type OutboundRule } from '../http/safe-url.ts';
 import { createHttpClient } from '../http/undici-http-client.ts';
+import { measuredHttp, measurePool } from '../metrics/measure.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { startMetrics } from '../metrics/serve-metrics.ts';
 import { createDiskStore } from '../object-store/disk.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { acquireInstanceLock } from '../process/instance-lock.ts';
@@ -33,6 +36,8 @@ export interface Runtime {
   readonly queue: Queue;
   readonly store: ObjectStore;
   readonly http: HttpClient;
+  /** Of this process; they count nothing where nobody can read them. */
+  readonly metrics: Metrics;
   /** The outbound rule of `http`, for URLs that are called later. */
   readonly outbound: OutboundRule;
 }
@@ -60,17 +65,19 @@ export async function startRuntime({
     const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
     lifecycle.add('data directory', async () => release());
   }
+  const metrics = await startMetrics({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle });
+  measurePool(database, metrics);
   await migrate({ database, sets: migrations, logger });
   const bus = await createEventBus({ database, logger });
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
   const outbound = createOutboundRule({ allow: config.outbound.allow });
-  const http = createHttpClient({ outbound, logger });
+  const http = measuredHttp(createHttpClient({ outbound, logger }), metrics);
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
-  return { config, logger, lifecycle, database, bus, queue, store, http, outbound };
+  return { config, logger, lifecycle, metrics, database, bus, queue, store, http, outbound };
 }
 
 /** Files are in the bucket, if one is configured, else in the data directory. A failing bucket is logged. */

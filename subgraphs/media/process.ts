@@ -2,6 +2,7 @@ import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
@@ -50,6 +51,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     subgraph: media.subgraph,
     internalKey,
     logger,
+    metrics: metricsHandler(runtime.metrics, config.metrics.key),
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -1,5 +1,7 @@
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
+import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { createChatService } from './chat/service.ts';
+import { measureWork } from './composition/gauges.ts';
 import { healthOf } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
@@ -18,6 +20,7 @@ import { createEstimates } from './submissions/estimates.ts';
 import { createSubmissionService } from './submissions/service.ts';
 import { createUploads } from './synchronous/uploads.ts';
 import { createVoices } from './synchronous/voices.ts';
+import { createWorkObserver } from './tasks/accounting/work-observer.ts';
 import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
@@ -58,7 +61,17 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const database = mediaDatabase(options.database);
   const files = createFileService({ ...options, ...fileSettings, database });
   const planner = createStepPlanner(registry);
-  const parts = { ...options, database, files, planner, endListener: createWebhookEndListener(queue) };
+  const { metrics = noMetrics } = options;
+  const observer = createWorkObserver({ ...options, metrics });
+  const parts = {
+    ...options,
+    database,
+    files,
+    planner,
+    endListener: createWebhookEndListener(queue),
+    observer,
+  };
+  measureWork(database, metrics);
   const resources = createProviderResources(database);
   const tasks = createTaskService(parts);
   const attempts = createRunningAttempts(parts);

@@ -4,6 +4,7 @@ import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret } from '../../platform/secrets/installation-secret.ts';
@@ -75,6 +76,7 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     subgraph: workflow.subgraph,
     internalKey,
     logger,
+    metrics: metricsHandler(runtime.metrics, config.metrics.key),
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -28,6 +28,8 @@ export interface Admission {
 interface Operation {
   readonly kind: `${OperationTypeNode}`;
   readonly document: DocumentNode;
+  /** Its root fields; a bound on them is among the limits. */
+  readonly fields: readonly string[];
   /** How many starts it counts as. */
   readonly starts: number;
   /** How many writes. */
@@ -86,13 +88,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (errors.length > 0) return errors.map(withCode);
     const operation = getOperationAST(document, operationName);
     if (!operation) return [unknownOperation(operationName)];
-    const names = rootFieldsOf(document, operation);
+    const fields = rootFieldsOf(document, operation);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    const written = isMutation ? names.filter((name) => writes.includes(name)).length : 0;
+    const written = isMutation ? fields.filter((name) => writes.includes(name)).length : 0;
     const starts = isMutation
       ? Math.max(0, measureDocument(document).rootFields - written)
-      : Number(names.some((name) => paidSubscriptions.includes(name)));
-    return { kind: operation.operation, document, starts, writes: written };
+      : Number(fields.some((name) => paidSubscriptions.includes(name)));
+    return { kind: operation.operation, document, fields, starts, writes: written };
   }
 
   return {

@@ -273,6 +273,14 @@ export const settings = {
     'build the console (/console) in the background at the start when it is missing or older than its sources',
     'on in development, off in production',
   ),
+  METRICS_PORT: optional(
+    integer(0, 65_535),
+    'port on HOST that serves /metrics to Prometheus, of each process its own; 0 takes any free one',
+  ),
+  METRICS_KEY: optional(
+    text,
+    "key that opens /metrics on the process's own port: Authorization: Bearer with it; a worker has no such port",
+  ),
   LOG_LEVEL: setting(
     oneOf(['silent', 'error', 'warn', 'info', 'debug']),
     'least severe lines that are logged: silent, error, warn, info or debug',

@@ -26,6 +26,8 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly uploadMaxBytes: number;
   /** Throws while the subgraph can't answer (its database is away); then /readyz answers 503. */
   readonly readiness: () => Promise<void>;
+  /** Serves /metrics, to whoever has their key. */
+  readonly metrics?: RequestHandler;
   /** Mounts further routes, before the error handler; a body is in `request.body` as a Buffer. */
   readonly extraRoutes?: (app: Express) => void;
 }
@@ -76,6 +78,7 @@ function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOption
   app.disable('etag');
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', createReadyHandler(readiness, logger));
+  if (options.metrics !== undefined) app.use('/metrics', options.metrics);
   app.use(createAssertionGuard(entryPoint));
   app.post(
     PATH,

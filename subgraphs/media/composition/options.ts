@@ -3,6 +3,7 @@ import type { Database } from '../../../platform/database/database.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
@@ -23,6 +24,8 @@ export interface MediaSubgraphOptions {
   readonly refusals: CredentialRefusals;
   readonly authMode: AuthMode;
   readonly logger: Logger;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics;
   readonly version: string;
   readonly files: FileSettings;
   /** Most bytes of one upload. */

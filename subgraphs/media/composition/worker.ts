@@ -8,7 +8,7 @@ import type { MediaSubgraphOptions } from './options.ts';
 export interface WorkerParts
   extends
     Omit<MediaSubgraphOptions, 'database' | 'files'>,
-    Pick<TaskWorkerOptions, 'database' | 'planner' | 'endListener' | 'webhookAddress'> {
+    Pick<TaskWorkerOptions, 'database' | 'planner' | 'endListener' | 'observer' | 'webhookAddress'> {
   readonly files: FileService & FileAccess;
   readonly fileSettings: MediaSubgraphOptions['files'];
 }

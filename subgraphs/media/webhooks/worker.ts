@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../platform/http/http-client.ts';
+import { noMetrics, type Metrics } from '../../../platform/metrics/metrics.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
@@ -30,6 +31,8 @@ export interface WebhookWorkerOptions {
   readonly secret: string;
   /** Seconds between attempts; one attempt more than there are pauses (default 5 s to 6 h, 12 attempts). */
   readonly pauses?: readonly number[];
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics;
   /** Longest time of one attempt, answer included (default 15,000). */
   readonly timeoutMs?: number;
 }
@@ -43,8 +46,10 @@ const PAUSES = [5, 20, 80, 320, 1_280, 5_120, ...Array.from({ length: 5 }, () =>
 
 /** Makes the worker; it does nothing until it is started. */
 export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorker {
-  const { queue, http, secret, timeoutMs = TIMEOUT_MS } = options;
-  const parts: Parts = { pauses: PAUSES, ...options, sender: createSender({ http, secret, timeoutMs }) };
+  const { queue, http, secret, timeoutMs = TIMEOUT_MS, metrics = noMetrics } = options;
+  const counted = metrics.counter('kiln_webhook_attempts_total', 'Attempts to deliver a webhook.', ['state']);
+  const sender = createSender({ http, secret, timeoutMs });
+  const parts: Parts = { pauses: PAUSES, ...options, sender, counted };
   let worker: QueueWorker | null = null;
   return {
     async start() {
@@ -60,6 +65,7 @@ export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorke
 interface Parts extends Omit<WebhookWorkerOptions, 'pauses'> {
   readonly pauses: readonly number[];
   readonly sender: Sender;
+  readonly counted: (labels: { readonly state: string }) => void;
 }
 
 /**
@@ -81,6 +87,7 @@ function handlerOf(parts: Parts): JobHandler {
     const verdict = await sender.send({ id: delivery.id, url: delivery.url, body }, signal);
     const end = endOf(verdict, delivery.tries, parts.pauses);
     await endAttempt(database, job, end);
+    parts.counted({ state: end.state });
     return end.pauseSeconds === null ? undefined : { againInSeconds: end.pauseSeconds };
   };
 }

@@ -1,14 +1,13 @@
 import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
-import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { settleUnstored, type AccountingDependencies } from '../accounting/settle.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { pollNow } from '../storage/poll-store.ts';
 import { closeSteps } from '../storage/step-store.ts';
 import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
-import { settleTask } from '../storage/usage-store.ts';
+import { readEnd, settleTask } from '../storage/usage-store.ts';
 import type { EndListener } from './end-listener.ts';
-import { settleUnstored } from './settle.ts';
 
 /** How a task ends. */
 export interface TaskEnd {
@@ -19,8 +18,7 @@ export interface TaskEnd {
 }
 
 /** What ending a task needs. */
-export interface EndOptions {
-  readonly registry: GeneratorRegistry;
+export interface EndOptions extends AccountingDependencies {
   readonly endListener?: EndListener | undefined;
 }
 
@@ -29,7 +27,7 @@ export interface EndOptions {
  * Only once: the append only touches open tasks.
  */
 export async function endTask(
-  { endListener: listener, registry }: EndOptions,
+  options: EndOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { failedStep, ...end }: TaskEnd,
 ): Promise<void> {
@@ -40,13 +38,15 @@ export async function endTask(
     await closeUnsentAttempts(scope.transaction, task.id);
     await pollNow(scope.transaction, task.id);
     scope.publish(CANCEL_TOPIC, task.id, appended.seq);
-    await settleUnstored(registry, { scope, task });
+    await settleUnstored(options, { scope, task });
   }
   await settleTask(scope.transaction, task.id, end.state);
   if (appended.onEnd !== null) {
     await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });
   }
-  await listener?.ended(scope, task);
+  const summary = await readEnd(scope.transaction, task.id);
+  if (summary !== null) scope.afterCommit(() => options.observer?.taskEnded(summary));
+  await options.endListener?.ended(scope, task);
 }
 
 const END_EVENTS = {

@@ -11,6 +11,7 @@ import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
 import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
@@ -33,6 +34,8 @@ export interface TaskServiceOptions {
   readonly registry: GeneratorRegistry;
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
+  /** Hears of every end after its commit (default: nobody). */
+  readonly observer?: WorkObserver | undefined;
   readonly logger: Logger;
   /** Times of the event hub; tests shorten them. */
   readonly hub?: Partial<EventHubLimits>;

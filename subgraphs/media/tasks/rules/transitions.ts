@@ -42,7 +42,7 @@ interface FailedStep {
   readonly failure: Failure;
 }
 
-export interface TransitionOptions extends AttemptBounds {
+export interface TransitionOptions extends AttemptBounds, EndOptions {
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
 }

@@ -23,6 +23,8 @@ export interface TransactionScope {
   wake(queue: string): void;
   /** Publishes on another topic after commit. */
   publish(topic: string, key: string, version: number): void;
+  /** Runs after the commit; never for what was rolled back. */
+  afterCommit(action: () => void): void;
 }
 
 export interface TransactorOptions {
@@ -47,6 +49,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
   async function runOnce<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result> {
     const appended: AppendedEvent[] = [];
     const queues = new Set<string>();
+    const actions: (() => void)[] = [];
     const publications: (readonly [topic: string, key: string, version: number])[] = [];
     const result = await database.transaction().execute((transaction) =>
       body({
@@ -62,11 +65,13 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
         },
         wake: (name) => void queues.add(name),
         publish: (...publication) => void publications.push(publication),
+        afterCommit: (action) => void actions.push(action),
       }),
     );
     publish(appended);
     for (const publication of publications) bus.publish(...publication);
     for (const name of queues) queue.wake(name);
+    for (const action of actions) action();
     return result;
   }
   return {

@@ -71,6 +71,46 @@ const TASK_COLUMNS = {
   CANCELLED: 'tasks_cancelled',
 } as const;
 
+/** A task that has ended, as it is logged. */
+export interface EndSummary {
+  readonly task: string;
+  readonly kind: string;
+  readonly generator: string;
+  readonly state: string;
+  /** Code of its failure. */
+  readonly code: string | null;
+  /** Of its last attempt. */
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly owner: string;
+  readonly attempts: number;
+  /** Millionths of the currency; null when a part is unknown. */
+  readonly cost: number | null;
+  readonly currency: string | null;
+  /** Until its first start, from there to the last result, and from there to its end. */
+  readonly queueMs: number | null;
+  readonly runMs: number | null;
+  readonly storeMs: number | null;
+}
+
+/** The summary of a task that has just ended. */
+export async function readEnd(transaction: MediaTransaction, taskId: string): Promise<EndSummary | null> {
+  const { rows } = await sql<EndSummary>`/* usage.read-end */
+    select task.id as task, task.kind, task.generator, task.state, task.error->>'code' as code, task.owner,
+      sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,
+      (extract(epoch from task.started_at - task.created_at) * 1000)::integer as queue_ms,
+      (extract(epoch from sums.ended_at - task.started_at) * 1000)::integer as run_ms,
+      (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms
+    from media.tasks task left join lateral (
+      select count(*)::integer as attempts, max(ended_at) as ended_at, max(currency) as currency,
+        case when bool_and(cost is not null) then sum(cost)::bigint end as cost,
+        (array_agg(provider order by step desc, number desc))[1] as provider,
+        (array_agg(model order by step desc, number desc))[1] as model
+      from media.attempts where task_id = task.id
+    ) sums on true where task.id = ${taskId}::uuid`.execute(transaction);
+  return rows[0] ?? null;
+}
+
 /** Cost and units of a row that has been settled, in the order of the columns. */
 const unitColumns = sql`(cost is null)::integer, coalesce(cost, 0), coalesce((units->>'pictures')::bigint, 0),
   coalesce((units->>'milliseconds')::bigint, 0), coalesce((units->>'characters')::bigint, 0),

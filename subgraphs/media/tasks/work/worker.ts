@@ -10,6 +10,7 @@ import type { FileService } from '../../files/files.ts';
 import type { InputAddress } from '../../files/input-addresses.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { WorkObserver } from '../accounting/work-observer.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
@@ -40,6 +41,8 @@ export interface TaskWorkerOptions {
   readonly registry: GeneratorRegistry;
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
+  /** Hears of every end after its commit (default: nobody). */
+  readonly observer?: WorkObserver | undefined;
   readonly logger: Logger;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;

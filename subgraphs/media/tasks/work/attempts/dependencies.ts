@@ -1,6 +1,7 @@
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
+import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 import type { WorkerLimits } from './limits.ts';
@@ -13,4 +14,6 @@ export interface WorkerDependencies {
   readonly transitions: TaskTransitions;
   readonly limits: WorkerLimits;
   readonly logger: Logger;
+  /** Hears of every end after its commit. */
+  readonly observer?: WorkObserver | undefined;
 }

@@ -2,8 +2,8 @@ import type { AttemptRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
+import { settle } from '../../accounting/settle.ts';
 import { startQueue } from '../../rules/queues.ts';
-import { settle } from '../../rules/settle.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
@@ -25,10 +25,11 @@ export interface AttemptEnd {
  * cancelling. False when the attempt was no longer ours to close.
  */
 export async function endAttempt(
-  { transactor, transitions, registry, logger }: WorkerDependencies,
+  dependencies: WorkerDependencies,
   attempt: AttemptRow,
   { from, failure, claim, retryAfter }: AttemptEnd,
 ): Promise<boolean> {
+  const { transactor, transitions, logger } = dependencies;
   const isUnknown = failure.code === 'START_UNKNOWN';
   const key = keyOf(attempt);
   return transactor.run(async (scope) => {
@@ -47,7 +48,9 @@ export async function endAttempt(
     const steps = await readSteps(scope.transaction, attempt.taskId);
     const input = steps.find(({ step }) => step === attempt.step)?.input;
     const ending = isUnknown ? 'unknown' : from.includes('RUNNING') ? 'failed' : 'refused';
-    if (input !== undefined) await settle(registry, { scope, task }, { attempt, input, ending });
+    if (input !== undefined) {
+      await settle(dependencies, { scope, task }, { attempt, input, ending, failure });
+    }
     if (isFinal(task.state)) return true;
     if (task.cancelRequestedAt !== null) await transitions.settleCancel(scope, task);
     else if (await isCurrent(scope.transaction, key)) {

@@ -8,8 +8,8 @@ import { rulesOf, type StepInput } from '../../../domain/work/work.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
+import { settle } from '../../accounting/settle.ts';
 import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
-import { settle } from '../../rules/settle.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
@@ -73,7 +73,7 @@ interface Finished {
 
 /** What has files is settled when they are stored and measured; the rest now, also what nobody wants any more. */
 async function keepOrSettle(
-  { registry }: WorkerDependencies,
+  dependencies: WorkerDependencies,
   { scope, task, attempt, outcome }: Finished,
   discarded: boolean,
 ): Promise<void> {
@@ -85,7 +85,7 @@ async function keepOrSettle(
   const steps = await readSteps(scope.transaction, task.id);
   const input = steps.find(({ step }) => step === attempt.step)?.input;
   if (input === undefined) return;
-  await settle(registry, { scope, task }, { attempt, input, ending: 'finished', measured: units });
+  await settle(dependencies, { scope, task }, { attempt, input, ending: 'finished', measured: units });
 }
 
 async function storeOrFinish(

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isFinal } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
+import { settle } from '../../accounting/settle.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue } from '../../rules/queues.ts';
-import { settle } from '../../rules/settle.ts';
 import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
@@ -57,10 +57,11 @@ export async function storeCallResult(
 
 /** From here on it is too late to cancel. False when it was cancelled before, or is not ours any more. */
 async function beginStoring(
-  { transactor, transitions, registry }: StoreDependencies,
+  dependencies: StoreDependencies,
   { task, step, attempt }: AttemptContext,
   { claim, outcome }: Pick<CallResult, 'claim' | 'outcome'>,
 ): Promise<boolean> {
+  const { transactor, transitions } = dependencies;
   return transactor.run(async (scope) => {
     const { transaction } = scope;
     const current = await lockTask(transaction, task.id);
@@ -74,7 +75,7 @@ async function beginStoring(
     }
     await closeAttempt(transaction, keyOf(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
     const done = { attempt, input: step.input, ending: 'finished', measured: outcome.units ?? {} } as const;
-    await settle(registry, { scope, task }, done);
+    await settle(dependencies, { scope, task }, done);
     scope.wake(startQueue(attempt.binding));
     if (current !== null && !isFinal(current.state)) await transitions.settleCancel(scope, current);
     return false;

@@ -4,9 +4,9 @@ import type { AttemptRow, TaskRow } from '../../../database/database.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
+import { settle } from '../../accounting/settle.ts';
 import { storageFailure } from '../../rules/failures.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
-import { settle } from '../../rules/settle.ts';
 import { closeAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { countStoreTry, readSteps, rememberStored } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
@@ -144,7 +144,7 @@ export async function completeStep(
 
 /** The attempt whose result has been stored, with what the files tell of it. */
 async function settleStored(
-  { registry, files }: StoreDependencies,
+  dependencies: StoreDependencies,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { taskId, step, outcome }: Pick<CompletedStep, 'taskId' | 'step' | 'outcome'>,
 ): Promise<void> {
@@ -153,8 +153,8 @@ async function settleStored(
   const steps = await readSteps(scope.transaction, taskId);
   const input = steps.find((entry) => entry.step === step)?.input;
   if (attempt === undefined || input === undefined) return;
-  const measured = await measuredUnits(files, input, outcome.mediaIds);
-  await settle(registry, { scope, task }, { attempt, input, ending: 'finished', measured });
+  const measured = await measuredUnits(dependencies.files, input, outcome.mediaIds);
+  await settle(dependencies, { scope, task }, { attempt, input, ending: 'finished', measured });
 }
 
 async function retryLater(

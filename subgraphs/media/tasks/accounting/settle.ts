@@ -1,5 +1,6 @@
 import type { AttemptRow, TaskRow } from '../../database/database.ts';
 import type { Units } from '../../domain/cost.ts';
+import type { Failure } from '../../domain/failure.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { costOfAttempt, type Ending } from '../../generators/prices/cost.ts';
@@ -7,6 +8,14 @@ import { readAttempts } from '../storage/attempt-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import { settleAttempt } from '../storage/usage-store.ts';
+import type { WorkObserver } from './work-observer.ts';
+
+/** What settling needs. */
+export interface AccountingDependencies {
+  readonly registry: GeneratorRegistry;
+  /** Hears of every end after its commit (default: nobody). */
+  readonly observer?: WorkObserver | undefined;
+}
 
 /** A closed attempt and how it ended. */
 interface ClosedAttempt {
@@ -15,31 +24,38 @@ interface ClosedAttempt {
   readonly ending: Ending;
   /** What its upstream or its files say that it took. */
   readonly measured?: Units;
+  readonly failure?: Failure;
 }
 
 type Settling = { readonly scope: TransactionScope; readonly task: TaskRow };
 
 /** Prices a closed attempt and adds it to the totals of usage, in the transaction that closes it or stores its result. */
 export async function settle(
-  registry: GeneratorRegistry,
+  { registry, observer }: AccountingDependencies,
   { scope, task }: Settling,
-  { attempt, input, ending, measured = {} }: ClosedAttempt,
+  { attempt, input, ending, measured = {}, failure }: ClosedAttempt,
 ): Promise<void> {
   const binding = registry.byId(attempt.binding);
   const { model, taskId, step, number } = attempt;
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
   await settleAttempt(scope.transaction, { taskId, step, number }, { cost, owner: task.owner, sandbox });
+  const outcome = failure?.code ?? ending;
+  scope.afterCommit(() => observer?.attemptEnded(attempt, { outcome, cost }));
 }
 
 /** The same for the attempts whose results were finished and never stored: their task ends without them. */
-export async function settleUnstored(registry: GeneratorRegistry, { scope, task }: Settling): Promise<void> {
+export async function settleUnstored(
+  dependencies: AccountingDependencies,
+  { scope, task }: Settling,
+): Promise<void> {
   const attempts = await readAttempts(scope.transaction, [task.id]);
   const open = attempts.filter((attempt) => attempt.state === 'SUCCEEDED' && attempt.settledAt === null);
   if (open.length === 0) return;
   const steps = await readSteps(scope.transaction, task.id);
   for (const attempt of open) {
     const input = steps.find(({ step }) => step === attempt.step)?.input;
-    if (input !== undefined) await settle(registry, { scope, task }, { attempt, input, ending: 'finished' });
+    if (input !== undefined)
+      await settle(dependencies, { scope, task }, { attempt, input, ending: 'finished' });
   }
 }

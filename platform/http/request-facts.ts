@@ -1,0 +1,21 @@
+import type { ServerResponse } from 'node:http';
+
+/** What handlers learn of a request, for the metrics and the log line that are written when its response ends. */
+interface RequestFacts {
+  /** The template of its path, which bounds the values of a label. */
+  readonly route?: string;
+  /** Root fields of a GraphQL operation that changes something. */
+  readonly changes?: readonly string[];
+}
+
+const facts = new WeakMap<ServerResponse, RequestFacts>();
+
+/** Adds facts to a request, by its response. */
+export function noteRequest(response: ServerResponse, more: RequestFacts): void {
+  facts.set(response, { ...facts.get(response), ...more });
+}
+
+/** What is known of a request. */
+export function factsOf(response: ServerResponse): RequestFacts {
+  return facts.get(response) ?? {};
+}

@@ -1,0 +1,64 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+import { listenOn, stopAccepting } from '../http/server.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { Logger } from '../process/logger.ts';
+import { createMetrics, noMetrics, type Metrics } from './metrics.ts';
+
+/** Where metrics can be read: on a port of their own (METRICS_PORT), or at /metrics behind a key (METRICS_KEY). */
+export interface MetricsConfig {
+  /** Null: no port of their own. */
+  readonly port: number | null;
+  /** Null: not at /metrics of the process's own server. */
+  readonly key: string | null;
+}
+
+interface MetricsOptions {
+  readonly config: {
+    readonly role: string;
+    readonly server: { readonly host: string };
+    readonly metrics: MetricsConfig;
+  };
+  readonly lifecycle: Lifecycle;
+  readonly logger: Logger;
+}
+
+/** Makes the metrics of a process as its settings say, and serves them on their own port if there is one. */
+export async function startMetrics({ config, lifecycle, logger }: MetricsOptions): Promise<Metrics> {
+  const { port, key } = config.metrics;
+  if (port === null && key === null) return noMetrics;
+  const metrics = createMetrics(config.role);
+  if (port === null) return metrics;
+  const server = createServer((request, response) => {
+    if (request.url?.split('?', 1)[0] === '/metrics') void sendMetrics(metrics, response);
+    else response.writeHead(404).end();
+  });
+  const { url } = await listenOn(server, config.server.host, port);
+  lifecycle.add('metrics', () => stopAccepting(server));
+  logger.info({ url: `${url}/metrics` }, 'metrics are served');
+  return metrics;
+}
+
+/** Serves /metrics to whoever sends the key as a bearer token, and 404 to everybody without one. */
+export function metricsHandler(metrics: Metrics, key: string | null) {
+  const wanted = key === null ? null : digest(`Bearer ${key}`);
+  return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    const sent = digest(request.headers.authorization ?? '');
+    if (wanted === null || request.method !== 'GET') return next();
+    if (timingSafeEqual(sent, wanted)) return void sendMetrics(metrics, response);
+    response.writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'text/plain' });
+    response.end('metrics need METRICS_KEY: send Authorization: Bearer with it\n');
+  };
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+async function sendMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
+  const text = await metrics.text();
+  response.writeHead(200, {
+    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}
