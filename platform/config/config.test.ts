@@ -140,7 +140,8 @@ describe('who may call', () => {
   });
 
   // Credentials and addresses that name nobody outside who is paid, worked for or signed in.
-  const OWN = /^(?:INTERNAL_KEY|WEBHOOK_SECRET|S3_.*|IDP_CLIENT_SECRET|METRICS_KEY|COMFYUI_API_KEY|ALIPAY_APPS)$/;
+  const OWN =
+    /^(?:INTERNAL_KEY|WEBHOOK_SECRET|S3_.*|IDP_CLIENT_SECRET|METRICS_KEY|COMFYUI_API_KEY|ALIPAY_APPS)$/;
   const outside = settingsTable()
     .map(({ name }) => name)
     .filter((name) => /_(?:KEY|TOKEN|SECRET|URLS|APPS|ISSUER)$/.test(name) && !OWN.test(name));

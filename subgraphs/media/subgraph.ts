@@ -55,23 +55,26 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
     logger.info({ missing }, 'generators without a provider: settings to set');
 }
 
-/** Builds the media subgraph; nothing runs yet. */
-export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
-  const { queue, registry, authMode, store, files: fileSettings } = options;
+/** What the services and the worker share. */
+function sharedParts(options: MediaSubgraphOptions) {
+  const { queue, registry, metrics = noMetrics } = options;
   const database = mediaDatabase(options.database);
-  const files = createFileService({ ...options, ...fileSettings, database });
-  const planner = createStepPlanner(registry);
-  const { metrics = noMetrics } = options;
-  const observer = createWorkObserver({ ...options, metrics });
-  const parts = {
+  measureWork(database, metrics);
+  return {
     ...options,
     database,
-    files,
-    planner,
+    files: createFileService({ ...options, ...options.files, database }),
+    planner: createStepPlanner(registry),
     endListener: createWebhookEndListener(queue),
-    observer,
+    observer: createWorkObserver({ ...options, metrics }),
   };
-  measureWork(database, metrics);
+}
+
+/** Builds the media subgraph; nothing runs yet. */
+export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
+  const { registry, authMode, store, files: fileSettings } = options;
+  const parts = sharedParts(options);
+  const { database, files, planner } = parts;
   const resources = createProviderResources(database);
   const tasks = createTaskService(parts);
   const attempts = createRunningAttempts(parts);
