@@ -7,7 +7,7 @@ import type { Logger } from '../process/logger.ts';
 import { createMetrics, noMetrics, type Metrics } from './metrics.ts';
 
 /** Where metrics can be read: on a port of their own (METRICS_PORT), or at /metrics behind a key (METRICS_KEY). */
-export interface MetricsConfig {
+interface MetricsConfig {
   /** Null: no port of their own. */
   readonly port: number | null;
   /** Null: not at /metrics of the process's own server. */

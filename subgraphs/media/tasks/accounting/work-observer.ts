@@ -12,7 +12,7 @@ export interface WorkObserver {
 }
 
 /** How an attempt ended. */
-export interface AttemptOutcome {
+interface AttemptOutcome {
   /** `finished`, or the code of its failure. */
   readonly outcome: string;
   readonly cost: Cost;
