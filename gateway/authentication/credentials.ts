@@ -42,6 +42,8 @@ export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
   readonly lookup?: CallerLookup | undefined;
   readonly isForeign?: boolean | undefined;
+  /** The issuer of LEGACY_JWKS, whose tokens are looked up as well. */
+  readonly legacyIssuer?: string | undefined;
 }): CredentialResolver {
   const keys = options.serviceKeys.map(({ name, sha256 }) => ({ name, digest: Buffer.from(sha256, 'hex') }));
   return async (authorization) => {
@@ -54,30 +56,31 @@ export function createCredentialResolver(options: {
     }
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };
     if (options.isForeign && options.lookup === undefined) return null;
-    const known = isWorthAsking(secret) ? await options.lookup?.(secret) : null;
+    const known = isWorthAsking(secret, options.legacyIssuer) ? await options.lookup?.(secret) : null;
     return known ?? (hasOurForm(secret) && !options.isForeign ? 'invalid' : null);
   };
 }
 
 /** Whether it can be a key or token of ours; nothing else is looked up. */
-function isWorthAsking(secret: string): boolean {
-  return secret.startsWith('kiln_') || headerOf(secret)['typ'] === 'at+jwt';
+function isWorthAsking(secret: string, legacyIssuer: string | undefined): boolean {
+  if (secret.startsWith('kiln_') || partOf(secret, 0)['typ'] === 'at+jwt') return true;
+  return legacyIssuer !== undefined && partOf(secret, 1)['iss'] === legacyIssuer;
 }
 
 /** Whether it has our form: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` with EdDSA. */
 function hasOurForm(secret: string): boolean {
   if (secret.startsWith('kiln_')) return true;
-  const { alg, typ } = headerOf(secret);
+  const { alg, typ } = partOf(secret, 0);
   return alg === 'EdDSA' && typ === 'at+jwt';
 }
 
-/** The header of a JWS; empty for anything else. */
-function headerOf(secret: string): Readonly<Record<string, unknown>> {
+/** The header (0) or the payload (1) of a JWS; empty for anything else. */
+function partOf(secret: string, index: 0 | 1): Readonly<Record<string, unknown>> {
   const parts = secret.split('.');
   if (parts.length !== 3) return {};
   try {
-    const header: unknown = JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString());
-    return isRecord(header) ? header : {};
+    const part: unknown = JSON.parse(Buffer.from(parts[index] ?? '', 'base64url').toString());
+    return isRecord(part) ? part : {};
   } catch {
     // Not a JWS, so not ours.
     return {};

@@ -85,6 +85,7 @@ export async function startPublicServer(
       serviceKeys: options.serviceKeys,
       lookup: known?.lookup,
       isForeign,
+      legacyIssuer: config.signIn.legacyTokens?.issuer,
     }),
     isForeign,
     trustProxy: config.server.trustProxy,

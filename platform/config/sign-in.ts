@@ -46,6 +46,9 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
     }
   }
   if (!production) return;
+  if (values.LEGACY_JWKS?.jwks.startsWith('http:') === true) {
+    report('LEGACY_JWKS', 'must have its jwks at an https:// address in production');
+  }
   for (const name of ['IDP_ISSUER', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const) {
     if (values[name]?.startsWith('http:') === true) report(name, 'must be an https:// address in production');
   }
@@ -61,6 +64,8 @@ export function signInOf(values: Values, report: Report) {
     provider: providerOf(values),
     /** Exact origins, and schemes with their colon, that browsers may be redirected to. */
     redirects: values.SIGN_IN_REDIRECTS,
+    /** Access tokens of a service that was replaced; null: none are accepted. */
+    legacyTokens: values.LEGACY_JWKS,
     wechat: wechat && { apps: wechat, baseUrl: values.WECHAT_BASE_URL ?? 'https://api.weixin.qq.com' },
     douyin: douyin && { apps: douyin, baseUrl: values.DOUYIN_BASE_URL ?? 'https://developer.toutiao.com' },
     alipay: alipay && {

@@ -48,13 +48,14 @@ export function composeSignIn(
     readonly sandbox: SandboxIdentity | null;
     readonly http: HttpClient;
   },
-): Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'> {
+): Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects' | 'legacyTokens'> {
   const { publicUrl, sandbox, http } = place;
   return {
     admins: [...auth.adminSubjects, ...(production ? [] : [developmentAdministrator])],
     provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
     platforms: platformsOf(signIn, sandbox?.platforms ?? null, http),
     redirects: signIn.redirects,
+    legacyTokens: signIn.legacyTokens,
   };
 }
 

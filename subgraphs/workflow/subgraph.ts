@@ -41,7 +41,7 @@ export interface WorkflowSubgraphOptions {
   /** Encrypts and signs for sign-in; the same in every process and after a restart. */
   readonly signInSecret: string;
   /** Identity provider, platforms and administrators. */
-  readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects'>;
+  readonly signIn: Pick<SignInOptions, 'admins' | 'provider' | 'platforms' | 'redirects' | 'legacyTokens'>;
   readonly http: HttpClient;
   /** WORKFLOW_NAMES: names of workflows that other systems use. */
   readonly workflowNames: WorkflowNames;

@@ -21,14 +21,18 @@ const oldService = path.resolve(import.meta.dirname, './old-service/main.ts');
 let kiln: KilnUnderTest;
 const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 5_000 });
 let old: Awaited<ReturnType<typeof startProgram>>;
-let addresses: { readonly media: string; readonly workflow: string };
+let addresses: { readonly media: string; readonly workflow: string; readonly token: string };
 let products: readonly { readonly productId: string; readonly priceId: string }[];
 
 beforeAll(async () => {
   old = await startProgram(oldService, [':memory:']);
   addresses = JSON.parse(old.line);
   kiln = await startKiln({
-    settings: { FALLBACK_MEDIA_URL: addresses.media, FALLBACK_WORKFLOW_URL: addresses.workflow },
+    settings: {
+      FALLBACK_MEDIA_URL: addresses.media,
+      FALLBACK_WORKFLOW_URL: addresses.workflow,
+      LEGACY_JWKS: `issuer=https://old.example.org,audience=old-api,jwks=${addresses.media}/jwks,until=2099-12-31`,
+    },
   });
   products = [await product('Portrait', 500), await product('Dear', 12_345)];
   await fetch(`${addresses.media}/products`, { method: 'POST', body: JSON.stringify(products) });
@@ -124,6 +128,16 @@ describe('importing templates', () => {
     );
     expect(() => readOptions(['--dry-run'])).toThrow('--media URL, --workflow URL or both are needed');
     expect(() => readOptions(['--meda', 'x'])).toThrow('--meda');
+  });
+});
+
+describe('access tokens of the old service', () => {
+  it('name their user, to whom old and new things belong', async () => {
+    const headers = { authorization: `Bearer ${addresses.token}` };
+    const answer = await (await fetch(`${kiln.url}/auth/idp/userinfo`, { headers })).json();
+    expect(answer).toMatchObject({ data: { id: expect.stringMatching(/^usr_/), sub: 'sub-ada' } });
+    const forged = { authorization: `Bearer ${addresses.token.slice(0, -4)}AAAA` };
+    expect((await fetch(`${kiln.url}/auth/idp/userinfo`, { headers: forged })).status).toBe(401);
   });
 });
 

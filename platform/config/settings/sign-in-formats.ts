@@ -27,6 +27,24 @@ export function appFile(entry: string): { appId: string; file: string } | null {
   return pair === null ? null : { appId: pair[0], file: pair[1] };
 }
 
+const LEGACY_NAMES = ['issuer', 'audience', 'jwks', 'until'] as const;
+const LEGACY_FORM = 'must be issuer=...,audience=...,jwks=http(s)://...,until=YYYY-MM-DD, each once';
+
+/** `issuer=...,audience=...,jwks=URL,until=YYYY-MM-DD`; the day itself still counts (UTC). */
+export const legacyJwks = z.string().transform((value, context) => {
+  const pairs = value.split(',').map((entry) => pairOf(entry.trim()));
+  const values = new Map(pairs.flatMap((pair) => (pair === null ? [] : [pair])));
+  const [issuer, audience, jwks, until] = LEGACY_NAMES.map((name) => values.get(name)?.trim());
+  const end = /^\d{4}-\d\d-\d\d$/.test(until ?? '') ? Date.parse(`${until}T24:00:00Z`) : Number.NaN;
+  const address = httpAddress.safeParse(jwks);
+  const isComplete = pairs.length === LEGACY_NAMES.length && values.size === LEGACY_NAMES.length;
+  if (!isComplete || !issuer || !audience || !address.success || Number.isNaN(end)) {
+    context.addIssue({ code: 'custom', message: LEGACY_FORM });
+    return z.NEVER;
+  }
+  return { issuer, audience, jwks: address.data, until: new Date(end) };
+});
+
 /** Parameters that the flow sets itself and no setting may. */
 const OWN_PARAMETERS = new Set([
   'client_id',

@@ -1,6 +1,13 @@
 import { httpAddress, list, text } from './formats.ts';
 import { optional, real, setting } from './setting.ts';
-import { appFile, appSecret, authorizeParameter, issuerAddress, redirectTarget } from './sign-in-formats.ts';
+import {
+  appFile,
+  appSecret,
+  authorizeParameter,
+  issuerAddress,
+  legacyJwks,
+  redirectTarget,
+} from './sign-in-formats.ts';
 
 /** The sign-in settings, in the order of docs/settings.md. */
 export const signInSettings = {
@@ -36,6 +43,10 @@ export const signInSettings = {
     list(redirectTarget, 'origins such as https://example.org and schemes such as com.example.app:'),
     'where browsers may be redirected after sign-in besides our own paths: exact origins and schemes of apps (com.example.app:), separated by commas',
     '',
+  ),
+  LEGACY_JWKS: optional(
+    legacyJwks,
+    'access tokens of a service that Kiln replaces name their users: issuer=...,audience=...,jwks=URL of its public keys,until=YYYY-MM-DD (docs/migrating.md)',
   ),
   WECHAT_APPS: real(
     list(appSecret, 'appId=secret'),

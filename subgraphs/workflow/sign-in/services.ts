@@ -22,6 +22,11 @@ import { createEncryption, keyFor } from './secrets/encryption.ts';
 import { createSigningKeys } from './secrets/signing-keys.ts';
 import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
+import {
+  createLegacyTokens,
+  type LegacyTokens,
+  type LegacyTokensSettings,
+} from './sessions/legacy-tokens.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createSessionService } from './sessions/sessions.ts';
 import { createUserService, type UsersOptions } from './users/users.ts';
@@ -41,6 +46,8 @@ export interface SignInOptions {
   readonly provider: IdentityProviderSettings | null;
   /** The platforms of mini-programs that are set up. */
   readonly platforms: readonly Platform[];
+  /** LEGACY_JWKS; absent or null: no tokens of another service are accepted. */
+  readonly legacyTokens?: LegacyTokensSettings | null;
   /** SIGN_IN_REDIRECTS. */
   readonly redirects: readonly string[];
   /** The clock of the signing keys and their tokens, for tests. */
@@ -114,11 +121,34 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     serviceKeys,
     ...waysInOf(options, waysIn),
     signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
-    callerOf: createCallerOf({ tokens, sessions, users, keys: serviceKeys }),
+    callerOf: createCallerOf({
+      tokens,
+      sessions,
+      users,
+      keys: serviceKeys,
+      legacy: legacyOf(options, users),
+    }),
     developmentCode: () => issueDevelopmentCode({ users, codes }),
     publicKeys: () => keys.published(),
     close: () => sessions.close(),
   };
+}
+
+/** Tokens of a service that was replaced; none without an identity provider, which knows their subjects. */
+function legacyOf(
+  { legacyTokens, provider, http, logger, now }: SignInOptions,
+  users: UserService,
+): LegacyTokens | null {
+  if (legacyTokens === null || legacyTokens === undefined || provider === null) return null;
+  const clock = now === undefined ? {} : { now };
+  return createLegacyTokens({
+    settings: legacyTokens,
+    providerIssuer: provider.issuer,
+    users,
+    http,
+    logger,
+    ...clock,
+  });
 }
 
 /** With a browser, and without. */

@@ -1,0 +1,85 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import { AppError } from '../../../../platform/errors.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { silentLogger } from '../../../../platform/process/logger.ts';
+import { createLegacyTokens } from './legacy-tokens.ts';
+
+const issuer = 'https://old.example.org';
+const until = new Date('2030-01-01T00:00:00Z');
+const settings = { issuer, audience: 'old-api', jwks: `${issuer}/jwks`, until };
+
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+let jwks: object;
+beforeAll(async () => {
+  keys = await generateKeyPair('RS256');
+  jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256' }] };
+});
+
+function tokens({ now = new Date(), isAway = false } = {}) {
+  const request: HttpClient['request'] = async () => {
+    const body = Buffer.from(JSON.stringify(jwks));
+    return { status: isAway ? 500 : 200, headers: {}, body };
+  };
+  const users = {
+    userOf: async ({ subject, appId }: { subject: string; appId: string }) => ({
+      id: `usr_${subject}_${appId}`,
+      email: null,
+      name: null,
+      picture: null,
+      subject,
+    }),
+  };
+  return createLegacyTokens({
+    settings,
+    providerIssuer: 'idp',
+    users,
+    http: { request, download: () => Promise.reject(new Error('not used')), close: async () => undefined },
+    logger: silentLogger(),
+    now: () => now,
+  });
+}
+
+function token(claims: object = {}, key = keys.privateKey): Promise<string> {
+  return new SignJWT({ iss: issuer, aud: 'old-api', sub: 'ada', ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+    .setExpirationTime('1h')
+    .sign(key);
+}
+
+describe('tokens of a service that was replaced', () => {
+  it('name the user whom their subject is here, without any scope', async () => {
+    expect(tokens().isLegacy(await token())).toBe(true);
+    expect(await tokens().callerOf(await token())).toMatchObject({
+      kind: 'user',
+      id: 'usr_ada_idp',
+      scopes: [],
+      sessionId: null,
+      expiresAt: expect.any(Date),
+    });
+  });
+
+  it('are refused when another key signed them, for another audience, or without a subject', async () => {
+    const other = await generateKeyPair('RS256');
+    expect(await tokens().callerOf(await token({}, other.privateKey))).toBe('invalid');
+    expect(await tokens().callerOf(await token({ aud: 'another' }))).toBe('invalid');
+    expect(await tokens().callerOf(await token({ sub: undefined }))).toBe('invalid');
+    expect(tokens().isLegacy(await token({ iss: 'https://else.example.org' }))).toBe(false);
+    expect(tokens().isLegacy('no token')).toBe(false);
+  });
+
+  it('are refused when they have expired, and after the end date', async () => {
+    const late = new Date(Date.now() + 2 * 3_600_000);
+    expect(await tokens({ now: late }).callerOf(await token())).toBe('invalid');
+    expect(await tokens({ now: until }).callerOf(await token({ exp: 4_000_000_000 }))).toBe('invalid');
+  });
+
+  it('are neither valid nor refused while the keys can not be read', async () => {
+    const error: unknown = await tokens({ isAway: true })
+      .callerOf(await token())
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});

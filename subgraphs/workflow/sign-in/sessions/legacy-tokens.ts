@@ -1,0 +1,161 @@
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+
+import { AppError } from '../../../../platform/errors.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
+
+/**
+ * Access tokens of a service that Kiln has replaced (LEGACY_JWKS): they name their user until a date, and nothing more. Their
+ * `sub` is the subject that the same person has at the identity provider here.
+ */
+export interface LegacyTokens {
+  /** Whether a bearer says that it is of that issuer. */
+  isLegacy(bearer: string): boolean;
+  /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
+  callerOf(bearer: string): Promise<CallerFacts | 'invalid'>;
+}
+
+/** Whose tokens are accepted until when. */
+export interface LegacyTokensSettings {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Address of the public keys (JWKS). */
+  readonly jwks: string;
+  readonly until: Date;
+}
+
+export interface LegacyTokensOptions {
+  readonly settings: LegacyTokensSettings;
+  /** The issuer of the identity provider here, at which `sub` is known. */
+  readonly providerIssuer: string;
+  readonly users: Pick<UserService, 'userOf'>;
+  readonly http: HttpClient;
+  readonly logger: Logger;
+  readonly now?: () => Date;
+}
+
+/** Only signatures with a private key of the issuer: a public key is never a secret. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const CLOCK_SECONDS = 5;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 256 * 1024;
+const MAX_USERS = 10_000;
+/** Milliseconds that a subject's user is remembered. */
+const USER_MS = 60_000;
+
+/** Creates the check, and says in the log until when it holds. */
+export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
+  const { settings, logger, now = () => new Date() } = options;
+  const { issuer, until } = settings;
+  const keys = createKeySet(options);
+  const users = new LRUCache<string, string>({
+    max: MAX_USERS,
+    ttl: USER_MS,
+    fetchMethod: (subject) => userOf(options, subject),
+  });
+  const isOver = (): boolean => now() >= until;
+  let hasWarned = false;
+  const warnOnce = (): void => {
+    if (!hasWarned) logger.warn({ issuer, until }, 'LEGACY_JWKS has ended: old access tokens are refused');
+    hasWarned = true;
+  };
+  if (isOver()) warnOnce();
+  else logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
+  return {
+    isLegacy: (bearer) => issuerOf(bearer) === issuer,
+    async callerOf(bearer) {
+      if (isOver()) {
+        warnOnce();
+        return 'invalid';
+      }
+      const claims = await verified(bearer, { settings, keys, now: now() });
+      if (claims === null) return 'invalid';
+      const id = await users.fetch(claims.subject);
+      if (id === undefined) return 'invalid';
+      const { expiresAt } = claims;
+      return { kind: 'user', id, scopes: [], generators: null, sessionId: null, expiresAt };
+    },
+  };
+}
+
+function issuerOf(bearer: string): string | undefined {
+  try {
+    return decodeJwt(bearer).iss;
+  } catch {
+    return undefined; // no JWT
+  }
+}
+
+/** The user whom a subject is here; made at the first request, as a first sign-in would. */
+async function userOf({ users, providerIssuer }: LegacyTokensOptions, subject: string): Promise<string> {
+  const nothing = { unionId: null, email: null, name: null, picture: null, secret: null };
+  const identity = { platform: 'idp', appId: providerIssuer, subject, ...nothing } as const;
+  return (await users.userOf(identity)).id;
+}
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
+
+/** The keys, fetched when needed through the outbound rule. */
+function createKeySet({ settings, http }: LegacyTokensOptions): KeySet {
+  const trustedOrigins = [new URL(settings.jwks).origin];
+  return createRemoteJWKSet(new URL(settings.jwks), {
+    timeoutDuration: TIMEOUT_MS,
+    [customFetch]: async (url) => {
+      const { status, body } = await http.request({
+        method: 'GET',
+        url,
+        headers: { accept: 'application/json' },
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        retry: 'safe',
+        trustedOrigins,
+      });
+      return new Response(new Uint8Array(body), { status });
+    },
+  });
+}
+
+interface Verification {
+  readonly settings: LegacyTokensSettings;
+  readonly keys: KeySet;
+  readonly now: Date;
+}
+
+async function verified(
+  token: string,
+  { settings: { issuer, audience }, keys, now }: Verification,
+): Promise<{ readonly subject: string; readonly expiresAt: Date } | null> {
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['sub', 'exp'],
+      clockTolerance: CLOCK_SECONDS,
+      currentDate: now,
+    });
+    const { sub = '', exp = 0 } = payload;
+    return sub === '' ? null : { subject: sub, expiresAt: new Date(exp * 1000) };
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    const message = 'the keys of LEGACY_JWKS can not be read now: try again';
+    throw new AppError('UNAVAILABLE', message, { retryAfter: 5, cause: error });
+  }
+}
+
+/** Whether the token is at fault, and not the fetching of the keys. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTExpired ||
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys
+  );
+}
