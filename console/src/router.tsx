@@ -45,8 +45,9 @@ const gallery = createRoute({
   path: '/gallery',
   validateSearch: (
     search: Record<string, unknown>,
-  ): { readonly open?: string; readonly kind?: FileKind } => ({
+  ): { readonly open?: string; readonly kind?: FileKind; readonly find?: string } => ({
     ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
+    ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
     ...fileKindOf(search['kind']),
   }),
   component: lazyRouteComponent(() => import('./pages/gallery/gallery-page.tsx'), 'GalleryPage'),

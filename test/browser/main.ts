@@ -9,6 +9,7 @@ import { createSteps } from './steps.ts';
 import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
+import { walkGallery } from './walk-gallery.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkSignIn } from './walk-sign-in.ts';
@@ -24,6 +25,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
   const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
   await walkConsole(url, browser, steps, key);
+  await walkGallery(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSignIn(url, page, steps);
   await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });

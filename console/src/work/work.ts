@@ -152,6 +152,11 @@ export function tabOf(kind: string): Tab {
   return TABS.find(({ kinds }) => (kinds as readonly string[]).includes(kind))?.tab ?? 'image';
 }
 
+/** The members of the input of a kind of task; null when no form starts it. */
+export function membersOfKind(kind: string): readonly string[] | null {
+  return kind in WORK ? WORK[kind as WorkKind].members : null;
+}
+
 /** The members that a form shows for this choice. */
 export function membersOf({ kind, model }: Choice): readonly string[] {
   return WORK[kind].members.filter((member) => model.inputs.includes(member));

@@ -1,23 +1,47 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 
+import { TaskInputsDocument, type TaskInputsQuery } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
 import { bytesText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { batchOfTask } from '../../work/batches.ts';
-import { setDraft } from '../../work/drafts.ts';
-import { tabOf } from '../../work/work.ts';
+import { Actions } from './actions.tsx';
 import { nameOfPiece } from './gallery-item.tsx';
 import type { Piece } from './use-pieces.ts';
+import { Viewer } from './viewer.tsx';
 
-/** A piece beside the grid: large, what it is, and what can be made of it. */
-export function Drawer({ piece, onClose }: { readonly piece: Piece; readonly onClose: () => void }) {
+type AskedTask = NonNullable<TaskInputsQuery['task']>;
+
+interface DrawerProps {
+  readonly piece: Piece;
+  readonly onClose: () => void;
+  readonly onDeleted: (ids: ReadonlySet<string>) => void;
+}
+
+/** A piece beside the grid: large, what it is and was made from, and what can be made of it. */
+export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
   const { media, task } = piece;
+  const [isLarge, setIsLarge] = useState(false);
+  const { data } = useQuery(TaskInputsDocument, { variables: { id: task?.id ?? '' }, skip: task === null });
+  const asked = data?.task ?? null;
+  const name = nameOfPiece(piece);
   return (
     <aside className="drawer" aria-label={t('gallery.details')}>
       <div className="view">
-        <MediaView media={media} alt={nameOfPiece(task)} />
+        {media.contentType.startsWith('image/') ? (
+          <button
+            type="button"
+            className="view-picture"
+            onClick={() => setIsLarge(true)}
+            aria-label={t('gallery.zoom')}
+          >
+            <MediaView media={media} alt={name} />
+          </button>
+        ) : (
+          <MediaView media={media} alt={name} />
+        )}
         <button
           type="button"
           className="onpic ico drawer-close"
@@ -27,82 +51,88 @@ export function Drawer({ piece, onClose }: { readonly piece: Piece; readonly onC
           <Icon name="close" size={14} />
         </button>
       </div>
-      <Actions piece={piece} />
+      {isLarge && <Viewer url={media.url} name={name} onClose={() => setIsLarge(false)} />}
+      <Actions piece={piece} asked={asked} onDeleted={onDeleted} />
       <section>
-        <h2>{t('field.prompt')}</h2>
-        <p className="c14">{nameOfPiece(task)}</p>
+        <h2>{task === null ? t('gallery.upload') : t('field.prompt')}</h2>
+        <p className="c14">{name}</p>
       </section>
-      <section>
-        <h2>{t('task.facts')}</h2>
-        <dl className="kv">
-          <dt>{t('task.generator')}</dt>
-          <dd>{task.generator}</dd>
-          {media.width !== null && (
-            <>
-              <dt>{t('field.resolution')}</dt>
-              <dd>
-                {media.width} × {media.height}
-              </dd>
-            </>
-          )}
-          <dt>{t('gallery.file')}</dt>
-          <dd>
-            {media.contentType} · {bytesText(media.bytes)}
-          </dd>
-          <dt>{t('task.created')}</dt>
-          <dd>{exactTime(media.createdAt)}</dd>
-          <dt>SHA-256</dt>
-          <dd className="mono cut" title={media.sha256}>
-            {media.sha256}
-          </dd>
-          <dt>{t('task.task')}</dt>
-          <dd>
-            <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
-              {t('task.open')}
-            </Link>
-          </dd>
-        </dl>
-      </section>
+      {asked !== null && <Lineage asked={asked} />}
+      <Facts piece={piece} asked={asked} />
     </aside>
   );
 }
 
-function Actions({ piece: { media, task } }: { readonly piece: Piece }) {
-  const navigate = useNavigate();
-  const batch = batchOfTask(task.id);
-  const remix = () => {
-    if (batch === undefined) return;
-    const tab = tabOf(batch.kind);
-    setDraft(tab, { key: `${batch.kind} ${batch.generator} ${batch.model}`, values: batch.values });
-    void navigate({ to: '/', search: { kind: tab } });
-  };
-  const useAsInput = () => {
-    const { id, url, contentType, bytes } = media;
-    const file = { id, url, contentType, bytes };
-    setDraft('video', { key: '', values: { image: file } });
-    void navigate({ to: '/', search: { kind: 'video' } });
-  };
+/** From which files it was made. */
+function Lineage({ asked: { input } }: { readonly asked: AskedTask }) {
+  const files = (input?.files ?? []).filter(({ media }) => media !== null);
+  if (files.length === 0) return null;
   return (
     <section>
-      <div className="acts">
-        <button type="button" className="btn pri" onClick={remix} disabled={batch === undefined}>
-          <Icon name="remix" size={14} />
-          {t('studio.remix')}
-        </button>
-        <button
-          type="button"
-          className="btn"
-          onClick={useAsInput}
-          disabled={!media.contentType.startsWith('image/')}
-        >
-          <Icon name="input" size={14} />
-          {t('gallery.toVideo')}
-        </button>
-        <a className="btn" href={media.url} download>
-          <Icon name="download" size={14} />
-          {t('media.download')}
-        </a>
+      <h2>{t('gallery.madeFrom')}</h2>
+      <div className="lin">
+        {files.map(({ input: name, media }) => (
+          <figure key={`${name} ${media?.id}`}>
+            <a href={media?.url} target="_blank" rel="noreferrer">
+              {media?.thumbnail ? <img src={media.thumbnail} alt={name} /> : media?.name}
+            </a>
+            <figcaption>{name}</figcaption>
+          </figure>
+        ))}
       </div>
     </section>
+  );
+}
+
+function Facts({
+  piece: { media, task },
+  asked,
+}: {
+  readonly piece: Piece;
+  readonly asked: AskedTask | null;
+}) {
+  const settings = Object.entries((asked?.input?.options ?? {}) as Readonly<Record<string, unknown>>).filter(
+    ([, value]) => typeof value !== 'object',
+  );
+  return (
+    <section>
+      <h2>{t('task.facts')}</h2>
+      <dl className="kv">
+        {task !== null && <Fact name={t('task.generator')} value={task.generator} />}
+        {asked?.model && <Fact name={t('gallery.model')} value={asked.model} />}
+        {asked?.provider && <Fact name={t('task.provider')} value={asked.provider} />}
+        {settings.map(([name, value]) => (
+          <Fact key={name} name={name} value={String(value)} />
+        ))}
+        {media.width !== null && (
+          <Fact name={t('field.resolution')} value={`${media.width} × ${media.height}`} />
+        )}
+        <Fact name={t('gallery.file')} value={`${media.contentType} · ${bytesText(media.bytes)}`} />
+        <Fact name={t('task.created')} value={exactTime(media.createdAt)} />
+        <dt>SHA-256</dt>
+        <dd className="mono cut" title={media.sha256}>
+          {media.sha256}
+        </dd>
+        {task !== null && (
+          <>
+            <dt>{t('task.task')}</dt>
+            <dd>
+              <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
+                {t('task.open')}
+              </Link>
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
   );
 }

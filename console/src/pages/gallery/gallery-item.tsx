@@ -1,66 +1,88 @@
 import { Link } from '@tanstack/react-router';
-import type { CSSProperties } from 'react';
+import { memo, type MouseEvent } from 'react';
 
-import type { MediaPartsFragment, TaskPartsFragment } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 import { batchOfTask, titleOf } from '../../work/batches.ts';
+import type { Piece } from './use-pieces.ts';
 
 /** The kinds of file that the gallery filters by. */
 export type FileKind = 'image' | 'video' | 'audio';
 
 interface GalleryItemProps {
-  readonly media: MediaPartsFragment;
-  readonly task: TaskPartsFragment;
-  readonly kind: FileKind | undefined;
+  readonly piece: Piece;
+  readonly width: number;
+  readonly height: number;
+  readonly isSelected: boolean;
+  readonly onSelect: (id: string, isRange: boolean) => void;
 }
 
-const SOUND_SHAPE = 1.6;
-
-/** One file in the justified grid, in the shape it was measured to have. */
-export function GalleryItem({ media, task, kind }: GalleryItemProps) {
-  const { id, url, contentType, width, height, duration } = media;
-  const shape = width === null || height === null ? SOUND_SHAPE : width / height;
-  const name = nameOfPiece(task);
+/** One file in the justified grid: it opens beside it, its tick selects it. Scrolling draws again what is new alone. */
+export const GalleryItem = memo(function GalleryItem({
+  piece,
+  width,
+  height,
+  isSelected,
+  onSelect,
+}: GalleryItemProps) {
+  const { id } = piece.media;
+  const name = nameOfPiece(piece);
+  const select = (event: MouseEvent) => onSelect(id, event.shiftKey);
   return (
-    <Link
-      to="/gallery"
-      search={kind === undefined ? { open: id } : { open: id, kind }}
-      replace
-      aria-label={name}
-      activeOptions={{ exact: true, includeSearch: true }}
-      style={{ '--r': shape } as CSSProperties}
-    >
-      {contentType.startsWith('image/') && <img src={url} alt="" loading="lazy" decoding="async" />}
-      {contentType.startsWith('video/') && (
-        <>
-          <video
-            className="g-video"
-            src={`${url}#t=0.1`}
-            muted
-            playsInline
-            preload="metadata"
-            tabIndex={-1}
-          />
-          <span className="onpic row mk">
-            <Icon name="play" size={12} />
-            {duration === null ? '' : `${duration.toFixed(0)} s`}
-          </span>
-        </>
-      )}
-      {contentType.startsWith('audio/') && (
-        <span className="wavecard">
-          <Icon name="speech" />
-          <span className="cut2">{name}</span>
-          <span className="c12 num">{duration === null ? '' : `${duration.toFixed(1)} s`}</span>
+    <div className="g-item" style={{ width, height }}>
+      <Link
+        from="/gallery"
+        to="/gallery"
+        search={(before) => ({ ...before, open: id })}
+        replace
+        resetScroll={false}
+        aria-label={name}
+        activeOptions={{ exact: true, includeSearch: true }}
+      >
+        <Preview piece={piece} name={name} />
+      </Link>
+      <button
+        type="button"
+        className="g-tick"
+        role="checkbox"
+        aria-checked={isSelected}
+        aria-label={t('gallery.selectOne', { name })}
+        onClick={select}
+      >
+        <Icon name="check" size={14} />
+      </button>
+    </div>
+  );
+});
+
+function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
+  const { url, thumbnail, contentType, duration } = media;
+  if (contentType.startsWith('image/')) {
+    return <img src={thumbnail ?? url} alt="" decoding="async" />;
+  }
+  if (contentType.startsWith('video/')) {
+    return (
+      <>
+        <video className="g-video" src={`${url}#t=0.1`} muted playsInline preload="metadata" tabIndex={-1} />
+        <span className="onpic row mk">
+          <Icon name="play" size={12} />
+          {duration === null ? '' : `${duration.toFixed(0)} s`}
         </span>
-      )}
-    </Link>
+      </>
+    );
+  }
+  return (
+    <span className="wavecard">
+      <Icon name="speech" />
+      <span className="cut2">{name}</span>
+      <span className="c12 num">{duration === null ? '' : `${duration.toFixed(1)} s`}</span>
+    </span>
   );
 }
 
-/** What a piece is called. */
-export function nameOfPiece(task: TaskPartsFragment): string {
+/** What a piece is called: what was asked for, else its kind, else its file name. */
+export function nameOfPiece({ media, task }: Piece): string {
+  if (task === null) return media.name;
   const batch = batchOfTask(task.id);
-  return (batch === undefined ? null : titleOf(batch)) ?? t(`kind.${task.kind}`);
+  return task.input?.prompt ?? (batch === undefined ? null : titleOf(batch)) ?? t(`kind.${task.kind}`);
 }

@@ -1,87 +1,122 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useMemo } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
+import type { MediaFilter, MediaKind } from '../../api/operations.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Drawer } from './drawer.tsx';
-import { GalleryItem } from './gallery-item.tsx';
+import type { FileKind } from './gallery-item.tsx';
+import { Grid } from './grid.tsx';
+import { Search } from './search.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { useGalleryKeys } from './use-gallery-keys.ts';
 import { usePieces } from './use-pieces.ts';
+import { useSelection } from './use-selection.ts';
 
 const KINDS = ['image', 'video', 'audio'] as const;
 
-/** Everything that was made, newest first, in rows of one height; one opens beside it. */
+/** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {
-  const { open, kind } = useSearch({ from: '/gallery' });
+  const { open, kind, find } = useSearch({ from: '/gallery' });
   const navigate = useNavigate({ from: '/gallery' });
   const isSignedIn = useIsSignedIn();
-  const { pieces, error, isLoading, showMore } = usePieces(isSignedIn);
-  const shown = pieces.filter(({ media }) => kind === undefined || media.contentType.startsWith(`${kind}/`));
-  const current = shown.findIndex(({ media }) => media.id === open);
+  const filter = useMemo(() => filterOf(kind, find), [kind, find]);
+  const { pieces, total, error, isLoading, loadMore, drop } = usePieces(isSignedIn, filter);
+  const current = useMemo(() => pieces.findIndex(({ media }) => media.id === open), [pieces, open]);
+  const selection = useSelection(pieces);
   const show = (index: number) => {
-    const piece = shown[index];
-    if (piece !== undefined)
-      void navigate({ search: (before) => ({ ...before, open: piece.media.id }), replace: true });
+    const piece = pieces[index];
+    if (piece === undefined) return;
+    void navigate({
+      search: (before) => ({ ...before, open: piece.media.id }),
+      replace: true,
+      resetScroll: false,
+    });
   };
-  const close = () => void navigate({ search: kind === undefined ? {} : { kind }, replace: true });
-  useArrows(current, show, close);
+  const close = () => void navigate({ search: addressOf({ kind, find }), replace: true, resetScroll: false });
+  const gone = (ids: ReadonlySet<string>) => {
+    drop(ids);
+    selection.clear();
+    if (open !== undefined && ids.has(open)) close();
+  };
+  useGalleryKeys({ current, show, close });
+  const piece = pieces[current];
   return (
     <>
       <header className="top">
         <h1>{t('page.gallery')}</h1>
-        <div className="bars push" role="group" aria-label={t('gallery.filter')}>
-          {[undefined, ...KINDS].map((one) => (
-            <button
-              key={one ?? 'all'}
-              type="button"
-              className="chip"
-              aria-pressed={one === kind}
-              onClick={() => void navigate({ search: one === undefined ? {} : { kind: one } })}
-            >
-              {t(one === undefined ? 'tasks.all' : `gallery.${one}`)}
-            </button>
-          ))}
-        </div>
+        <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
+        {isSignedIn && <Search find={find} />}
+        <Kinds kind={kind} />
       </header>
-      <div className={current === -1 ? 'gal' : 'gal open'}>
+      <div className={piece === undefined ? 'gal' : 'gal open'}>
         <div className="gbody">
           {error !== undefined && <Problem error={error} />}
-          {!isLoading && shown.length === 0 && (
-            <Empty title={t('gallery.none')} text={t('tasks.noneText')}>
-              <Link className="btn pri" to="/">
-                {t('page.studio')}
-              </Link>
-            </Empty>
+          {!isLoading && error === undefined && pieces.length === 0 && (
+            <Nothing isFiltered={kind !== undefined || find !== undefined} />
           )}
-          <div className="jg">
-            {shown.map(({ media, task }) => (
-              <GalleryItem key={media.id} media={media} task={task} kind={kind} />
-            ))}
-          </div>
-          {showMore !== null && (
-            <button type="button" className="btn" onClick={showMore}>
-              {t('list.more')}
-            </button>
-          )}
+          <Grid
+            pieces={pieces}
+            current={current}
+            selected={selection.ids}
+            onSelect={selection.toggle}
+            onEnd={loadMore}
+          />
         </div>
-        {shown[current] !== undefined && <Drawer piece={shown[current]} onClose={close} />}
+        {piece !== undefined && (
+          <Drawer key={piece.media.id} piece={piece} onClose={close} onDeleted={gone} />
+        )}
       </div>
+      {selection.pieces.length > 0 && (
+        <SelectionBar pieces={selection.pieces} onClear={selection.clear} onDeleted={gone} />
+      )}
     </>
   );
 }
 
-/** Left and right move to the next one, Escape closes it; not while somebody types. */
-function useArrows(current: number, show: (index: number) => void, close: () => void): void {
-  useEffect(() => {
-    if (current === -1) return undefined;
-    const onKey = ({ key, target }: KeyboardEvent) => {
-      if (target instanceof HTMLElement && target.closest('input, textarea, select, video, audio') !== null)
-        return;
-      if (key === 'ArrowRight') show(current + 1);
-      if (key === 'ArrowLeft') show(current - 1);
-      if (key === 'Escape') close();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  });
+function filterOf(kind: FileKind | undefined, find: string | undefined): MediaFilter {
+  return {
+    ...(kind === undefined ? {} : { kinds: [kind.toUpperCase() as MediaKind] }),
+    ...(find === undefined ? {} : { text: find }),
+  };
+}
+
+/** The part of the address that filters. */
+function addressOf({ kind, find }: { kind: FileKind | undefined; find: string | undefined }) {
+  return { ...(kind === undefined ? {} : { kind }), ...(find === undefined ? {} : { find }) };
+}
+
+function Kinds({ kind }: { readonly kind: FileKind | undefined }) {
+  const navigate = useNavigate({ from: '/gallery' });
+  return (
+    <div className="bars push" role="group" aria-label={t('gallery.filter')}>
+      {[undefined, ...KINDS].map((one) => (
+        <button
+          key={one ?? 'all'}
+          type="button"
+          className="chip"
+          aria-pressed={one === kind}
+          onClick={() =>
+            void navigate({
+              search: ({ find }) => addressOf({ kind: one, find }),
+            })
+          }
+        >
+          {t(one === undefined ? 'tasks.all' : `gallery.${one}`)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) return <Empty title={t('gallery.noMatch')} text={t('gallery.noMatchText')} />;
+  return (
+    <Empty title={t('gallery.none')} text={t('tasks.noneText')}>
+      <Link className="btn pri" to="/">
+        {t('page.studio')}
+      </Link>
+    </Empty>
+  );
 }

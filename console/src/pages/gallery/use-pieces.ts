@@ -1,60 +1,129 @@
-import { useQuery } from '@apollo/client/react';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import {
+  GalleryDocument,
+  type MakerPartsFragment,
+  type MediaFilter,
   type MediaPartsFragment,
   TaskByIdDocument,
-  TasksDocument,
-  type TaskPartsFragment,
 } from '../../api/operations.ts';
 import { useBatches } from '../../work/batches.ts';
 
-/** One file of the gallery, with the task that has made it. */
+/** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {
   readonly media: MediaPartsFragment;
-  readonly task: TaskPartsFragment;
+  readonly task: Maker | null;
 }
+
+/** What is shown of the task of a piece; visitors know what they asked for from this browser. */
+type Maker = Pick<MakerPartsFragment, 'id' | 'kind' | 'generator'> & Partial<MakerPartsFragment>;
 
 /** What the gallery shows. */
 interface Pieces {
   readonly pieces: readonly Piece[];
-  readonly error: Error | undefined;
+  /** How many there are, loaded or not; null when that is not known. */
+  readonly total: number | null;
+  readonly error: unknown;
   readonly isLoading: boolean;
-  /** Loads the next page; null when there is none. */
-  readonly showMore: (() => void) | null;
+  /** Loads the next page, once however often it is called; nothing when there is none. */
+  readonly loadMore: () => void;
+  /** Takes deleted files out. */
+  readonly drop: (ids: ReadonlySet<string>) => void;
 }
 
-const PAGE = 60;
+const PAGE = 200;
 
-/** The outputs of the caller's tasks, newest first; of a visitor, those of the tasks that this browser has started. */
-export function usePieces(isSignedIn: boolean): Pieces {
-  const listed = useQuery(TasksDocument, {
-    variables: { filter: { states: ['SUCCEEDED'] }, first: PAGE },
-    fetchPolicy: 'cache-and-network',
-    skip: !isSignedIn,
-  });
-  const own = useBrowserTasks(!isSignedIn);
-  const tasks = isSignedIn ? listed.data?.tasks.edges.map(({ node }) => node) : own;
-  const { hasNextPage = false, endCursor = null } = listed.data?.tasks.pageInfo ?? {};
-  const showMore = () =>
-    void listed.fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { tasks: more } }) => ({
-        tasks: { ...more, edges: [...before.tasks.edges, ...more.edges] },
-      }),
-    });
+interface Loaded {
+  readonly pieces: readonly Piece[];
+  readonly total: number | null;
+  readonly after: string | null;
+  readonly hasMore: boolean;
+}
+
+const NOTHING: Loaded = { pieces: [], total: null, after: null, hasMore: true };
+
+/** The caller's files, newest first; of a visitor, the outputs of the tasks that this browser has started. */
+export function usePieces(isSignedIn: boolean, filter: MediaFilter): Pieces {
+  const own = useBrowserPieces(!isSignedIn, filter);
+  const listed = useListedPieces(isSignedIn, filter);
+  return isSignedIn ? listed : own;
+}
+
+/**
+ * Pages are kept beside the client's cache, which would read all of them again with every page: that stutters from a
+ * few thousand on.
+ */
+function useListedPieces(isWanted: boolean, filter: MediaFilter): Pieces {
+  const [loaded, setLoaded] = useState<Loaded>(NOTHING);
+  const [error, setError] = useState<unknown>(undefined);
+  const running = useRef<AbortController | null>(null);
+  const key = JSON.stringify(filter);
+
+  const load = useCallback(
+    async (after: string | null) => {
+      const control = new AbortController();
+      running.current = control;
+      try {
+        const page = await loadPage(JSON.parse(key) as MediaFilter, after, control.signal);
+        if (control.signal.aborted) return;
+        setLoaded((before) => ({
+          ...page,
+          pieces: after === null ? page.pieces : [...before.pieces, ...page.pieces],
+        }));
+      } catch (thrown) {
+        if (!control.signal.aborted) setError(thrown);
+      } finally {
+        if (running.current === control) running.current = null;
+      }
+    },
+    [key],
+  );
+
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    setLoaded(NOTHING);
+    setError(undefined);
+    void load(null);
+    return () => running.current?.abort();
+  }, [isWanted, load]);
+
   return {
-    pieces: (tasks ?? []).flatMap((task) => task.outputs.map((media) => ({ media, task }))),
-    error: listed.error,
-    isLoading: tasks === undefined,
-    showMore: isSignedIn && hasNextPage ? showMore : null,
+    ...loaded,
+    error,
+    isLoading: loaded === NOTHING && error === undefined,
+    loadMore: () => {
+      if (loaded.hasMore && loaded.after !== null && running.current === null) void load(loaded.after);
+    },
+    drop: (ids) =>
+      setLoaded((before) => {
+        const pieces = before.pieces.filter(({ media }) => !ids.has(media.id));
+        const gone = before.pieces.length - pieces.length;
+        return { ...before, pieces, total: before.total === null ? null : before.total - gone };
+      }),
   };
 }
 
-/** The tasks that this browser has started, by their ids; undefined while they are loaded. */
-function useBrowserTasks(isWanted: boolean): readonly TaskPartsFragment[] | undefined {
-  const [tasks, setTasks] = useState<readonly TaskPartsFragment[] | undefined>(undefined);
+async function loadPage(filter: MediaFilter, after: string | null, signal: AbortSignal): Promise<Loaded> {
+  const { data } = await client.query({
+    query: GalleryDocument,
+    variables: { filter, first: PAGE, after },
+    fetchPolicy: 'no-cache',
+    context: { fetchOptions: { signal } },
+  });
+  if (data === undefined) throw new Error('the server has sent no files');
+  const { edges, totalCount, pageInfo } = data.medias;
+  return {
+    pieces: edges.map(({ node: { task, ...media } }) => ({ media, task })),
+    total: totalCount,
+    after: pageInfo.endCursor,
+    hasMore: pageInfo.hasNextPage,
+  };
+}
+
+/** The outputs of the tasks that this browser has started. */
+function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {
+  const [pieces, setPieces] = useState<readonly Piece[] | undefined>(undefined);
   const ids = useBatches().flatMap((batch) => batch.tasks);
   const key = isWanted ? ids.join(' ') : null;
   useEffect(() => {
@@ -62,17 +131,29 @@ function useBrowserTasks(isWanted: boolean): readonly TaskPartsFragment[] | unde
     let isStale = false;
     const asked = key.split(' ').filter((id) => id !== '');
     void Promise.allSettled(asked.map(loadTask)).then((answers) => {
-      const found = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : null));
-      if (!isStale) setTasks(found.filter((task) => task !== null));
+      const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      if (!isStale) setPieces(found);
     });
     return () => {
       isStale = true;
     };
   }, [key]);
-  return tasks;
+  const shown = (pieces ?? []).filter(
+    ({ media }) => !kinds || kinds.some((kind) => media.contentType.startsWith(`${kind.toLowerCase()}/`)),
+  );
+  return {
+    pieces: shown,
+    total: pieces === undefined ? null : shown.length,
+    error: undefined,
+    isLoading: pieces === undefined,
+    loadMore: () => undefined,
+    drop: (gone) => setPieces((before) => before?.filter(({ media }) => !gone.has(media.id))),
+  };
 }
 
-async function loadTask(id: string): Promise<TaskPartsFragment | null> {
+async function loadTask(id: string): Promise<readonly Piece[]> {
   const { data } = await client.query({ query: TaskByIdDocument, variables: { id } });
-  return data?.task ?? null;
+  const task = data?.task;
+  if (task === undefined || task === null) return [];
+  return task.outputs.map((media) => ({ media, task }));
 }

@@ -40,12 +40,12 @@ export function useSubmission(): Submission {
 }
 
 function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): Batch {
-  const { generator, id, name } = model;
+  const { generator, name } = model;
   return {
     id: crypto.randomUUID(),
     kind,
     generator,
-    model: id,
+    model: model.model,
     modelName: name,
     values,
     tasks,

@@ -1,0 +1,82 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { useCredentialKind } from '../../api/credential.ts';
+import type { TaskInputsQuery } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { problemText } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { setDraft } from '../../work/drafts.ts';
+import { recallTask } from '../../work/recall.ts';
+import type { Tab, Values } from '../../work/work.ts';
+import { deletePieces } from './delete.ts';
+import type { Piece } from './use-pieces.ts';
+
+interface ActionsProps {
+  readonly piece: Piece;
+  readonly asked: TaskInputsQuery['task'];
+  readonly onDeleted: (ids: ReadonlySet<string>) => void;
+}
+
+/** What can be made of a piece, and how it leaves. */
+export function Actions({ piece, asked, onDeleted }: ActionsProps) {
+  const { media } = piece;
+  const navigate = useNavigate();
+  const kind = useCredentialKind();
+  const [failure, setFailure] = useState<string | null>(null);
+  const recalled = asked === null ? null : recallTask(asked);
+  const isImage = media.contentType.startsWith('image/');
+  const go = (tab: Tab, key: string, values: Values) => {
+    setDraft(tab, { key, values });
+    void navigate({ to: '/', search: { kind: tab } });
+  };
+  const useIn = (tab: Tab) => {
+    const { id, url, contentType, bytes } = media;
+    const file = { id, url, contentType, bytes };
+    go(tab, '', tab === 'image' ? { images: [file] } : { image: file });
+  };
+  const remove = async () => {
+    if (!window.confirm(t('gallery.deleteMany', { count: 1 }))) return;
+    const { deleted, failed } = await deletePieces([piece]);
+    if (failed === null) onDeleted(deleted);
+    else setFailure(problemText(failed));
+  };
+  return (
+    <section>
+      <div className="acts">
+        <button
+          type="button"
+          className="btn pri"
+          disabled={recalled === null}
+          onClick={() => recalled !== null && go(recalled.tab, recalled.draft.key, recalled.draft.values)}
+        >
+          <Icon name="remix" size={14} />
+          {t('studio.remix')}
+        </button>
+        <button type="button" className="btn" disabled={!isImage} onClick={() => useIn('image')}>
+          <Icon name="input" size={14} />
+          {t('gallery.asInput')}
+        </button>
+        <button type="button" className="btn" disabled={!isImage} onClick={() => useIn('video')}>
+          <Icon name="video" size={14} />
+          {t('gallery.toVideo')}
+        </button>
+        <a className="btn" href={media.url} download={media.name}>
+          <Icon name="download" size={14} />
+          {t('media.download')}
+        </a>
+        {kind !== null && (
+          <button type="button" className="btn bad" onClick={() => void remove()}>
+            <Icon name="trash" size={14} />
+            {t('gallery.delete')}
+          </button>
+        )}
+      </div>
+      {failure !== null && (
+        <p className="c12" role="alert">
+          {failure}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+
+import { GalleryItem } from './gallery-item.tsx';
+import { rowsOf, shapeOf } from './rows.ts';
+import type { Piece } from './use-pieces.ts';
+
+const GAP = 4;
+/** Rows beyond the window that are drawn, and rows before the end at which the next page is loaded. */
+const OVERSCAN = 4;
+const AHEAD = 8;
+
+interface GridProps {
+  readonly pieces: readonly Piece[];
+  /** Index of the open one; -1 for none. */
+  readonly current: number;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (id: string, isRange: boolean) => void;
+  readonly onEnd: () => void;
+}
+
+/** The justified grid; only the rows in the window are in the page, however many there are. */
+export function Grid({ pieces, current, selected, onSelect, onEnd }: GridProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const { width, top } = useSpace(element);
+  const target = targetOf(window.innerWidth);
+  const rows = useMemo(
+    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP })),
+    [pieces, width, target],
+  );
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (index) => (rows[index]?.height ?? target) + GAP,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+  });
+  // Heights are known, not measured: new ones count at once.
+  useLayoutEffect(() => virtual.measure(), [virtual, rows]);
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - AHEAD) onEnd();
+  }, [last, rows.length, onEnd]);
+  const currentRow = useMemo(() => rowOf(rows, pieces[current]), [rows, pieces, current]);
+  useEffect(() => {
+    if (currentRow !== -1) virtual.scrollToIndex(currentRow, { align: 'auto' });
+  }, [virtual, currentRow]);
+  return (
+    <div ref={element} className="jg" style={{ height: virtual.getTotalSize() }}>
+      {items.map(({ index, key, start }) => {
+        const row = rows[index];
+        if (row === undefined) return null;
+        return (
+          <div key={key} className="jg-row" style={{ transform: `translateY(${start - top}px)` }}>
+            {row.pieces.map((piece) => (
+              <GalleryItem
+                key={piece.media.id}
+                piece={piece}
+                width={row.height * shapeOf(piece)}
+                height={row.height}
+                isSelected={selected.has(piece.media.id)}
+                onSelect={onSelect}
+              />
+            ))}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function rowOf(rows: readonly { readonly pieces: readonly Piece[] }[], piece: Piece | undefined): number {
+  return piece === undefined ? -1 : rows.findIndex(({ pieces }) => pieces.includes(piece));
+}
+
+/** The wished height of a row in a window of this width. */
+function targetOf(width: number): number {
+  if (width <= 760) return 104;
+  return width >= 1720 ? 232 : 196;
+}
+
+/** Width of the grid, and how far down the page it begins. */
+function useSpace(element: React.RefObject<HTMLDivElement | null>) {
+  const [space, setSpace] = useState({ width: 0, top: 0 });
+  useLayoutEffect(() => {
+    const grid = element.current;
+    if (grid === null) return undefined;
+    const measure = () =>
+      setSpace({ width: grid.clientWidth, top: grid.getBoundingClientRect().top + window.scrollY });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(grid);
+    return () => observer.disconnect();
+  }, [element]);
+  return space;
+}

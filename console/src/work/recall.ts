@@ -1,0 +1,48 @@
+import type { StoredFile } from '../api/upload.ts';
+import type { Draft } from './drafts.ts';
+import { membersOfKind, type Tab, tabOf, type Values } from './work.ts';
+
+/** A task's own record of what it was asked for, as the API answers it. */
+export interface AskedFor {
+  readonly kind: string;
+  readonly generator: string;
+  readonly model?: string | null;
+  readonly input: {
+    readonly prompt: string | null;
+    readonly model: string | null;
+    readonly options: unknown;
+    readonly files: readonly {
+      readonly input: string;
+      readonly media: (StoredFile & { readonly name?: string }) | null;
+    }[];
+  } | null;
+}
+
+/** The form that would start the same again, on any device; null when the task does not tell, or no form starts it. */
+export function recallTask(task: AskedFor): { readonly tab: Tab; readonly draft: Draft } | null {
+  const { kind, generator, input } = task;
+  const members = membersOfKind(kind);
+  if (input === null || members === null) return null;
+  const words = members.includes('text') && !members.includes('prompt') ? 'text' : 'prompt';
+  const values: Record<string, unknown> = {
+    ...(input.prompt === null ? {} : { [words]: input.prompt }),
+    ...(input.options as Readonly<Record<string, unknown>>),
+    ...comfyValues(kind, input.options),
+  };
+  for (const { input: name, media } of input.files) {
+    if (media === null) continue;
+    const { id, url, contentType, bytes } = media;
+    const file = { id, url, contentType, bytes };
+    const before = values[name];
+    values[name] = name === 'images' ? [...(Array.isArray(before) ? before : []), file] : file;
+  }
+  const model = input.model ?? task.model ?? '';
+  return { tab: tabOf(kind), draft: { key: `${kind} ${generator} ${model}`, values } };
+}
+
+/** The form holds the inputs of a ComfyUI workflow below `comfy.`. */
+function comfyValues(kind: string, options: unknown): Values {
+  const { inputs } = options as { readonly inputs?: Values };
+  if (kind !== 'COMFY_WORKFLOW' || inputs === undefined) return {};
+  return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`comfy.${name}`, value]));
+}

@@ -1,0 +1,104 @@
+import type { Browser, Page } from 'playwright-core';
+
+import type { Steps } from './steps.ts';
+import { openPage } from './watch-page.ts';
+
+/** More than one page of the gallery. */
+const UPLOADS = 260;
+
+/** The gallery of somebody who has signed in: paging, rows, search, details, remix from the task, zip, delete. */
+export async function walkGallery(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
+  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const { holds } = steps;
+  await fillGallery(url, key);
+  await page.goto(`${url}/console/keys`);
+  await page.getByLabel('Service key or access token').fill(key);
+  await page.getByRole('button', { name: 'Sign in with a key' }).click();
+  await page.getByRole('link', { name: 'Studio' }).first().click();
+  await page.getByText('a lighthouse at dawn').click();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.done img').waitFor();
+  // Another device knows nothing of what this browser has made.
+  await page.evaluate("localStorage.removeItem('kiln.batches')");
+
+  await page.getByRole('link', { name: 'Gallery' }).first().click();
+  await page.locator('.jg a').first().waitFor();
+  await scrollThrough(page, steps);
+  await page.getByLabel('Search prompts').fill('lighthouse');
+  await page.keyboard.press('Enter');
+  const found = page.getByRole('link', { name: 'a lighthouse at dawn' });
+  await found.first().click();
+  holds('gallery: a search finds a picture by its prompt', await page.locator('.drawer').count(), 1);
+  await page.locator('.view-picture').click();
+  await page.keyboard.press('z');
+  holds('gallery: a picture is looked at in its own pixels', await page.locator('.viewer.full').count(), 1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Remix' }).click();
+  holds(
+    'gallery: remix recalls the task on any device',
+    await page.getByLabel('Prompt').inputValue(),
+    'a lighthouse at dawn, calm sea, long light',
+  );
+  await downloadAndDelete(page, steps);
+  holds('gallery: no script has failed', errors, []);
+  await page.context().close();
+}
+
+async function fillGallery(url: string, key: string): Promise<void> {
+  const picture = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+    'base64',
+  );
+  const upload = async (name: string) => {
+    const form = new FormData();
+    const query = 'mutation ($file: Upload!) { uploadFile(file: $file) { id } }';
+    form.set('operations', JSON.stringify({ query, variables: { file: null } }));
+    form.set('map', JSON.stringify({ 0: ['variables.file'] }));
+    form.set('0', new Blob([picture], { type: 'image/png' }), name);
+    const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'true' };
+    await (await fetch(`${url}/graphql`, { method: 'POST', headers, body: form })).text();
+  };
+  for (let done = 0; done < UPLOADS; done += 20) {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => upload(`walk-${Math.floor(done / 20)}-${index}.png`)),
+    );
+  }
+}
+
+async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {
+  const drawn = await page.locator('.jg a').count();
+  holds('gallery: only what the window shows is drawn', drawn < UPLOADS / 2, true);
+  // The oldest upload is on the second page.
+  const oldest = page.getByRole('link', { name: /^walk-0-/ }).first();
+  while (!(await oldest.isVisible())) {
+    await page.mouse.move(600, 500);
+    await page.mouse.wheel(0, 3_000);
+    await page.waitForTimeout(50);
+  }
+  holds('gallery: the next page is loaded at the end', await page.locator('.drawer').count(), 0);
+}
+
+async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('link', { name: 'Gallery' }).first().click();
+  await page.locator('.jg a').first().waitFor();
+  const before = Number(await page.locator('.top .num').textContent());
+  const ticks = page.locator('.g-tick');
+  await ticks.nth(1).click();
+  await ticks.nth(3).click({ modifiers: ['Shift'] });
+  await page.getByText('3 selected').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Download' }).click(),
+  ]);
+  holds(
+    'gallery: several are downloaded as one zip',
+    /^kiln-.*\.zip$/.test(download.suggestedFilename()),
+    true,
+  );
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('region', { name: 'Selection' }).waitFor({ state: 'detached' });
+  await page.getByText('3 selected').waitFor({ state: 'detached' });
+  const left = Number(await page.locator('.top .num').textContent());
+  holds('gallery: what is deleted is gone from the grid', before - left, 3);
+}
