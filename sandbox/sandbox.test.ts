@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import sharp from 'sharp';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { follow, imagine, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
 
@@ -25,11 +25,19 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
     expect(page).toContain('midjourney');
     expect(page).toContain('&#60;script&#62;alert(1)');
     expect(page).not.toContain('<script>');
+    expect(page).toContain('width=device-width');
     for (const hidden of ['/_control/starts', '/sandbox/_control/starts', '/sandbox/../_control/starts']) {
       const answer = await fetch(`${origin}${hidden}`);
       expect([answer.status, await answer.text()]).toEqual([404, 'next']);
     }
     expect((await fetch(`${origin}/sandbox/`, { method: 'POST' })).status).toBe(404);
+    // What the job made is on the page, and nothing else of the journal is.
+    const pictureOf = async () =>
+      /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];
+    await vi.waitFor(async () => expect(await pictureOf()).toBeDefined(), 10_000);
+    const picture = await fetch(`${origin}/sandbox/${await pictureOf()}`);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect((await fetch(`${origin}/sandbox/results/other.png`)).status).toBe(404);
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Wire } from './http/wire.ts';
-import type { Job } from './jobs/job.ts';
+import type { Job, ResultFile } from './jobs/job.ts';
 import type { Journal } from './jobs/journal.ts';
 
 export interface StatusPageOptions {
@@ -10,36 +10,88 @@ export interface StatusPageOptions {
 }
 
 const SHOWN_JOBS = 50;
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/** The status page, mounted by the gateway: the stand-ins and their last jobs. Read-only. */
-export function createStatusPage(
-  options: StatusPageOptions,
-): (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void {
+type Serve = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/** The status page, mounted by the gateway: the stand-ins, their last jobs and what these made. Read-only. */
+export function createStatusPage(options: StatusPageOptions): Serve {
   return (request, response, next) => {
     const { pathname } = new URL(request.url ?? '/', 'http://sandbox');
-    const isHere =
-      /^(\/sandbox)?\/?$/.test(pathname) && (request.method === 'GET' || request.method === 'HEAD');
-    if (!isHere && next !== undefined) return next();
-    response.writeHead(isHere ? 200 : 404, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-      'cache-control': 'no-store',
-    });
-    response.end(isHere ? pageHtml(options) : '<!doctype html><title>Not found</title>Not found');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && /^(\/sandbox)?\/?$/.test(pathname)) {
+      // Relative, as PUBLIC_URL may have a path prefix.
+      const results = pathname.endsWith('/') ? 'results' : 'sandbox/results';
+      return sendHtml(response, 200, pageHtml(options, results));
+    }
+    const name = /^(?:\/sandbox)?\/results\/([\w-]+\.\w+)$/.exec(pathname)?.[1];
+    if (isRead && name !== undefined) {
+      sendResult(response, name, options).catch((error: unknown) => {
+        if (next === undefined) response.destroy();
+        else next(error);
+      });
+      return;
+    }
+    if (next === undefined) sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
+    else next();
   };
 }
 
-function pageHtml({ wires, journal }: StatusPageOptions): string {
-  const jobs = journal.all().slice(-SHOWN_JOBS).toReversed();
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Kiln sandbox</title>
-<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ddd}
-td:last-child{max-width:24rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}</style>
+function sendHtml(response: ServerResponse, status: number, html: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': POLICY,
+    'cache-control': 'no-store',
+  });
+  response.end(html);
+}
+
+/** One file that a job made. */
+async function sendResult(
+  response: ServerResponse,
+  name: string,
+  { journal }: StatusPageOptions,
+): Promise<void> {
+  const file = lastJobs(journal)
+    .flatMap((job) => job.result?.files ?? [])
+    .find((one) => one.name === name);
+  const bytes = file === undefined ? null : await journal.readPicture(name);
+  if (file === undefined || bytes === null) {
+    return sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
+  }
+  response.writeHead(200, {
+    'content-type': file.contentType,
+    'content-length': bytes.length,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  });
+  response.end(bytes);
+}
+
+function lastJobs(journal: Journal): readonly Job[] {
+  return journal.all().slice(-SHOWN_JOBS).toReversed();
+}
+
+const STYLE = `:root{color-scheme:light dark;--line:#ddd;--dim:#5c5c5c}@media(prefers-color-scheme:dark){:root{--line:#444;--dim:#a9a9a9}}
+*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:64rem;padding:0 1rem;overflow-wrap:anywhere}
+.jobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:1rem;padding:0;list-style:none}
+.jobs>li{border:1px solid var(--line);border-radius:8px;padding:.6rem}.jobs p{margin:.2rem 0}.dim{color:var(--dim);font-size:13px}
+img,video{width:100%;aspect-ratio:4/3;object-fit:contain;border-radius:4px}audio{width:100%}`;
+
+function pageHtml({ wires, journal }: StatusPageOptions, results: string): string {
+  const jobs = lastJobs(journal);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Kiln sandbox</title><style>${STYLE}</style></head><body><main>
 <h1>Kiln sandbox</h1>
 <p>Stand-ins of the outside world. They speak the real wire protocols and make real media on this machine
 (engine: local-procedural); no account or key is used, and nothing leaves this machine.</p>
-<h2>Stand-ins</h2><ul>${wires.map(wireHtml).join('')}</ul>
-<h2>Last jobs</h2>${jobs.length === 0 ? '<p>None yet.</p>' : tableHtml(jobs)}</html>`;
+<h2>Last jobs</h2>${jobs.length === 0 ? '<p>None yet.</p>' : `<ul class="jobs">${jobs.map((job) => jobHtml(job, results)).join('')}</ul>`}
+<h2>Stand-ins</h2><ul>${wires.map(wireHtml).join('')}</ul></main></body></html>`;
 }
 
 function wireHtml(wire: Wire): string {
@@ -47,18 +99,21 @@ function wireHtml(wire: Wire): string {
   return `<li><b>${escape(wire.name)}</b>: ${escape(operations.join(', '))}</li>`;
 }
 
-function tableHtml(jobs: readonly Job[]): string {
-  const rows = jobs.map((job) => {
-    const cells = [
-      new Date(job.submittedAt).toISOString(),
-      job.wire,
-      job.operation,
-      job.state,
-      typeof job.input['prompt'] === 'string' ? job.input['prompt'] : '',
-    ];
-    return `<tr>${cells.map((cell) => `<td>${escape(cell.slice(0, 300))}</td>`).join('')}</tr>`;
-  });
-  return `<table><tr><th>submitted<th>stand-in<th>operation<th>state<th>prompt</tr>${rows.join('')}</table>`;
+function jobHtml(job: Job, results: string): string {
+  const prompt = typeof job.input['prompt'] === 'string' ? job.input['prompt'].slice(0, 300) : '';
+  const [file] = job.result?.files ?? [];
+  return `<li>${file === undefined ? '' : fileHtml(file, `${results}/${file.name}`, prompt)}<p><b>${escape(job.wire)}</b> ${escape(job.operation)}: ${job.state}</p>
+<p>${escape(prompt)}</p><p class="dim">${new Date(job.submittedAt).toISOString()}</p></li>`;
+}
+
+/** What a job made first, as a browser shows it. */
+function fileHtml({ contentType }: ResultFile, address: string, prompt: string): string {
+  if (contentType.startsWith('image/')) {
+    return `<img src="${escape(address)}" alt="${escape(prompt)}" loading="lazy">`;
+  }
+  const [kind] = contentType.split('/');
+  if (kind !== 'video' && kind !== 'audio') return '';
+  return `<${kind} src="${escape(address)}" controls preload="metadata"></${kind}>`;
 }
 
 function escape(text: string): string {

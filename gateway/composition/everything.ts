@@ -72,7 +72,12 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   });
   if (!config.production) await printConsoleAddress(publicUrl, developmentCode);
   logger.info(
-    { url: publicUrl, graphql: `${publicUrl}/graphql`, explorer: `${publicUrl}/explorer` },
+    {
+      url: publicUrl,
+      graphql: `${publicUrl}/graphql`,
+      explorer: `${publicUrl}/explorer`,
+      ...(sandbox?.browser != null && { sandbox: `${publicUrl}/sandbox` }),
+    },
     'Kiln serves',
   );
   if (!config.auth.isChosen) {

@@ -198,6 +198,7 @@ async function createTransports(parts: {
     basePath,
     production,
     introspection,
+    hasSandbox: options.sandbox !== undefined,
     maxBodyBytes,
     uploadMaxBytes,
     rateLimiter,

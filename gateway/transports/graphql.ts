@@ -24,6 +24,8 @@ export interface GraphqlRouterOptions extends TransportOptions {
   /** No introspection and no Apollo Sandbox in production. */
   readonly production: boolean;
   readonly introspection: boolean;
+  /** Whether /sandbox is served, for a link to it. */
+  readonly hasSandbox: boolean;
   /** Absent when rates are not limited. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest JSON body in bytes. */
@@ -44,7 +46,7 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   const multipart = createMultipartTransport(options);
   const http = await createHttpTransport({ ...options, multipart });
   const router = Router();
-  router.use(createLandingPage({ basePath, embedSandbox: !production }));
+  router.use(createLandingPage({ basePath, embedSandbox: !production, hasSandbox: options.hasSandbox }));
   // Before the body is read: what can't be read is a request too.
   router.use(countGraphql(rateLimiter));
   router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));

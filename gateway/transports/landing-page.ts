@@ -10,6 +10,8 @@ export interface LandingPageOptions {
   readonly basePath: string;
   /** Embed Apollo Sandbox, which the browser loads from Apollo's servers; else the page links to the explorer only. */
   readonly embedSandbox: boolean;
+  /** Whether Kiln's own sandbox has its pages here. */
+  readonly hasSandbox: boolean;
 }
 
 /** Serves browsers that open /graphql: Apollo Sandbox, and a link to the explorer, which works offline. */
@@ -46,7 +48,7 @@ function policyOf(page: string, { embedSandbox }: LandingPageOptions): string {
   ].join('; ');
 }
 
-function renderPage({ basePath, embedSandbox }: LandingPageOptions): string {
+function renderPage({ basePath, embedSandbox, hasSandbox }: LandingPageOptions): string {
   const explorer = `${basePath}/explorer/`;
   return `<!doctype html>
 <html lang="en">
@@ -67,6 +69,7 @@ function renderPage({ basePath, embedSandbox }: LandingPageOptions): string {
     <header>
       This is Kiln's GraphQL endpoint.
       ${embedSandbox ? `<a href="${explorer}">Open the built-in explorer</a>, which needs no internet.` : ''}
+      ${hasSandbox ? `<a href="${basePath}/sandbox">What Kiln's own sandbox made.</a>` : ''}
       <span id="note">${embedSandbox ? 'Below: Apollo Sandbox, loaded from Apollo.' : ''}</span>
     </header>
     <div id="sandbox"></div>

@@ -40,7 +40,7 @@ export interface JobResult {
 }
 
 /** One file in the journal's file folder. */
-interface ResultFile {
+export interface ResultFile {
   readonly name: string;
   readonly contentType: string;
   /** Pixels of pictures and videos. */
