@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
-import type { Page } from './docs/served-pages.ts';
+import { pagePolicy, type Page } from './docs/served-pages.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
 import { drain } from './request/body/drain.ts';
 import { ClientDisconnected } from './request/body/failures.ts';
@@ -79,7 +79,7 @@ export function sendPage(exchange: Exchange, { contentType, bytes }: Page): void
   response.writeHead(200, {
     'Content-Type': contentType,
     'Content-Length': bytes.length,
-    'Content-Security-Policy': PAGE_POLICY,
+    'Content-Security-Policy': pagePolicy,
   });
   response.end(bytes);
 }

@@ -13,11 +13,7 @@ const SHOWN_JOBS = 50;
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-type Serve = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next?: (error?: unknown) => void,
-) => void;
+type Serve = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
 
 /** The status page, mounted by the gateway: the stand-ins, their last jobs and what these made. Read-only. */
 export function createStatusPage(options: StatusPageOptions): Serve {

@@ -37,6 +37,24 @@ const exampleInputs: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'GET /auth/idp/logout': { Authorization: 'Bearer TOKEN' },
 };
 
+/** The values of the example: every required input, and of each group of alternatives the easiest. Files are `@name`. */
+export function exampleValues({ method, path, operation }: PlacedOperation): ReadonlyMap<string, string> {
+  const given = exampleInputs[`${method} ${path}`] ?? {};
+  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in given);
+  const [content] = Object.values(operation.requestBody?.content ?? {});
+  const fields = content === undefined ? [] : chosenFields(content.schema, Object.keys(given));
+  const isJson = 'application/json' in (operation.requestBody?.content ?? {});
+  return new Map([
+    ...chosen.map(({ name, schema }) => [name, given[name] ?? sampleOf(name, schema)] as const),
+    ...fields.map(([name, schema]) => {
+      const text = given[name] ?? sampleOf(name, schema);
+      const { type } = schema;
+      const isStructure = isJson && (type === 'object' || type === 'array');
+      return [name, isStructure ? JSON.stringify(jsonSampleOf(schema, text)) : text] as const;
+    }),
+  ]);
+}
+
 /** The command, one option on each line. */
 export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl: string): string {
   const given = exampleInputs[`${method} ${path}`] ?? {};

@@ -2,6 +2,7 @@ import type { JsonSchema, OpenApiOperation, OpenApiResponse } from '../schemas/o
 import { exampleOf, type PlacedOperation } from './example.ts';
 import { code, escape } from './html.ts';
 import { typeName, limitTexts, notation } from './schema.ts';
+import { tryForm } from './try-form.ts';
 
 /** One operation on a page: its inputs, an example and its responses. */
 
@@ -18,7 +19,7 @@ export function describeOperation(placed: PlacedOperation, baseUrl: string): str
     ...(operation['x-extension'] === true ? ['<strong class="ours">added by Kiln</strong>'] : []),
   ];
   return `<article id="${escape(operation.operationId)}"><h3>${titleOf(placed)} ${marks.join(' ')}</h3>
-${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${responseList(operation)}</article>`;
+${operation.summary === undefined ? '' : `<p>${escape(operation.summary)}</p>`}${inputsOf(operation)}<h4>Example</h4><pre tabindex="0">${escape(exampleOf(placed, baseUrl))}</pre>${tryForm(placed)}${responseList(operation)}</article>`;
 }
 
 interface Input {

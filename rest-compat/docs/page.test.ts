@@ -5,7 +5,7 @@ import { sections } from '../tables.ts';
 import { exampleOf } from './example.ts';
 import { docsPage } from './page.ts';
 
-const links = { document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
+const links = { root: '.', document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
 
 describe.each(['media', 'workflow'] as const)('the page about the %s service', (service) => {
   const document = buildOpenApi(service, sections);
@@ -39,6 +39,21 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
     const ids = new Set([...page.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => `#${id}`));
     const elsewhere = [...new Set(targets.filter((target) => !ids.has(target)))];
     expect(elsewhere.toSorted()).toEqual(['docs/workflow', 'openapi.json']);
+  });
+
+  it('has a form for every operation that a page can send, with each of its inputs', () => {
+    for (const { method, path, operation } of operations) {
+      const [, article = ''] = page.split(`<article id="${operation.operationId}">`);
+      const [, form = ''] = article.split('<form ');
+      const [[type, body] = ['', undefined]] = Object.entries(operation.requestBody?.content ?? {});
+      if (type === '*/*') continue;
+      expect(form.startsWith(`data-method="${method}" data-path="${path}" data-type="${type}"`)).toBe(true);
+      const names = [
+        ...(operation.parameters ?? []).map(({ name }) => name),
+        ...Object.keys(body?.schema['properties'] ?? {}),
+      ];
+      for (const name of names) expect(form.split('</form>')[0]).toContain(`<input name="${name}"`);
+    }
   });
 
   it('names no operation and no place twice', () => {

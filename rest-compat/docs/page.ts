@@ -2,14 +2,17 @@ import type { OpenApiDocument } from '../schemas/openapi-types.ts';
 import type { PlacedOperation } from './example.ts';
 import { code, escape, style } from './html.ts';
 import { describeOperation, linkedNotation, titleOf } from './operation.ts';
+import { script } from './page-script.ts';
 import { notation } from './schema.ts';
 
-/** An OpenAPI document as one HTML page, without scripts and without requests to other places. */
+/** An OpenAPI document as one HTML page, whose only script is inline and whose only requests are those that its reader sends. */
 
 export interface DocsPageOptions {
   readonly document: OpenApiDocument;
   /** Addresses of the document and of the other service's page, relative to this page. */
   readonly links: {
+    /** The address that paths of operations are below. */
+    readonly root: string;
     readonly document: string;
     readonly other: { readonly href: string; readonly text: string };
   };
@@ -24,15 +27,16 @@ export function docsPage({ document, links, baseUrl }: DocsPageOptions): string 
   const count = sections.reduce((sum, { operations }) => sum + operations.length, 0);
   const contents = sections.map(({ name, operations }) => contentsOf(name, operations));
   const chapters = sections.map(({ name, operations }) => chapter(name, operations, baseUrl));
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(title)}</title><style>${style}</style></head><body><a class="skip" href="#operations">To the operations</a>
-<div class="frame"><nav aria-label="Operations">${contents.join('')}<ul><li><a href="#responses">Responses of every operation</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${escape(title)}</title><style>${style}</style></head><body data-root="${escape(links.root)}"><a class="skip" href="#operations">To the operations</a>
+<div class="frame"><nav aria-label="Operations"><label class="search">Search <input type="search" id="search" placeholder="voice, status, /api/comfy"></label> <span id="found" class="dim" role="status"></span>${contents.join('')}<ul><li><a href="#responses">Responses of every operation</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>
 <div><header><h1>${escape(title)}</h1><p>${escape(description)} Version ${escape(version)}, ${count} operations.
 <a href="${escape(links.document)}">OpenAPI document</a>, <a href="${escape(links.other.href)}">${escape(links.other.text)}</a>.</p>
-<p>A credential, where one is needed, goes into the header ${code('Authorization: Bearer ...')}.</p></header>
+<p>A credential, where one is needed, goes into the header ${code('Authorization: Bearer ...')}.</p>
+<p><label class="search">Credential for requests of this page <input id="credential" autocomplete="off" spellcheck="false"></label></p></header>
 <main id="operations">${chapters.join('\n')}
 ${sharedResponses(document)}
-${allSchemas(document)}</main></div></div></body></html>`;
+${allSchemas(document)}</main></div></div><script>${script}</script></body></html>`;
 }
 
 function operationsOf(tag: string, { paths }: OpenApiDocument): readonly PlacedOperation[] {

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+
 import { buildOpenApi } from '../openapi/openapi.ts';
 import type { Section } from '../route/route.ts';
+import { script } from './page-script.ts';
 import { docsPage } from './page.ts';
 
 /** A page or document, ready to be sent. */
@@ -8,19 +11,34 @@ export interface Page {
   readonly bytes: Buffer;
 }
 
+/** What the pages may do: their own script and styles, and requests to this server. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
 /** Paths of each service's OpenAPI document and of the page about it; the links are relative to the page. */
 const served = [
   {
     service: 'media',
     document: '/openapi.json',
     page: '/docs',
-    links: { document: 'openapi.json', other: { href: 'docs/workflow', text: 'Payments and templates' } },
+    links: {
+      root: '.',
+      document: 'openapi.json',
+      other: { href: 'docs/workflow', text: 'Payments and templates' },
+    },
   },
   {
     service: 'workflow',
     document: '/openapi-workflow.json',
     page: '/docs/workflow',
-    links: { document: '../openapi-workflow.json', other: { href: '../docs', text: 'Media' } },
+    links: { root: '..', document: '../openapi-workflow.json', other: { href: '../docs', text: 'Media' } },
   },
 ] as const;
 

@@ -26,10 +26,26 @@ export async function walkDocs(
     const dead = `[...document.querySelectorAll('a[href^="#"]')].filter((link) => !document.getElementById(link.hash.slice(1))).length`;
     holds(`${path} has no link that leads nowhere`, await page.evaluate(dead), 0);
     const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-    for (const width of [800, 1280]) {
+    for (const width of [390, 800, 1280]) {
       await page.setViewportSize({ width, height: 720 });
       holds(`${path} fits a window of ${width} pixels`, await page.evaluate(fits), true);
     }
+    await page.locator('#search').fill('health');
+    holds(
+      `${path} finds the operations of a word`,
+      (await page.locator('main article:visible').count()) > 0 &&
+        (await page.locator('main article:visible').count()) < operations,
+      true,
+    );
+    const health = page
+      .locator('main article:visible')
+      .filter({ has: page.locator('.try') })
+      .first();
+    await health.locator('.try summary').click();
+    await health.locator('.try button').click();
+    await health.locator('output', { hasText: 'status 200' }).waitFor();
+    takeRequests();
+    await page.locator('#search').fill('');
     await page.locator('nav details summary').first().click();
     await page.locator('nav details a').first().click();
     await page.waitForURL((address) => address.hash !== '');
