@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
+import { createBreakers } from './generators/breakers/breakers.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
@@ -34,11 +35,13 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const file = config.providers.generatorsFile;
   const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
   const refusals = createCredentialRefusals(runtime);
+  const breakers = createBreakers(runtime);
   const priced = withPrices(bindings.bindings, readPriceList(config.providers.pricesFile));
   return createMediaSubgraph({
     ...runtime,
     refusals,
-    registry: createGeneratorRegistry({ ...bindings, bindings: refusals.watch(priced) }),
+    breakers,
+    registry: createGeneratorRegistry({ ...bindings, bindings: breakers.watch(refusals.watch(priced)) }),
     authMode: config.auth.mode,
     version: packageJson.version,
     files: {

@@ -10,6 +10,7 @@ import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
+import { readProviderHealth } from './provider-health/provider-health.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
 import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
@@ -106,6 +107,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     uploads: createUploads({ ...parts, resources }),
     webhooks: createWebhookService(parts),
     health: () => healthOf(options),
+    providerHealth: () => readProviderHealth(parts),
   };
   return {
     subgraph: {
@@ -124,6 +126,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     },
     async close() {
       options.refusals.close();
+      options.breakers?.close();
       tasks.close();
       await chat.close();
       await wakeUps.close();

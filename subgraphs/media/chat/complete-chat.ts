@@ -27,7 +27,7 @@ const MAX_REPLY = 2 << 20;
 export async function completeChat(options: ChatCompletion): Promise<ChatReply> {
   let failure: unknown = new Error('a generator has no bindings');
   let messages: Json | null = null;
-  for (const binding of options.bindings) {
+  for (const binding of usable(options.bindings)) {
     const deltas: string[] = [];
     try {
       const outcome = await options.semaphores.run(binding, options.signal, async () => {
@@ -44,6 +44,15 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
     }
   }
   throw failure;
+}
+
+/** Those whose upstreams may be asked. UNAVAILABLE when there is none. */
+function usable(bindings: readonly Binding[]): readonly Binding[] {
+  const able = bindings.filter(({ breaker }) => breaker?.admit() !== false);
+  if (able.length > 0 || bindings.length === 0) return able;
+  const pause = Math.min(...bindings.map(({ breaker }) => breaker?.pauseMs() ?? 0));
+  const retryAfter = Math.max(1, Math.ceil(pause / 1000));
+  throw new UpstreamError('UNAVAILABLE', 'no provider answers now; try again later', { retryAfter });
 }
 
 interface Progress {

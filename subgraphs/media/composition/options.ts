@@ -8,6 +8,7 @@ import type { ObjectStore } from '../../../platform/object-store/object-store.ts
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 
 /** What the media subgraph is built of. */
@@ -22,6 +23,8 @@ export interface MediaSubgraphOptions {
   readonly registry: GeneratorRegistry;
   /** Of the registry's bindings. */
   readonly refusals: CredentialRefusals;
+  /** Of the bindings of `registry` (default: none). */
+  readonly breakers?: Breakers;
   readonly authMode: AuthMode;
   readonly logger: Logger;
   /** Of this process (default: none). */

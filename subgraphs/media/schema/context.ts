@@ -8,6 +8,7 @@ import type { Attempt } from '../domain/attempt.ts';
 import type { Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { ProviderHealth } from '../provider-health/provider-health.ts';
 import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
@@ -31,6 +32,7 @@ export interface MediaServices {
   readonly uploads: Uploads;
   readonly webhooks: WebhookService;
   readonly health: () => Promise<MediaHealth>;
+  readonly providerHealth: () => Promise<readonly ProviderHealth[]>;
 }
 
 /** Whether the service works, and which part does not. */

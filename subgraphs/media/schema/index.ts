@@ -30,6 +30,7 @@ import './recipe.ts';
 import './webhook-delivery.ts';
 import './model.ts';
 import './health.ts';
+import './provider-health.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
 import { builder } from './builder.ts';
 

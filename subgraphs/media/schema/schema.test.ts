@@ -31,6 +31,7 @@ describe('the media schema', () => {
       'media',
       'medias',
       'models',
+      'providerHealth',
       'providerVoices',
       'runningNode',
       'task',

@@ -12,6 +12,7 @@ import { listsOfOwners } from './0009-lists-of-owners.ts';
 import { manageTokens } from './0010-manage-tokens.ts';
 import { madeResources } from './0011-made-resources.ts';
 import { costs } from './0012-costs.ts';
+import { endedAttempts } from './0013-ended-attempts.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -27,4 +28,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0010-manage-tokens': manageTokens,
   '0011-made-resources': madeResources,
   '0012-costs': costs,
+  '0013-ended-attempts': endedAttempts,
 };

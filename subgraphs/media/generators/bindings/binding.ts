@@ -31,8 +31,18 @@ export interface Binding {
   readonly models?: readonly CatalogModel[];
   /** Whether an aggregator stands before the provider, with prices of its own. */
   readonly isAggregated?: boolean;
+  /** Says whether its upstream is to be asked now; absent: always. */
+  readonly breaker?: BindingBreaker;
   /** What its work costs; absent: unknown. */
   readonly prices?: BindingPrices;
+}
+
+/** The circuit breaker of a binding, as those see it who ask its upstream. */
+export interface BindingBreaker {
+  /** Milliseconds until it may be asked again; 0: now. */
+  pauseMs(): number;
+  /** Takes the right to ask. While the breaker is open that is one call per pause. */
+  admit(): boolean;
 }
 
 /** A model of a binding. */

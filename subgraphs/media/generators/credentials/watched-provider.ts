@@ -11,6 +11,8 @@ export interface CredentialWatch {
   /** An answer that needs valid credentials has come. */
   accepted(): void;
   refused(error: UpstreamError): void;
+  /** Any call has failed. */
+  failed?(thrown: unknown): void;
 }
 
 /** The same provider; the watch is told of each of its calls. */
@@ -82,5 +84,6 @@ async function* watchedStream(
 }
 
 function tellRefusal(thrown: unknown, watch: CredentialWatch): void {
+  watch.failed?.(thrown);
   if (thrown instanceof UpstreamError && thrown.refusedCredentials) watch.refused(thrown);
 }

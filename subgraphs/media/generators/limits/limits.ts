@@ -39,6 +39,11 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
     );
 }
 
+/** The first of these bindings whose upstream may be asked, else the first. */
+export function firstUsable(bindings: readonly Binding[]): Binding | undefined {
+  return bindings.find(({ breaker }) => (breaker?.pauseMs() ?? 0) === 0) ?? bindings[0];
+}
+
 /** The model of a binding that work runs on: the one it names, else the binding's first for its kind. */
 export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogModel | undefined {
   return binding.models?.find(

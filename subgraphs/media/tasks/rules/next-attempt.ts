@@ -2,7 +2,7 @@ import type { TaskRow } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { bindingsTaking } from '../../generators/limits/limits.ts';
+import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import { enqueueStarts } from './steps.ts';
@@ -39,7 +39,8 @@ export async function queueNextAttempt(
   const bindings = bindingsTaking(bounds.registry, current.input);
   if (attempt.number >= Math.max(bounds.maxAttempts, bindings.length)) return false;
   const index = bindings.findIndex(({ id }) => id === attempt.binding);
-  const next = bindings[(index + 1) % bindings.length];
+  const others = [...bindings.slice(index + 1), ...bindings.slice(0, index + 1)];
+  const next = firstUsable(others);
   if (next === undefined) return false;
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
   const pause =

@@ -1,7 +1,7 @@
 import type { PlannedStep } from '../../domain/steps.ts';
 import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { bindingsTaking, checkWork } from '../../generators/limits/limits.ts';
+import { bindingsTaking, checkWork, firstUsable } from '../../generators/limits/limits.ts';
 import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import { startQueue, type StepJob } from './queues.ts';
@@ -13,7 +13,7 @@ export function stepRows(
   before: number,
 ): readonly NewStep[] {
   return planned.map(({ label, input }, index) => {
-    const [binding] = bindingsTaking(registry, input);
+    const binding = firstUsable(bindingsTaking(registry, input));
     if (binding === undefined) {
       checkWork(input, registry);
       throw new Error(`generator ${input.generator} has no binding`);

@@ -38,6 +38,8 @@ export async function pollAttempt(
   if (due.cancelRequested || due.superseded || isFinal(due.taskState)) {
     return cancelAttempt(dependencies, context);
   }
+  const isOver = isOverdue(dependencies, context);
+  if (!isOver && binding.breaker?.admit() === false) return later(due, binding.breaker.pauseMs());
   let status: JobStatus;
   try {
     status = await capability.status(due.handle ?? {}, callContextOf(dependencies, context));
@@ -71,6 +73,11 @@ async function settle(
   if (report !== null) dependencies.progress.report(report);
   watchers.follow(context);
   return nextPoll(due, { inMs: capability.pollMs, failures: 0 });
+}
+
+/** Its upstream is left alone for a while; then not all of its attempts ask at once. */
+function later(due: DueAttempt, pauseMs: number): NextPoll {
+  return nextPoll(due, { inMs: pauseMs + Math.random() * 2_000, failures: due.pollFailures });
 }
 
 /**

@@ -12,6 +12,8 @@ import type { WorkerDependencies } from '../attempts/dependencies.ts';
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
+  /** Its upstream is left alone for a while. */
+  | { readonly kind: 'away' }
   /** Every slot of the binding is held. */
   | { readonly kind: 'full' }
   /** Another worker has claimed the start, or had. */
@@ -40,6 +42,7 @@ export async function openAttempt(
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     if (isFull) return { kind: 'full' };
+    if (binding.breaker?.admit() === false) return { kind: 'away' };
     // A wire that carries no model's name has one model: its attempts name it all the same.
     const model = connectionFor(binding, step.input).model ?? modelFor(binding, step.input)?.id ?? null;
     const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });

@@ -14,6 +14,7 @@ import type { InputDependencies } from '../inputs/input-files.ts';
 import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now, takeClaim } from './claim.ts';
+import { detour } from './detour.ts';
 import { openAttempt } from './open-attempt.ts';
 import { startJob, type StartDependencies } from './start-job.ts';
 
@@ -39,6 +40,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     const opened = await openAttempt(options, job.data as StepJob, binding);
     if (opened.kind === 'gone') return;
     if (opened.kind === 'full') return LATER;
+    if (opened.kind === 'away') return detour(options, job.data as StepJob, binding);
     if (opened.kind === 'open') {
       return beginAttempt(options, opened.context, { job, onClaim: () => preparing.delete(job) });
     }

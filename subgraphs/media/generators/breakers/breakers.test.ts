@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { noMetrics } from '../../../../platform/metrics/metrics.ts';
+import { UpstreamError } from '../../domain/failure.ts';
+import { image, me, registryOf, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
+import { testBinding, testProvider } from '../../tasks/testing/provider.ts';
+import { startUpstream, type Upstream } from '../../tasks/testing/upstream.ts';
+import { createBreakers, type Breakers } from './breakers.ts';
+
+let engine: TestEngine;
+let away: Upstream;
+let there: Upstream;
+let breakers: Breakers;
+beforeEach(async () => {
+  engine = await startEngine();
+  [away, there] = [await startUpstream(), await startUpstream()];
+  breakers = createBreakers({ ...engine, metrics: noMetrics, firstPauseMs: 400 });
+});
+afterEach(async () => {
+  breakers.close();
+  await engine.stop();
+  await Promise.all([away.close(), there.close()]);
+});
+
+const refuse = () => ({ status: 503 }) as const;
+
+describe('a provider that is away', () => {
+  it('is left alone: its fall-back takes the work, and it is asked once in a while', async () => {
+    let asked = 0;
+    away.onStart = () => {
+      asked += 1;
+      return refuse();
+    };
+    const registry = registryOf(
+      ...breakers.watch([
+        testBinding('test#0', outageProvider(), away.url, { concurrency: 2 }),
+        testBinding('test#1', testProvider(engine.http), there.url),
+      ]),
+    );
+    const tasks = engine.service(registry);
+    await engine.worker(registry);
+    const started = await Promise.all(Array.from({ length: 12 }, () => tasks.submit(me, image())));
+    for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
+    expect(asked).toBeGreaterThanOrEqual(5);
+    expect(asked).toBeLessThan(12);
+    expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: true });
+    expect(there.starts).toHaveLength(12);
+  });
+
+  it('without a fall-back is said at once, with the time to wait, until it answers again', async () => {
+    let isAway = true;
+    away.onStart = () => (isAway ? refuse() : 'accept');
+    const registry = registryOf(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
+    const tasks = engine.service(registry);
+    await engine.worker(registry, { maxAttempts: 20 });
+    const first = await tasks.submit(me, image());
+    const others = await Promise.all(Array.from({ length: 6 }, () => tasks.submit(me, image())));
+    const refused = await until(async () => {
+      try {
+        await tasks.submit(me, image());
+        return null;
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+    isAway = false;
+    for (const { id } of [first, ...others]) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
+    expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, until: null });
+    await tasks.submit(me, image());
+  });
+
+  /** A wire that calls a 503 an outage, as the real ones do. */
+  function outageProvider() {
+    const provider = testProvider(engine.http);
+    const job = provider.jobs?.IMAGE;
+    if (job === undefined) throw new Error('the wire of the tests makes images');
+    const start: typeof job.start = (...start) =>
+      job.start(...start).catch((error: unknown) => {
+        throw asOutage(error);
+      });
+    return { ...provider, jobs: { IMAGE: { ...job, start } } };
+  }
+});
+
+function asOutage(error: unknown): unknown {
+  const isRefusal = error instanceof UpstreamError && error.code === 'RATE_LIMITED';
+  return isRefusal ? new UpstreamError('UNAVAILABLE', 'HTTP 503') : error;
+}

@@ -1,0 +1,83 @@
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import type { Metrics } from '../../../../platform/metrics/metrics.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { Binding } from '../bindings/binding.ts';
+import { watchedProvider } from '../credentials/watched-provider.ts';
+import {
+  createCircuitBreaker,
+  isOutage,
+  type BreakerOptions,
+  type BreakerState,
+  type CircuitBreaker,
+} from './circuit-breaker.ts';
+
+/** The circuit breakers of all bindings: each process hears what another one met. */
+export interface Breakers {
+  /** The same bindings, each with its breaker, which watches every call of its provider. */
+  watch(bindings: readonly Binding[]): readonly Binding[];
+  stateOf(bindingId: string): BreakerState | null;
+  close(): void;
+}
+
+/** Topics of the bus; the key is the id of a binding, the version a time in milliseconds. */
+const OPENED_TOPIC = 'breaker-opened';
+const CLOSED_TOPIC = 'breaker-closed';
+
+/** Makes the breakers of one process. */
+export function createBreakers({
+  bus,
+  logger,
+  metrics,
+  ...times
+}: BreakerOptions & {
+  readonly bus: EventBus;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}): Breakers {
+  const breakers = new Map<string, CircuitBreaker>();
+  const stops = [
+    bus.listen(OPENED_TOPIC, (id, until) => breakers.get(id)?.openUntil(until)),
+    bus.listen(CLOSED_TOPIC, (id) => breakers.get(id)?.close()),
+  ];
+  metrics.gauge('kiln_breaker_open', 'Whether the circuit breaker of a binding is open.', ['binding'], () =>
+    [...breakers].map(([binding, breaker]) => ({
+      labels: { binding },
+      value: breaker.state().isOpen ? 1 : 0,
+    })),
+  );
+
+  function noteAnswer({ id, provider }: Binding, breaker: CircuitBreaker): void {
+    if (!breaker.answered()) return;
+    logger.info({ provider: provider.name, binding: id }, 'a provider answers again');
+    bus.publish(CLOSED_TOPIC, id, Date.now());
+  }
+
+  function noteFailure(binding: Binding, breaker: CircuitBreaker, thrown: unknown): void {
+    const { id, provider, settings } = binding;
+    if (!isOutage(thrown)) return noteAnswer(binding, breaker);
+    const wasOpen = breaker.state().isOpen;
+    if (!breaker.failed(thrown)) return;
+    const { until, lastError } = breaker.state();
+    const fields = { provider: provider.name, binding: id, setting: settings, until, reason: lastError };
+    if (!wasOpen) logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
+    if (until !== null) bus.publish(OPENED_TOPIC, id, until.getTime());
+  }
+
+  return {
+    watch: (bindings) =>
+      bindings.map((binding) => {
+        const breaker = createCircuitBreaker(times);
+        breakers.set(binding.id, breaker);
+        const provider = watchedProvider(binding.provider, {
+          accepted: () => noteAnswer(binding, breaker),
+          refused: () => undefined,
+          failed: (thrown) => noteFailure(binding, breaker, thrown),
+        });
+        return { ...binding, provider, breaker };
+      }),
+    stateOf: (id) => breakers.get(id)?.state() ?? null,
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+
+const outage = new UpstreamError('UNAVAILABLE', 'no answer');
+
+it('opens after five outages in a row, and asks a few times a minute', () => {
+  let now = 1_000_000;
+  const breaker = createCircuitBreaker({ now: () => now });
+  for (let count = 0; count < 4; count += 1) expect(breaker.failed(outage)).toBe(false);
+  expect(breaker.failed(outage)).toBe(true);
+  const asked: number[] = [];
+  for (const end = now + 120_000; now < end; now += 100) {
+    if (!breaker.admit()) continue;
+    asked.push(now);
+    breaker.failed(outage);
+  }
+  expect(asked).toEqual([1_010_000, 1_030_000, 1_060_000, 1_090_000]);
+  now += 30_000;
+  expect(breaker.admit()).toBe(true);
+  expect(breaker.admit()).toBe(false);
+  expect(breaker.answered()).toBe(true);
+  expect([breaker.admit(), breaker.admit(), breaker.pauseMs()]).toEqual([true, true, 0]);
+});
+
+it('opens after three refusals of our credentials', () => {
+  const breaker = createCircuitBreaker();
+  const refusal = refusedCredentials('no such key');
+  expect([1, 2, 3].map(() => breaker.failed(refusal))).toEqual([false, false, true]);
+  expect(breaker.state()).toMatchObject({ isOpen: true, lastError: 'no such key' });
+});
+
+it('stays closed for refusals of requests, and when answers come between', () => {
+  const breaker = createCircuitBreaker();
+  for (let count = 0; count < 20; count += 1) {
+    breaker.failed(new UpstreamError('MODERATION_REFUSED', 'no'));
+    breaker.failed(new UpstreamError('RATE_LIMITED', 'slower'));
+    breaker.failed(outage);
+    if (count % 3 === 0) breaker.answered();
+  }
+  expect(breaker.state().isOpen).toBe(false);
+});
+
+it('lets another call through when the one before never came back', () => {
+  let now = 1_000_000;
+  const breaker = createCircuitBreaker({ now: () => now });
+  for (let count = 0; count < 5; count += 1) breaker.failed(outage);
+  now += 10_000;
+  expect([breaker.admit(), breaker.admit()]).toEqual([true, false]);
+  now += 15_000;
+  expect(breaker.admit()).toBe(true);
+});
