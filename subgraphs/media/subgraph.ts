@@ -56,6 +56,11 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
     logger.info({ missing }, 'generators without a provider: settings to set');
 }
 
+function closeWatches({ refusals, breakers }: MediaSubgraphOptions): void {
+  refusals.close();
+  breakers?.close();
+}
+
 /** What the services and the worker share. */
 function sharedParts(options: MediaSubgraphOptions) {
   const { queue, registry, metrics = noMetrics } = options;
@@ -125,8 +130,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       logMissing(options);
     },
     async close() {
-      options.refusals.close();
-      options.breakers?.close();
+      closeWatches(options);
       tasks.close();
       await chat.close();
       await wakeUps.close();

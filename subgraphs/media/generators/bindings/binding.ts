@@ -38,7 +38,7 @@ export interface Binding {
 }
 
 /** The circuit breaker of a binding, as those see it who ask its upstream. */
-export interface BindingBreaker {
+interface BindingBreaker {
   /** Milliseconds until it may be asked again; 0: now. */
   pauseMs(): number;
   /** Takes the right to ask. While the breaker is open that is one call per pause. */

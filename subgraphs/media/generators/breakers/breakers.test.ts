@@ -38,13 +38,13 @@ describe('a provider that is away', () => {
       ]),
     );
     const tasks = engine.service(registry);
+    const started = await Promise.all(Array.from({ length: 8 }, () => tasks.submit(me, image())));
     await engine.worker(registry);
-    const started = await Promise.all(Array.from({ length: 12 }, () => tasks.submit(me, image())));
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(asked).toBeGreaterThanOrEqual(5);
-    expect(asked).toBeLessThan(12);
+    expect(asked).toBeLessThan(8);
     expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: true });
-    expect(there.starts).toHaveLength(12);
+    expect(there.starts).toHaveLength(8);
   });
 
   it('without a fall-back is said at once, with the time to wait, until it answers again', async () => {
@@ -52,9 +52,8 @@ describe('a provider that is away', () => {
     away.onStart = () => (isAway ? refuse() : 'accept');
     const registry = registryOf(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
     const tasks = engine.service(registry);
+    const started = await Promise.all(Array.from({ length: 7 }, () => tasks.submit(me, image())));
     await engine.worker(registry, { maxAttempts: 20 });
-    const first = await tasks.submit(me, image());
-    const others = await Promise.all(Array.from({ length: 6 }, () => tasks.submit(me, image())));
     const refused = await until(async () => {
       try {
         await tasks.submit(me, image());
@@ -63,9 +62,9 @@ describe('a provider that is away', () => {
         return error;
       }
     });
-    expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 });
+    expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryAfter: expect.any(Number) });
     isAway = false;
-    for (const { id } of [first, ...others]) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
+    for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, until: null });
     await tasks.submit(me, image());
   });
