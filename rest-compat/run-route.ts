@@ -12,7 +12,7 @@ import { isEnded } from './replies/task.ts';
 import { createPartStore } from './request/part-store.ts';
 import { readRequest, type RestRequest } from './request/read-request.ts';
 import { headerVariables } from './route/headers.ts';
-import type { RequestFacts, RestSettings, Route } from './route/route.ts';
+import type { OtherType, RequestFacts, RestSettings, Route } from './route/route.ts';
 import { waitForEnd } from './wait.ts';
 
 /** Runs one request through its route: reads it, runs the GraphQL documents, waits if the operation is synchronous, replies. */
@@ -43,8 +43,10 @@ export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
-  /** A page that is sent instead of the body. */
+  /** A page or table that is sent instead of the body. */
   readonly page?: string;
+  /** `text/html` when absent. */
+  readonly pageType?: OtherType;
 }
 
 /** A request without problems. */
@@ -68,12 +70,17 @@ async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Prom
     const data = await waitIfSynchronous(deps, run, read, made);
     const notes = [...read.notes, ...waitNotes(run.route, data)];
     const reply = route.reply(data as never, replyContext);
-    const { status = 200, headers = {}, page } = route.head?.(data as never, replyContext) ?? {};
+    const {
+      status = 200,
+      headers = {},
+      page,
+      pageType = 'text/html',
+    } = route.head?.(data as never, replyContext) ?? {};
     return {
       status,
       headers: { ...headers, ...manageHeader(route, made, read) },
       body: bodyOf(run, reply, { notes, status }),
-      ...(page === undefined ? {} : { page }),
+      ...(page === undefined ? {} : { page, pageType }),
     };
   } catch (error) {
     const errorReply = error instanceof AppError ? route.errorReplies?.[error.code] : undefined;

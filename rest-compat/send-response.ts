@@ -24,14 +24,14 @@ const PAGE_POLICY =
 /** Sends a JSON body or a page, and discards what is left of the request's. */
 export function send(
   { request, response, context, ignored }: Exchange,
-  { status, headers, body, page }: RestResponse,
+  { status, headers, body, page, pageType = 'text/html' }: RestResponse,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const text = page ?? JSON.stringify(body);
   response.writeHead(status, {
     ...(page === undefined
       ? { 'Content-Type': 'application/json; charset=utf-8' }
-      : { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': PAGE_POLICY }),
+      : { 'Content-Type': `${pageType}; charset=utf-8`, 'Content-Security-Policy': PAGE_POLICY }),
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     'X-Trace-Id': context.caller.traceId,

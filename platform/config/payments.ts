@@ -40,6 +40,12 @@ export function paymentsOf(values: Values, production: boolean) {
     currency: values.PP_CURRENCY,
     /** Price of one credit in minor units. */
     creditUnitAmount: values.PP_CREDIT_UNIT_AMOUNT,
+    /** What a checkout offers beyond paying. */
+    switches: {
+      receipts: values.PP_RECEIPTS,
+      tax: values.PP_TAX,
+      promotionCodes: values.PP_PROMOTION_CODES,
+    },
     /** Whether a success call pays the sandbox's checkout first; never with a real key. */
     autoPay: secretKey === null && !production && (values.SANDBOX_AUTO_PAY ?? true),
     /** Whether a payment is refunded when its execution fails for a technical reason. */

@@ -49,7 +49,10 @@ function workflowResponses(route: Route, { envelope }: Section): Responses {
     route.isBare === true
       ? schemaRef(route.responseSchema ?? 'Envelope')
       : workflowResponse(envelope, route.dataSchema);
-  if (route.redirects !== true) return { '200': responseOf('Successful Response', schema) };
+  const success = responseOf('Successful Response', schema);
+  const others = (route.otherTypes ?? []).map((type) => [type, { schema: string }] as const);
+  const content = { ...success.content, ...Object.fromEntries(others) };
+  if (route.redirects !== true) return { '200': { ...success, content } };
   return { '302': { ...responseOf('Redirect', schema), headers: location } };
 }
 

@@ -65,9 +65,14 @@ export interface Head {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A page that is sent instead of the JSON body. */
+  /** A page or table that is sent instead of the JSON body. */
   readonly page?: string;
+  /** `text/html` when absent. */
+  readonly pageType?: OtherType;
 }
+
+/** What a success may be besides JSON. */
+export type OtherType = 'text/html' | 'text/csv';
 
 /** What a reply is made from besides the data of its document. */
 export interface ReplyContext<Input> {
@@ -93,6 +98,8 @@ export interface RouteFacts {
   readonly dataSchema?: JsonSchema;
   /** The documented answer is a redirect (302), which `head` makes. */
   readonly redirects?: true;
+  /** What `head` may make of a success instead of JSON. */
+  readonly otherTypes?: readonly OtherType[];
   /** `head` may make a redirect of success. */
   readonly mayRedirect?: true;
   /** The request proves itself (by a signature, a token in the body): its Authorization is not looked at, even when expired. */

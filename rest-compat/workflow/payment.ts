@@ -16,7 +16,9 @@ import type { Values } from '../route/param.ts';
 import { json, path, query } from '../route/params.ts';
 import type { RequestFacts, Section } from '../route/route.ts';
 import { pick } from '../schemas/json-schema.ts';
+import { sales } from './sales.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
+import { paymentData } from './shared/payment-data.ts';
 import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
 import { prefersPage, returnPage } from './shared/return-page.ts';
 
@@ -24,21 +26,6 @@ const optional = { optional: true } as const;
 const extension = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 const noStore = { 'Cache-Control': 'no-store' } as const;
-
-/** A payment in the words of the document. */
-function paymentData(payment: PaymentFields) {
-  const { amountRefunded: refundedAmount, template } = payment;
-  const refunds = payment.refunds.map(({ id: refundId, reason, ...refund }) => {
-    return { refundId, reason: reason?.toLowerCase() ?? null, ...refund };
-  });
-  return {
-    ...payment,
-    status: payment.status.toLowerCase(),
-    templateCode: template.code,
-    refundedAmount,
-    refunds,
-  };
-}
 
 /** A browser sees a page, programs the JSON. */
 function pageFor(payment: PaymentFields, request: RequestFacts) {
@@ -111,6 +98,7 @@ export const payments: Section = {
     }),
     route(ReconcilePayment)({
       method: 'GET',
+      otherTypes: ['text/html'],
       path: '/payment/success',
       summary: 'Return address of buyers who paid: updates the payment and returns it.',
       params: returned,
@@ -128,6 +116,7 @@ export const payments: Section = {
     }),
     route(CancelPayment)({
       method: 'GET',
+      otherTypes: ['text/html'],
       path: '/payment/cancel',
       summary: 'Return address of buyers who cancelled: ends the open checkout.',
       params: returned,
@@ -154,6 +143,7 @@ export const payments: Section = {
         return done('success', { payments: pageOf(all, input), total: totalCount });
       },
     }),
+    sales,
     route(RefundPayment)({
       method: 'POST',
       path: '/payment/refund/{paymentId}',

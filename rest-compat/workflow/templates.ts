@@ -29,7 +29,7 @@ const created = (template: TemplateFields) =>
 
 /** The fields that an update takes. */
 const changeable =
-  'name, description, workflow, creditCost, version, templateType, tags, imageModel, imagePrompt, isActive';
+  'name, description, workflow, creditCost, price, currency, version, templateType, tags, imageModel, imagePrompt, isActive';
 
 /** A route that activates or deactivates a template. */
 function activity(word: 'activate' | 'deactivate') {
@@ -83,6 +83,8 @@ export const templates: Section = {
         description: json.text(optional),
         workflow: json.text(optional),
         creditCost: json.integer(optional),
+        price: json.integer(extension),
+        currency: json.text(extension),
         version: json.text(optional),
         templateType: json.choice(['IMAGE', 'VIDEO'], optional),
         tags: json.texts(optional),
@@ -105,6 +107,8 @@ export const templates: Section = {
         description: json.text(optional),
         workflow: json.text(extension),
         creditCost: json.integer(optional),
+        price: json.integer(extension),
+        currency: json.text(extension),
         version: json.text(extension),
         templateType: json.choice(['IMAGE', 'VIDEO'], extension),
         tags: json.texts(extension),

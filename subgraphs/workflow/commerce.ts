@@ -22,6 +22,7 @@ export interface CommerceOptions {
   readonly currency: string;
   /** Minor units of one credit. */
   readonly creditUnitAmount: number;
+  readonly switches: CheckoutDependencies['switches'];
   /** Whether payments of executions that fail for a technical reason are refunded. */
   readonly autoRefund: boolean;
   /** Sandbox only: pays a checkout when its buyer comes back. */
@@ -50,7 +51,8 @@ export function createCommerce(
 ) {
   const { database, queue, bus, lifecycle, logger, templates, media, publicUrl, workflowNames, options } =
     parts;
-  const { provider, autoPay, autoRefund: _, ...prices } = options;
+  const { provider, autoPay, currency, creditUnitAmount, switches } = options;
+  const prices = { currency, creditUnitAmount };
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
   const startSoon = startSoonBy(lifecycle, logger);
@@ -67,6 +69,7 @@ export function createCommerce(
           media,
           workflowNames,
           prices: catalog,
+          switches,
           publicUrl,
           checkReturnUrl: parts.checkReturnUrl,
           emailOf: parts.emailOf,

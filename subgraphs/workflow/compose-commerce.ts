@@ -16,8 +16,7 @@ export function composeCommerce(
   { payments }: Pick<Config, 'payments'>,
   sandbox: SandboxStripe | null,
 ): CommerceOptions {
-  const { stripe, currency, creditUnitAmount, autoPay, autoRefund } = payments;
-  const prices = { currency, creditUnitAmount, autoRefund };
+  const { stripe, autoPay, ...prices } = payments;
   if (stripe !== null)
     return { ...prices, provider: createStripe({ ...stripe, baseUrl: null }), autoPay: null };
   if (sandbox === null) return { ...prices, provider: null, autoPay: null };

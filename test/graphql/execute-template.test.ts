@@ -117,7 +117,14 @@ beforeAll(async () => {
     unpaidExecutions: 'open',
     signInSecret: 's'.repeat(64),
     http,
-    commerce: { provider: null, currency: 'usd', creditUnitAmount: 100, autoPay: null, autoRefund: false },
+    commerce: {
+      provider: null,
+      currency: 'usd',
+      creditUnitAmount: 100,
+      switches: { receipts: false, tax: false, promotionCodes: false },
+      autoPay: null,
+      autoRefund: false,
+    },
     signIn: { admins: [], provider: null, platforms: [], redirects: [] },
   });
   const links = { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) };

@@ -69,6 +69,7 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     media: { checkStart: () => Promise.resolve() },
     workflowNames: {},
     prices: catalog,
+    switches: { receipts: false, tax: false, promotionCodes: false },
     publicUrl: 'http://127.0.0.1:1',
     checkReturnUrl: (_: string, address: string) => address,
     emailOf: () => Promise.resolve('anna@example.org'),

@@ -6,6 +6,7 @@ import { anonymousCaller } from '../../platform/access/caller.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
 import { cancelQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import { checkout } from '../../subgraphs/workflow/payments/checkout.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { anna, ben, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
@@ -69,6 +70,25 @@ describe('a checkout', () => {
     expect(new Set(all.map(({ sessionId }) => sessionId)).size).toBe(1);
     const other = { ...request, parameters: { prompt: 'y' } };
     await expect(shop.payments.checkout(anna, other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it('offers what is switched on, and is of what was paid with taxes and promotion codes', async () => {
+    const request = { templateCode: 'poster', userId: anna.id, parameters: {}, idempotencyKey: null };
+    const switches = { receipts: true, tax: true, promotionCodes: true };
+    const opened = await checkout({ ...shop.commerce, switches }, anna, request);
+    const session = shop.standIn.state.get('checkout.session', opened.sessionId);
+    expect(session).toMatchObject({
+      allow_promotion_codes: true,
+      automatic_tax: { enabled: true },
+      invoice_creation: { enabled: true },
+    });
+    session['amount_total'] = 80;
+    await shop.standIn.control.pay(opened.sessionId);
+    expect(await look(opened.payment.id)).toMatchObject({ status: 'COMPLETED', amount: 80 });
+    const { payment } = await shop.payments.refund(operator, opened.payment.id, refundAll);
+    expect(payment).toMatchObject({ status: 'REFUNDED', amountRefunded: 80 });
+    const plain = shop.standIn.state.get('checkout.session', (await bought()).sessionId);
+    expect(plain).toMatchObject({ allow_promotion_codes: null, automatic_tax: { enabled: false } });
   });
 
   it('starts nothing while it is not paid', async () => {

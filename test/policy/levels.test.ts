@@ -50,6 +50,7 @@ const WORKFLOW: Partial<Record<Rule, readonly string[]>> = {
   ],
   unpaid: ['POST /task', 'POST /task/{taskId}', 'POST /templates/execute/{code}'],
   admin: [
+    'GET /payment/sales',
     'POST /payment/refund/{paymentId}',
     'POST /templates',
     'PUT /templates/update/{code}',

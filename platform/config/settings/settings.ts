@@ -253,6 +253,17 @@ export const settings = {
     'price of one credit in minor units of the currency',
     '100',
   ),
+  PP_RECEIPTS: setting(
+    trueOrFalse,
+    'true lets Stripe send a receipt with a paid invoice to every buyer',
+    'false',
+  ),
+  PP_TAX: setting(
+    trueOrFalse,
+    'true lets Stripe compute taxes and add them; its account needs Stripe Tax',
+    'false',
+  ),
+  PP_PROMOTION_CODES: setting(trueOrFalse, 'true lets buyers enter promotion codes at the checkout', 'false'),
   PP_AUTO_REFUND: setting(
     trueOrFalse,
     'true refunds a payment when its execution fails, unless moderation refused it or it was cancelled',

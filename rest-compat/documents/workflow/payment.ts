@@ -110,6 +110,37 @@ export const PaymentsOfUser = graphql(
   [paymentFields],
 );
 
+/** Payments that fit a filter, newest first, with what they come to. */
+export const Sales = graphql(
+  `
+    query Sales($userId: ID, $filter: PaymentFilter!, $first: Int!, $after: String) {
+      payments(userId: $userId, filter: $filter, first: $first, after: $after) {
+        totalCount
+        sums {
+          currency
+          status
+          count
+          amount
+          amountRefunded
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        edges {
+          node {
+            ...PaymentFields
+          }
+        }
+      }
+    }
+  `,
+  [paymentFields],
+);
+
+/** What Sales answers. */
+export type SalesPage = NonNullable<DataOf<typeof Sales>['payments']>;
+
 /** Gives money back. */
 export const RefundPayment = graphql(`
   mutation RefundPayment(

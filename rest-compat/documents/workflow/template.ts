@@ -9,6 +9,8 @@ const templateFields = graphql(`
     description
     workflow
     creditCost
+    price
+    currency
     templateType
     tags
     isActive

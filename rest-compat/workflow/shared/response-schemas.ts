@@ -31,6 +31,8 @@ const template = {
   name: string,
   description: nullable(string),
   creditCost: integer,
+  price: withDescription(nullable(integer), 'Own price in minor units; null: that of its credits.'),
+  currency: withDescription(nullable(string), 'Own currency; null: the usual one.'),
   templateType: enumOf('IMAGE', 'VIDEO'),
   isActive: boolean,
 };
@@ -102,6 +104,26 @@ export const paymentSchemas = {
     createdAt: dateTime,
   }),
   health: objectOf({ timestamp: dateTime, service: string }),
+};
+
+/** The sales of everybody. */
+export const salesSchemas = {
+  sales: objectOf({
+    payments: listOf(paymentSchemas.payment),
+    total: integer,
+    sums: withDescription(
+      listOf(
+        objectOf({
+          currency: string,
+          status: paymentStatus,
+          count: integer,
+          amount: withDescription(number, 'Minor units.'),
+          refundedAmount: withDescription(number, 'What was given back, in minor units.'),
+        }),
+      ),
+      'What the payments of all pages come to, by currency and status.',
+    ),
+  }),
 };
 
 /** Executions, as tasks and as what templates run. */

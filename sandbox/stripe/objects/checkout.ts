@@ -1,7 +1,7 @@
 import type { StripeContext } from './catalog.ts';
 import { DEFAULT_SESSION } from './defaults.ts';
 import { invalid } from './failure.ts';
-import { integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
+import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
 import { newId, nowSeconds, published, type StripeObject } from './state.ts';
 
 /** Checkout sessions: open until paid or expired. */
@@ -45,6 +45,10 @@ export function createSession(
     object: 'checkout.session',
     amount_subtotal: total,
     amount_total: total,
+    allow_promotion_codes: booleanIn(form, 'allow_promotion_codes') ?? null,
+    automatic_tax: { ...DEFAULT_SESSION.automatic_tax, ...enabledIn(form, 'automatic_tax') },
+    invoice_creation:
+      form['invoice_creation'] === undefined ? null : { ...INVOICES, ...enabledIn(form, 'invoice_creation') },
     cancel_url: textIn(form, 'cancel_url') ?? null,
     client_reference_id: textIn(form, 'client_reference_id') ?? null,
     created: nowSeconds(),
@@ -58,6 +62,29 @@ export function createSession(
     _items: items,
     _intentMetadata: metadataIn((form['payment_intent_data'] ?? {}) as Form),
   });
+}
+
+/** What Stripe answers of invoices beside whether they are made. */
+const INVOICES = {
+  invoice_data: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: null,
+    metadata: {},
+    rendering_options: null,
+  },
+};
+
+/** `enabled` of a parameter, which Stripe wants with it. */
+function enabledIn(form: Form, name: string): object {
+  if (form[name] === undefined) return {};
+  const enabled = booleanIn(form[name] as Form, 'enabled');
+  if (enabled === undefined) {
+    throw invalid(`Missing required param: ${name}[enabled].`, `${name}[enabled]`, 'parameter_missing');
+  }
+  return { enabled };
 }
 
 function checkSession(form: Form): void {

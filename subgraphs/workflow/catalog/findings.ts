@@ -1,7 +1,7 @@
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { Template } from '../domain/template.ts';
 import { PayProviderError, type CatalogEntry, type PayProvider } from '../payments/provider/pay-provider.ts';
-import { amountOf, leastAmount, type PricingOptions } from './pricing.ts';
+import { amountOf, currencyOf, leastAmount, type PricingOptions } from './pricing.ts';
 import { readReferences, type TemplateReference } from './references.ts';
 
 /** The issues of one template at the payment provider, and what to do about them. */
@@ -64,7 +64,8 @@ export async function verify(
   template: Template,
   accountOf: () => Promise<string>,
 ): Promise<CatalogFinding> {
-  const { database, provider, currency } = options;
+  const { database, provider } = options;
+  const currency = currencyOf(options, template);
   if (provider === null) return NOT_SET_UP;
   const references = await readReferences(database, await accountOf(), [template.code]);
   const reference = references.get(template.code) ?? null;
@@ -85,7 +86,7 @@ export async function verify(
       : issues,
     recommendations: [
       ...(issues.length > 0 ? [`synchronise it: POST /templates/sync/${template.code}`] : []),
-      ...(isTooSmall ? ['raise creditCost or PP_CREDIT_UNIT_AMOUNT'] : []),
+      ...(isTooSmall ? ['raise the price, creditCost or PP_CREDIT_UNIT_AMOUNT'] : []),
     ],
   };
 }

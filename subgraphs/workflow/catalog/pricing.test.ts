@@ -2,10 +2,18 @@ import { expect, it } from 'vitest';
 
 import { checkPrice } from './pricing.ts';
 
+const priced = (creditCost: number, price: number | null = null, currency: string | null = null) => ({
+  creditCost,
+  price,
+  currency,
+});
+
 it('refuses a price that the provider would not charge, and says what it would', () => {
   const usd = { currency: 'usd', creditUnitAmount: 10 };
-  for (const creditCost of [0, 5, 100]) checkPrice(usd, { creditCost });
-  expect(() => checkPrice(usd, { creditCost: 4 })).toThrow('at least 5 credits');
-  expect(() => checkPrice({ currency: 'hkd', creditUnitAmount: 100 }, { creditCost: 3 })).toThrow('400');
-  checkPrice({ currency: 'xyz', creditUnitAmount: 1 }, { creditCost: 1 });
+  for (const creditCost of [0, 5, 100]) checkPrice(usd, priced(creditCost));
+  expect(() => checkPrice(usd, priced(4))).toThrow('at least 5 credits');
+  expect(() => checkPrice({ currency: 'hkd', creditUnitAmount: 100 }, priced(3))).toThrow('400');
+  checkPrice({ currency: 'xyz', creditUnitAmount: 1 }, priced(1));
+  expect(() => checkPrice(usd, priced(100, 20, 'gbp'))).toThrow('price: 20 gbp (minor units) is less');
+  checkPrice(usd, priced(0, 30, 'gbp'));
 });

@@ -32,12 +32,20 @@ export function createAccountLookup(provider: PayProvider | null): () => Promise
   };
 }
 
-/** The price of one execution of a template, in minor units. */
+/** What the price of a template depends on. */
+export type PricedTemplate = Pick<Template, 'creditCost' | 'price' | 'currency'>;
+
+/** The price of one execution of a template, in minor units: its own, else that of its credits. */
 export function amountOf(
   { creditUnitAmount }: PricingOptions,
-  { creditCost }: Pick<Template, 'creditCost'>,
+  { creditCost, price }: Pick<Template, 'creditCost' | 'price'>,
 ): number {
-  return creditCost * creditUnitAmount;
+  return price ?? creditCost * creditUnitAmount;
+}
+
+/** The currency of a template: its own, else the usual one. */
+export function currencyOf(options: PricingOptions, { currency }: Pick<Template, 'currency'>): string {
+  return currency ?? options.currency;
 }
 
 /** Least amounts that Stripe charges, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
@@ -74,25 +82,27 @@ export function leastAmount(currency: string): number {
 }
 
 /** Refuses a price that the provider would not charge. BAD_USER_INPUT. */
-export function checkPrice(options: PricingOptions, template: Pick<Template, 'creditCost'>): void {
-  const { currency, creditUnitAmount } = options;
+export function checkPrice(options: PricingOptions, template: PricedTemplate): void {
+  const currency = currencyOf(options, template);
   const [amount, least] = [amountOf(options, template), leastAmount(currency)];
   if (amount === 0 || amount >= least) return;
-  const credits = Math.ceil(least / creditUnitAmount);
+  const isOwn = template.price !== null;
+  const field = isOwn ? 'price' : 'creditCost';
+  const remedy = isOwn ? least : `${Math.ceil(least / options.creditUnitAmount)} credits`;
   throw badInput(
-    'creditCost',
-    `creditCost: ${amount} ${currency} (minor units) is less than the payment provider charges, ${least}; take 0 or at least ${credits} credits`,
+    field,
+    `${field}: ${amount} ${currency} (minor units) is less than the payment provider charges, ${least}; take 0 or at least ${remedy}`,
   );
 }
 
 /** The provider's lookup key of a template's price: finds it again when its ids are lost. */
-export function lookupKeyOf({ currency }: PricingOptions, environment: string, { code }: Template): string {
-  return `${environment}:template:${code}:${currency}`;
+export function lookupKeyOf(options: PricingOptions, environment: string, template: Template): string {
+  return `${environment}:template:${template.code}:${currencyOf(options, template)}`;
 }
 
 /** A hash of everything the provider is told about a template; unchanged means nothing to update. */
 export function hashOf(options: PricingOptions, template: Template): string {
   const { name, description, isActive } = template;
-  const content = [name, description, isActive, amountOf(options, template), options.currency];
+  const content = [name, description, isActive, amountOf(options, template), currencyOf(options, template)];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

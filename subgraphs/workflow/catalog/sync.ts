@@ -12,7 +12,7 @@ import {
   type CatalogFinding,
   type FindingOptions,
 } from './findings.ts';
-import { amountOf, createAccountLookup, hashOf, lookupKeyOf } from './pricing.ts';
+import { amountOf, createAccountLookup, currencyOf, hashOf, lookupKeyOf } from './pricing.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
 /** Keeps templates in sync with products of the payment provider; lost ids are found again by lookup key. */
@@ -39,7 +39,7 @@ export interface CatalogSyncOptions extends FindingOptions {
 
 /** Creates the sync; without a provider it does nothing. */
 export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
-  const { provider, logger, currency } = options;
+  const { provider, logger } = options;
   const accountOf = createAccountLookup(provider);
   const inTurn = createSyncQueues(options, accountOf);
   return {
@@ -82,7 +82,7 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
     async priceOf(template): Promise<Price> {
       if (provider === null) throw notConfigured();
       const { priceId } = await inTurn(template, false);
-      return { priceId, amount: amountOf(options, template), currency };
+      return { priceId, amount: amountOf(options, template), currency: currencyOf(options, template) };
     },
   };
 }
@@ -145,7 +145,7 @@ async function writeEntry(
   const { code: templateCode, name, description, isActive } = template;
   const product = { templateCode, name, description, isActive };
   const amount = amountOf(options, template);
-  const { currency } = options;
+  const currency = currencyOf(options, template);
   const productId =
     entry?.productId ??
     (await catalog.createProduct({

@@ -84,11 +84,14 @@ export interface WorkflowPayment {
   ppSessionId: string | null;
   ppUrl: string | null;
   priceId: string;
+  promotionCodes: Generated<boolean>;
+  receipts: Generated<boolean>;
   refundDue: Generated<boolean>;
   start: JSONColumnType<StoredJson>;
   status: Generated<PaymentStatus>;
   successUrl: string | null;
   taskOwner: string;
+  tax: Generated<boolean>;
   templateCode: string;
   updatedAt: Generated<Timestamp>;
   userId: string;
@@ -168,6 +171,7 @@ export interface WorkflowTemplate {
   code: string;
   createdAt: Generated<Timestamp>;
   creditCost: Generated<number>;
+  currency: string | null;
   deletedAt: Timestamp | null;
   description: string | null;
   imageModel: string | null;
@@ -175,6 +179,7 @@ export interface WorkflowTemplate {
   isActive: Generated<boolean>;
   name: string;
   parameters: JSONColumnType<StoredJson>;
+  price: number | null;
   tags: Generated<string[]>;
   templateType: TemplateType;
   updatedAt: Generated<Timestamp>;

@@ -37,6 +37,16 @@ export interface Payment {
   readonly createdAt: Date;
 }
 
+/** What the payments of a list come to, in one currency and status. */
+export interface PaymentSum {
+  readonly currency: string;
+  readonly status: PaymentStatus;
+  readonly count: number;
+  /** Minor units. */
+  readonly amount: number;
+  readonly amountRefunded: number;
+}
+
 /** The reasons of refunds. */
 export const refundReasons = ['USER_REQUEST', 'TECHNICAL_ISSUE', 'DUPLICATE', 'FRAUDULENT'] as const;
 

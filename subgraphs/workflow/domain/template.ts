@@ -30,6 +30,10 @@ export interface Template {
   /** Name of what is executed; executions/workflows.ts knows them. */
   readonly workflow: string;
   readonly creditCost: number;
+  /** Minor units of an execution; null: the credits at the usual price of one. */
+  readonly price: number | null;
+  /** Lower case; null: the usual one. */
+  readonly currency: string | null;
   readonly version: string | null;
   readonly templateType: TemplateType;
   readonly tags: readonly string[];
@@ -49,6 +53,9 @@ export interface TemplateRequest {
   readonly description?: string | null | undefined;
   readonly workflow?: string | null | undefined;
   readonly creditCost?: number | null | undefined;
+  readonly price?: number | null | undefined;
+  /** Empty: the usual currency, and the usual price. */
+  readonly currency?: string | null | undefined;
   readonly version?: string | null | undefined;
   readonly templateType?: TemplateType | null | undefined;
   readonly tags?: readonly string[] | null | undefined;

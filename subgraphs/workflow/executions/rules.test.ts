@@ -11,6 +11,8 @@ const template: Template = {
   description: null,
   workflow: 'image',
   creditCost: 1,
+  price: null,
+  currency: null,
   version: null,
   templateType: 'IMAGE',
   tags: [],

@@ -3,6 +3,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { DB } from '../database/tables.ts';
 import type { ExecutionStatus } from '../domain/execution.ts';
+import type { RowFilter } from '../domain/page.ts';
 import type { PaymentStatus } from '../domain/payment.ts';
 
 /** The tables that are listed; they share the columns that this needs. */
@@ -17,6 +18,7 @@ export interface ListedRows {
   readonly owner: string | null;
   /** Rows for exactly this user; null for any. */
   readonly userId: string | null;
+  readonly filter?: RowFilter | undefined;
 }
 
 /** A page of such a list. */
@@ -76,12 +78,18 @@ function rowsOf(database: WorkflowDatabase, table: ListedTable) {
   return database.selectFrom(table as 'workflow.payments');
 }
 
-function isListed({ callerId, owner, userId }: ListedRows): RawBuilder<boolean> {
+/** The condition of rows that a list has. */
+export function isListed({ callerId, owner, userId, filter = {} }: ListedRows): RawBuilder<boolean> {
+  const { statuses, templateCode, createdAfter, createdBefore } = filter;
   const wanted = [
     sql`true`,
     ...(callerId === null ? [] : [isOf(callerId)]),
     ...(owner === null ? [] : [sql`owner = ${owner}`]),
     ...(userId === null ? [] : [sql`user_id = ${userId}`]),
+    ...(statuses === undefined ? [] : [sql`status = any(${statuses})`]),
+    ...(templateCode === undefined ? [] : [sql`template_code = ${templateCode}`]),
+    ...(createdAfter === undefined ? [] : [sql`created_at >= ${createdAfter}`]),
+    ...(createdBefore === undefined ? [] : [sql`created_at < ${createdBefore}`]),
   ];
   return sql<boolean>`(${sql.join(wanted, sql` and `)})`;
 }

@@ -9,7 +9,7 @@ import { beneficiaryOf } from '../executions/access.ts';
 import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
 import type { MediaClient } from '../executions/media-client.ts';
 import { withCallerErrors } from './failures.ts';
-import type { PayProvider } from './provider/pay-provider.ts';
+import type { CheckoutSwitches, PayProvider } from './provider/pay-provider.ts';
 import type { PaymentStore, StoredPayment } from './store.ts';
 
 /** Looks up the price of a template at the provider; creates it when it is missing. */
@@ -34,6 +34,7 @@ export interface CheckoutDependencies {
   readonly media: Pick<MediaClient, 'checkStart'>;
   readonly workflowNames: WorkflowNames;
   readonly provider: PayProvider;
+  readonly switches: CheckoutSwitches;
   /** PUBLIC_URL: the provider redirects browsers there. */
   readonly publicUrl: string;
   /** Throws BAD_USER_INPUT, naming the field, for an address that browsers may not be sent to. */
@@ -115,6 +116,7 @@ async function newPayment(
     priceId,
     expiresAt: new Date(Math.floor((Date.now() + OPEN_MS) / 1000) * 1000),
     ...pages,
+    ...dependencies.switches,
     buyerEmail: await emailFor(dependencies, caller, userId),
     idempotencyKey: key,
     fingerprint,
@@ -161,6 +163,7 @@ async function openAtProvider(
         payment.successUrl ?? `${publicUrl}/payment/success?session_id={CHECKOUT_SESSION_ID}&${query}`,
       cancelUrl: payment.cancelUrl ?? `${publicUrl}/payment/cancel?${query}`,
       email: payment.buyerEmail,
+      switches: payment,
       expiresAt: payment.expiresAt,
     }),
   );

@@ -125,6 +125,8 @@ async function apply(
         status: nextStatus(payment.status, state),
         ppSessionId: state.sessionId,
         ppPaymentIntentId: state.paymentIntentId,
+        // Taxes and promotion codes are part of what was paid.
+        ...(state.isPaid ? { amount: state.amount } : {}),
         amountRefunded: state.amountRefunded,
         disputed: state.isDisputed,
         ...(execution === null ? {} : { executionId: execution.id }),

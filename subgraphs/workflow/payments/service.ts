@@ -2,7 +2,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Payment, PaymentRefund, Refund } from '../domain/payment.ts';
+import type { Payment, PaymentRefund, PaymentSum, Refund } from '../domain/payment.ts';
 import { listPage } from '../lists/list-page.ts';
 import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
@@ -42,7 +42,7 @@ export interface PaymentService {
   /** The payment of an execution, when there is one the caller may read. */
   byExecution(caller: Caller, executionId: string): Promise<Payment | null>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
-  list(caller: Caller, request: PageRequest): Promise<Page<Payment>>;
+  list(caller: Caller, request: PageRequest): Promise<Page<Payment, PaymentSum>>;
   /** Processes a webhook event after verifying its signature. UNAUTHENTICATED, or the error that prevents processing. */
   receiveEvent(event: { readonly body: Buffer; readonly signature: string }): Promise<void>;
   /** The payment now, then at each change, until its status is final. NOT_FOUND before the first. */

@@ -2,8 +2,15 @@ import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowPayment } from '../database/tables.ts';
-import type { Payment, PaymentRefund } from '../domain/payment.ts';
-import { countRows, listRows, rowsBefore, type ListedPage, type ListedRows } from '../lists/listed-rows.ts';
+import type { Payment, PaymentRefund, PaymentSum } from '../domain/payment.ts';
+import {
+  countRows,
+  isListed,
+  listRows,
+  rowsBefore,
+  type ListedPage,
+  type ListedRows,
+} from '../lists/listed-rows.ts';
 
 /** The SQL of payments; no rules here. */
 export interface PaymentStore {
@@ -25,6 +32,8 @@ export interface PaymentStore {
   list(page: ListedPage): Promise<StoredPayment[]>;
   /** How many there are on all pages. */
   count(rows: ListedRows): Promise<number>;
+  /** What they come to on all pages, by currency and status. */
+  sums(rows: ListedRows): Promise<PaymentSum[]>;
   /** PENDING payments older than this, oldest first. */
   pendingSince(before: Date): AsyncIterable<StoredPayment>;
 }
@@ -64,8 +73,27 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     setSession: (id, session) => giveSession(database, id, session),
     list: (page) => listRows(database, 'workflow.payments', page),
     count: (rows) => countRows(database, 'workflow.payments', rows),
+    sums: (rows) => sumsOf(database, rows),
     pendingSince: (before) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),
   };
+}
+
+function sumsOf(database: WorkflowDatabase, rows: ListedRows): Promise<PaymentSum[]> {
+  return database
+    .selectFrom('workflow.payments')
+    .where(isListed(rows))
+    .select([
+      'currency',
+      'status',
+      sql<number>`count(*)::int`.as('count'),
+      // Sums may exceed an integer; a double holds them exactly up to 2^53.
+      sql<number>`sum(amount)::float8`.as('amount'),
+      sql<number>`sum(amount_refunded)::float8`.as('amountRefunded'),
+    ])
+    .groupBy(['currency', 'status'])
+    .orderBy('currency')
+    .orderBy('status')
+    .execute();
 }
 
 function giveSession(

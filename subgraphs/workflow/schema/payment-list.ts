@@ -1,16 +1,47 @@
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
 import type { Page } from '../domain/page.ts';
-import type { Payment as PaymentShape } from '../domain/payment.ts';
+import type { Payment as PaymentShape, PaymentSum as PaymentSumShape } from '../domain/payment.ts';
 import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
-import { Payment } from './payment.ts';
+import { Payment, PaymentStatus } from './payment.ts';
 import { User } from './user.ts';
+
+const PaymentSum = builder.objectRef<PaymentSumShape>('PaymentSum').implement({
+  description: 'What the payments of a list come to, in one currency and status.',
+  fields: (t) => ({
+    currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),
+    status: t.expose('status', { type: PaymentStatus, description: 'Where they stand.' }),
+    count: t.exposeInt('count', { description: 'How many there are.' }),
+    amount: t.exposeFloat('amount', { description: 'Their amounts together, in minor units.' }),
+    amountRefunded: t.exposeFloat('amountRefunded', {
+      description: 'What was given back of them, in minor units.',
+    }),
+  }),
+});
 
 const PaymentConnection = connection(Payment, {
   name: 'Payment',
-  itemsOf: ({ items }: Page<PaymentShape>) => items,
+  itemsOf: ({ items }: Page<PaymentShape, PaymentSumShape>) => items,
   countOf: ({ count }) => count(),
+});
+
+builder.objectField(PaymentConnection, 'sums', (t) =>
+  t.field({
+    type: [PaymentSum],
+    description: 'What the payments on all pages come to, by currency and status.',
+    resolve: async ({ sums }) => [...(await sums())],
+  }),
+);
+
+const PaymentFilter = builder.inputType('PaymentFilter', {
+  description: 'Which payments a list has; all that is given must hold.',
+  fields: (t) => ({
+    statuses: t.field({ type: [PaymentStatus], description: 'Those that stand so.' }),
+    templateCode: t.id({ description: 'Those of this template.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Those of then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Those of before then.' }),
+  }),
 });
 
 /** Cursors are ids of payments. */
@@ -27,12 +58,17 @@ builder.queryField('payments', (t) =>
     rule: 'owner',
     args: {
       userId: t.arg.id({ description: 'Only those that were bought for this user.' }),
+      filter: t.arg({ type: PaymentFilter, description: 'Only those that it fits.' }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
     },
-    resolve: async (_, { userId, first, after }, context) => {
+    resolve: async (_, { userId, filter, first, after }, context) => {
       const page = { first: boundedFirst(first, 1000), after: cursorOf(after) };
-      const request = { userId: await namedUser(context, userId), ...page };
+      const request = {
+        userId: await namedUser(context, userId),
+        filter: givenMembers(filter ?? {}),
+        ...page,
+      };
       return context.services.payments.list(context.caller, request);
     },
   }),

@@ -13,7 +13,8 @@ import { Execution } from './execution.ts';
 import { Template, templateOf } from './template.ts';
 import { User } from './user.ts';
 
-const PaymentStatus = builder.enumType('PaymentStatus', {
+/** Where a payment stands. */
+export const PaymentStatus = builder.enumType('PaymentStatus', {
   description: 'Where a payment stands, by what the payment provider says.',
   values: {
     PENDING: { description: 'Not paid yet, or a bank takes its time.' },

@@ -12,6 +12,12 @@ const sharedFields = (t: InputFields) => ({
       'What is executed: image, video, comfy:<name> of a bundled comfy workflow, or a name of WORKFLOW_NAMES; by its type when absent.',
   }),
   creditCost: t.int({ description: 'Price of one execution in credits; 0 when never given.' }),
+  price: t.int({
+    description: 'Price of one execution in minor units of its currency, in place of that of its credits.',
+  }),
+  currency: t.string({
+    description: 'ISO 4217, in place of the usual one; an empty text takes an own price and currency back.',
+  }),
   version: t.string({ description: 'Dotted version text.' }),
   templateType: t.field({ type: TemplateType, description: 'What it makes; IMAGE when never given.' }),
   tags: t.stringList({ description: 'Words to find it by.' }),

@@ -21,6 +21,14 @@ export const Template = builder.objectRef<TemplateShape>('Template').implement({
     description: t.exposeString('description', { nullable: true, description: 'What it does, for people.' }),
     workflow: t.exposeString('workflow', { description: 'Name of the workflow that is executed.' }),
     creditCost: t.exposeInt('creditCost', { description: 'Price of one execution in credits.' }),
+    price: t.exposeInt('price', {
+      nullable: true,
+      description: 'Price of one execution in minor units of its currency; null: that of its credits.',
+    }),
+    currency: t.exposeString('currency', {
+      nullable: true,
+      description: 'Lower-case ISO 4217; null: the usual one (PP_CURRENCY).',
+    }),
     version: t.exposeString('version', { nullable: true, description: 'Dotted version text.' }),
     templateType: t.expose('templateType', { type: TemplateType, description: 'What it makes.' }),
     tags: t.stringList({ description: 'Words to find it by.', resolve: ({ tags }) => [...tags] }),

@@ -17,6 +17,7 @@ const MAX_TEXT = 5_000;
 const MAX_TAGS = 50;
 const MAX_TAG = 100;
 const MAX_COST = 1_000_000;
+const MAX_PRICE = 99_999_999;
 
 /** The default workflow by template type. */
 const DEFAULT_WORKFLOWS: Readonly<Record<TemplateType, string>> = { IMAGE: 'image', VIDEO: 'video' };
@@ -45,6 +46,8 @@ export function newTemplate(request: TemplateRequest, names: WorkflowNames): New
     description: request.description ?? '',
     workflow,
     creditCost: request.creditCost ?? 0,
+    price: request.price ?? null,
+    currency: request.currency?.toLowerCase() || null,
     version: request.version ?? '1.0.0',
     templateType: type,
     tags: tags ?? [],
@@ -71,6 +74,7 @@ export function changedTemplate(template: Template, change: TemplateChange, name
     name: change.name ?? template.name,
     description: change.description ?? template.description,
     creditCost: change.creditCost ?? template.creditCost,
+    ...ownPriceOf(template, change),
     isActive: change.isActive ?? template.isActive,
     version: change.version ?? template.version,
     tags: change.tags ?? template.tags,
@@ -80,6 +84,12 @@ export function changedTemplate(template: Template, change: TemplateChange, name
     workflow,
     parameters: isOtherKind ? parametersOf(workflow, names) : template.parameters,
   };
+}
+
+/** An empty currency takes both back: the template then costs its credits. */
+function ownPriceOf(template: Template, { price, currency }: TemplateChange) {
+  if (currency === '') return { price: price ?? null, currency: null };
+  return { price: price ?? template.price, currency: currency?.toLowerCase() ?? template.currency };
 }
 
 /** The parameters of a graph are known to media only. */
@@ -93,25 +103,34 @@ function isGraph(workflow: string, names: WorkflowNames): boolean {
 
 function problemsOf(change: TemplateChange): readonly Problem[] {
   const { name, description, creditCost } = change;
-  const isCost =
-    creditCost === null ||
-    creditCost === undefined ||
-    (Number.isInteger(creditCost) && creditCost >= 0 && creditCost <= MAX_COST);
   return [
     ...(typeof name === 'string' && name.trim() === ''
       ? [{ field: 'name', message: 'name must not be empty' }]
       : []),
     ...textProblems('name', name, MAX_NAME),
     ...textProblems('description', description, MAX_TEXT),
-    ...(isCost
-      ? []
-      : [{ field: 'creditCost', message: `creditCost must be a whole number from 0 to ${MAX_COST}` }]),
+    ...amountProblems('creditCost', creditCost, MAX_COST),
+    ...amountProblems('price', change.price, MAX_PRICE),
+    ...currencyProblems(change.currency),
     ...tagProblems(change.tags ?? []),
     ...textProblems('version', change.version, MAX_NAME),
     ...textProblems('workflow', change.workflow, MAX_NAME),
     ...textProblems('imageModel', change.imageModel, MAX_NAME),
     ...textProblems('imagePrompt', change.imagePrompt, MAX_TEXT),
   ];
+}
+
+function amountProblems(field: string, amount: number | null | undefined, most: number): readonly Problem[] {
+  if (amount === null || amount === undefined) return [];
+  if (Number.isInteger(amount) && amount >= 0 && amount <= most) return [];
+  return [{ field, message: `${field} must be a whole number from 0 to ${most}` }];
+}
+
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+function currencyProblems(currency: string | null | undefined): readonly Problem[] {
+  if (!currency || CURRENCIES.has(currency.toUpperCase())) return [];
+  return [{ field: 'currency', message: 'currency must be an ISO 4217 code such as eur' }];
 }
 
 function textProblems(field: string, text: string | null | undefined, longest: number): readonly Problem[] {

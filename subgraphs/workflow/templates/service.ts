@@ -22,7 +22,7 @@ export interface TemplateServiceOptions {
   /** Throws BAD_USER_INPUT for a workflow or model that is not known here, UNAVAILABLE while that can't be asked. */
   readonly checkRunnable: (template: Template) => Promise<void>;
   /** Throws BAD_USER_INPUT for a price that the payment provider would not charge. */
-  readonly checkPrice: (template: Pick<Template, 'creditCost'>) => void;
+  readonly checkPrice: (template: Pick<Template, 'creditCost' | 'price' | 'currency'>) => void;
 }
 
 /** Creates the service (documented in domain/template.ts). */
@@ -55,7 +55,7 @@ export function createTemplateService(
       const [template] = await store.byCodes([code], { withDeleted: false });
       if (template === undefined) throw notFound('template', code);
       const wanted = changedTemplate(template, change, workflowNames);
-      if (wanted.creditCost !== template.creditCost) checkPrice(wanted);
+      if (isOtherPrice(template, wanted)) checkPrice(wanted);
       if (wanted.workflow !== template.workflow || wanted.imageModel !== template.imageModel) {
         await checkRunnable(wanted);
       }
@@ -70,6 +70,10 @@ export function createTemplateService(
     },
     importBundled: ({ again } = { again: false }) => importBundled(store, again),
   };
+}
+
+function isOtherPrice(template: Template, wanted: Template): boolean {
+  return (['creditCost', 'price', 'currency'] as const).some((name) => wanted[name] !== template[name]);
 }
 
 /** Only what is another value is written, so that two changes at once keep each other's. */
@@ -103,7 +107,7 @@ function unlessTaken(error: unknown): null {
 }
 
 function bundledTemplate(entry: (typeof bundled)[number]): NewTemplate {
-  return { ...entry, templateType: typeOf(entry.templateType) };
+  return { ...entry, price: null, currency: null, templateType: typeOf(entry.templateType) };
 }
 
 function typeOf(word: string): TemplateType {

@@ -120,6 +120,43 @@ describe('POST /payment/checkout/{templateCode}', () => {
   });
 });
 
+describe('GET /payment/sales', () => {
+  it('is what fits the filter, with sums, as JSON and as a table, page by page', async () => {
+    const userId = `=${'x'.repeat(8)}`;
+    const before = new Date().toISOString();
+    await buy({ userId, metadata: { prompt: 'a' } });
+    const { body: bought } = await buy({ userId, metadata: { prompt: 'b' } });
+    const { paymentId, sessionId } = bought.data;
+    await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
+    const sales = (query: string) => get(`/payment/sales?userId=${encodeURIComponent(userId)}${query}`);
+    const all = (await sales(`&templateCode=poster&from=${before}`)).body.data;
+    const price = all.payments[0].amount;
+    expect([all.total, all.payments.length, all.sums]).toEqual([
+      2,
+      2,
+      [
+        { currency: 'usd', status: 'completed', count: 1, amount: price, refundedAmount: 0 },
+        { currency: 'usd', status: 'pending', count: 1, amount: price, refundedAmount: 0 },
+      ],
+    ]);
+    expect((await sales('&status=completed')).body.data.payments).toMatchObject([{ id: paymentId }]);
+    expect((await sales('&templateCode=clip')).body.data).toEqual({ payments: [], total: 0, sums: [] });
+    expect((await sales(`&to=${before}`)).body.data.total).toBe(0);
+    expect(await sales('&from=yesterday')).toEqual(refusal(400, ['from']));
+
+    const table = await fetch(
+      `${kiln.url}/payment/sales?userId=${encodeURIComponent(userId)}&format=csv&limit=1`,
+    );
+    expect(table.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, row] = (await table.text()).split('\r\n');
+    expect(head).toBe('id,createdAt,status,templateCode,userId,amount,refundedAmount,currency,executionId');
+    expect(row).toContain(`${paymentId},`);
+    expect(row).toContain(`,completed,poster,'${userId},${price},0,usd,`);
+    const [, next = ''] = /<(.*)>; rel="next"/.exec(table.headers.get('link') ?? '') ?? [];
+    expect((await (await fetch(next)).text()).split('\r\n')[1]).toContain(',pending,');
+  });
+});
+
 describe('GET /payment/history', () => {
   it('is newest first, whole or in parts', async () => {
     const first = await opened();

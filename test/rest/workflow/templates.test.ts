@@ -41,11 +41,49 @@ describe('GET /templates', () => {
       name: 'Mine',
       description: 'What.',
       creditCost: 3,
+      price: null,
+      currency: null,
       templateType: 'VIDEO',
       isActive: true,
       tags: ['a', 'b'],
     });
     expect(await codesOf()).toEqual(expect.arrayContaining(['clip', 'poster', 'sketch']));
+  });
+});
+
+describe('a price', () => {
+  it('that the payment provider would not charge is refused when the template is saved', async () => {
+    const cheap = { code: `t-${randomUUID()}`, name: 'Cheap' };
+    expect(await post('/templates', { ...cheap, price: 49 })).toEqual(refusal(400, ['price']));
+    const pence = await post('/templates', { ...cheap, price: 29, currency: 'GBP' });
+    expect([pence.status, pence.body.message]).toEqual([
+      400,
+      'price: 29 gbp (minor units) is less than the payment provider charges, 30; take 0 or at least 30',
+    ]);
+    expect(await post('/templates', { ...cheap, currency: 'xxy' })).toEqual(refusal(400, ['currency']));
+    expect(await post('/templates', { ...cheap, price: -1 })).toEqual(refusal(400, ['price']));
+    // One credit is 100 minor units: too little in Hong Kong dollars.
+    expect(await post('/templates', { ...cheap, creditCost: 1, currency: 'hkd' })).toEqual(
+      refusal(400, ['creditCost']),
+    );
+    expect(await get(`/templates/get/${cheap.code}`)).toEqual(refusal(404));
+    const code = await made({ creditCost: 1 });
+    expect(await put(`/templates/update/${code}`, { price: 10 })).toEqual(refusal(400, ['price']));
+  });
+
+  it('and a currency of its own hold in place of the usual ones, until they are taken back', async () => {
+    const code = await made({ creditCost: 2, price: 777, currency: 'EUR' });
+    const sold = async () => {
+      const { body } = await post(`/payment/checkout/${code}`, { userId: 'u', metadata: { prompt: 'x' } });
+      const { amount, currency } = (await get(`/payment/${body.data.paymentId}`)).body.data;
+      return [amount, currency];
+    };
+    expect((await get(`/templates/get/${code}`)).body.data).toMatchObject({ price: 777, currency: 'eur' });
+    expect(await sold()).toEqual([777, 'eur']);
+    await put(`/templates/update/${code}`, { price: 888 });
+    expect(await sold()).toEqual([888, 'eur']);
+    await put(`/templates/update/${code}`, { currency: '' });
+    expect(await sold()).toEqual([200, 'usd']);
   });
 });
 
@@ -58,6 +96,8 @@ describe('POST /templates', () => {
         name: 'Mine',
         description: '',
         creditCost: 0,
+        price: null,
+        currency: null,
         templateType: 'IMAGE',
         workflow: 'image',
         isActive: true,
@@ -156,7 +196,7 @@ describe('a template', () => {
 
   it('says so when nothing was changed', async () => {
     const code = await made();
-    for (const nothing of [{}, { price: 5 }]) {
+    for (const nothing of [{}, { cost: 5 }]) {
       const { status, body } = await put(`/templates/update/${code}`, nothing);
       expect([status, body.data.updated]).toEqual([200, false]);
       expect(body.message).toContain('imagePrompt');

@@ -48,7 +48,19 @@ interface NewCheckout {
   readonly cancelUrl: string;
   /** Filled in on the page; null leaves it to the buyer. */
   readonly email?: string | null;
+  /** Absent: none of it. */
+  readonly switches?: Partial<CheckoutSwitches>;
   readonly expiresAt: Date;
+}
+
+/** What a checkout offers beyond paying. */
+export interface CheckoutSwitches {
+  /** A receipt with a paid invoice goes to the buyer by e-mail. */
+  readonly receipts: boolean;
+  /** Taxes are computed and added by the provider. */
+  readonly tax: boolean;
+  /** Buyers may enter a promotion code. */
+  readonly promotionCodes: boolean;
 }
 
 interface NewRefund {

@@ -91,6 +91,7 @@ async function createCheckout(
   request: Parameters<PayProvider['createCheckout']>[0],
 ) {
   const { paymentId, priceId, templateCode, userId } = request;
+  const { receipts, tax, promotionCodes } = request.switches ?? {};
   const metadata = {
     app: 'kiln',
     payment_id: paymentId,
@@ -108,6 +109,9 @@ async function createCheckout(
       success_url: request.successUrl,
       cancel_url: request.cancelUrl,
       ...(request.email ? { customer_email: request.email } : {}),
+      ...(receipts ? { invoice_creation: { enabled: true } } : {}),
+      ...(tax ? { automatic_tax: { enabled: true } } : {}),
+      ...(promotionCodes ? { allow_promotion_codes: true } : {}),
       expires_at: Math.floor(request.expiresAt.getTime() / 1000),
     },
     { idempotencyKey: `${environment}:checkout:${paymentId}` },

@@ -1,0 +1,116 @@
+import { AppError } from '../../platform/errors.ts';
+import { Sales, type SalesPage } from '../documents/workflow/payment.ts';
+import { done } from '../replies/workflow-envelope.ts';
+import { route } from '../route/define-route.ts';
+import { query } from '../route/params.ts';
+import { pick } from '../schemas/json-schema.ts';
+import { paymentData } from './shared/payment-data.ts';
+import { paymentSchemas, salesSchemas } from './shared/response-schemas.ts';
+
+/** The sales of everybody, for administrators: as JSON, or as a table for a spreadsheet. */
+
+const extension = { optional: true, extension: true } as const;
+const STATUSES = ['pending', 'completed', 'failed', 'cancelled', 'refunded'] as const;
+const MOST = 1_000;
+
+/** GET /payment/sales. */
+export const sales = route(Sales)({
+  method: 'GET',
+  path: '/payment/sales',
+  summary:
+    'Lists the payments of everybody, newest first, with what they come to; as CSV with `format=csv`. The header Link names the next page.',
+  extension: true,
+  rule: 'admin',
+  otherTypes: ['text/csv'],
+  params: {
+    status: query.choice(STATUSES, extension),
+    templateCode: query.text(extension),
+    userId: query.text(extension),
+    from: query.text(extension),
+    to: query.text(extension),
+    limit: query.integer({ ...extension, minimum: 1, maximum: MOST }),
+    after: query.text(extension),
+    format: query.choice(['json', 'csv'], extension),
+  },
+  headers: { 'Cache-Control': 'no-store' },
+  fieldNames: { createdAfter: 'from', createdBefore: 'to', first: 'limit' },
+  variables: ({ status, templateCode, userId, from, to, limit, after }) => ({
+    userId,
+    filter: {
+      ...(status === undefined ? {} : { statuses: [upperCase(status)] }),
+      templateCode,
+      createdAfter: timeOf('from', from),
+      createdBefore: timeOf('to', to),
+    },
+    first: limit ?? MOST,
+    after,
+  }),
+  dataSchema: salesSchemas.sales,
+  reply: ({ payments }) =>
+    done('success', {
+      payments: payments.edges.map(({ node }) => pick(paymentSchemas.payment, paymentData(node))),
+      total: payments.totalCount,
+      sums: payments.sums.map(({ status, amountRefunded, ...sum }) => {
+        return { ...sum, status: status.toLowerCase(), refundedAmount: amountRefunded };
+      }),
+    }),
+  head: ({ payments }, { input, request, settings }) => ({
+    headers: linkTo(payments, { rawQuery: request.rawQuery, publicUrl: settings.publicUrl }),
+    ...(input.format === 'csv' ? { page: csvOf(payments), pageType: 'text/csv' as const } : {}),
+  }),
+});
+
+function upperCase<Word extends string>(word: Word): Uppercase<Word> {
+  return word.toUpperCase() as Uppercase<Word>;
+}
+
+/** A day begins at midnight UTC. */
+function timeOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const time = isDate ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  const message = `${name} must be a day or a time, such as 2026-11-01 or 2026-11-01T08:00:00Z`;
+  throw new AppError('BAD_USER_INPUT', message, { field: name, problems: [{ field: name, message }] });
+}
+
+interface Place {
+  readonly rawQuery: string;
+  readonly publicUrl: string;
+}
+
+/** The next page, as RFC 8288 names it. */
+function linkTo({ pageInfo }: SalesPage, { rawQuery, publicUrl }: Place): Readonly<Record<string, string>> {
+  if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return {};
+  const next = new URLSearchParams(rawQuery);
+  next.set('after', pageInfo.endCursor);
+  return { Link: `<${publicUrl}/payment/sales?${next}>; rel="next"` };
+}
+
+const COLUMNS = [
+  'id',
+  'createdAt',
+  'status',
+  'templateCode',
+  'userId',
+  'amount',
+  'refundedAmount',
+  'currency',
+  'executionId',
+] as const;
+
+/** A table by RFC 4180. */
+function csvOf({ edges }: SalesPage): string {
+  const rows = edges.map(({ node }) => {
+    const payment = paymentData(node);
+    return COLUMNS.map((name) => cellOf(payment[name]));
+  });
+  return [COLUMNS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+/** Callers choose user ids: one that a spreadsheet would take for a formula gets an apostrophe. */
+function cellOf(value: string | number | null): string {
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value ?? '') ? `'${value}` : (value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
