@@ -84,7 +84,7 @@ function linkTo({ pageInfo }: SalesPage, { rawQuery, publicUrl }: Place): Readon
   if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return {};
   const next = new URLSearchParams(rawQuery);
   next.set('after', pageInfo.endCursor);
-  return { Link: `<${publicUrl}/payment/sales?${next}>; rel="next"` };
+  return { Link: `<${publicUrl}/payment/sales?${next.toString()}>; rel="next"` };
 }
 
 const COLUMNS = [
