@@ -4,7 +4,6 @@ import {
   browserOrigin,
   bucketName,
   comfyuiAddress,
-  currency,
   hostAndPort,
   httpAddress,
   list,
@@ -17,6 +16,7 @@ import {
   integer,
   oneOf,
 } from './formats.ts';
+import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
@@ -246,29 +246,7 @@ export const settings = {
     'secrets of the webhook to PUBLIC_URL/payment/webhook, separated by commas; several while they rotate',
     '',
   ),
-  PP_LIVE: setting(trueOrFalse, 'true allows a live key of Stripe, which charges real money', 'false'),
-  PP_CURRENCY: setting(currency, 'currency of the prices', 'usd'),
-  PP_CREDIT_UNIT_AMOUNT: setting(
-    integer(1, 1_000_000),
-    'price of one credit in minor units of the currency',
-    '100',
-  ),
-  PP_RECEIPTS: setting(
-    trueOrFalse,
-    'true lets Stripe send a receipt with a paid invoice to every buyer',
-    'false',
-  ),
-  PP_TAX: setting(
-    trueOrFalse,
-    'true lets Stripe compute taxes and add them; its account needs Stripe Tax',
-    'false',
-  ),
-  PP_PROMOTION_CODES: setting(trueOrFalse, 'true lets buyers enter promotion codes at the checkout', 'false'),
-  PP_AUTO_REFUND: setting(
-    trueOrFalse,
-    'true refunds a payment when its execution fails, unless moderation refused it or it was cancelled',
-    'true',
-  ),
+  ...paymentSettings,
   SANDBOX_AUTO_PAY: optional(
     trueOrFalse,
     'true lets a success call pay its checkout at the sandbox first; false requires the hosted page',
