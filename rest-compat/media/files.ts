@@ -23,7 +23,7 @@ export const files: Section = {
     }),
     upload({ path: '/api/file/upload', deprecated: true, cdn: false }),
     upload({ path: '/api/file/upload/s3', cdn: true }),
-    healthRoute('/api/file/health'),
+    healthRoute('/api/file/health', { parts: ['database', 'files'] }),
   ],
 };
 

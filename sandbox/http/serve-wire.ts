@@ -28,6 +28,7 @@ export async function serveWire(
   response: ServerResponse,
 ): Promise<void> {
   const { wire, faults } = options;
+  for (const [name, value] of Object.entries(wire.headers?.() ?? {})) response.setHeader(name, value);
   const body = await readBody(request, options.maxBodyBytes);
   const hangUp = new AbortController();
   response.once('close', () => hangUp.abort(new Error('the caller hung up')));

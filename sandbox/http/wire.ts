@@ -21,6 +21,8 @@ export interface Wire {
   readonly upgrade?: (upgrade: WireUpgrade) => void;
   /** Called by the fault `node-down`: closes all connections. */
   readonly cutOff?: () => void;
+  /** Headers of every answer, such as the id of the request. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** An HTTP error in the upstream's format; with 429 also the seconds to wait, for wires that have them in the body. */
   readonly refuse: (status: 404 | 413 | 429 | 500, message: string, retryAfter?: number) => Answer;
 }

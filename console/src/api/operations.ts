@@ -84,6 +84,7 @@ export type ImageInput = {
   readonly prompt: string;
   readonly negativePrompt?: string | null | undefined;
   readonly images?: ReadonlyArray<MediaInput> | null | undefined;
+  readonly mask?: MediaInput | null | undefined;
   readonly aspectRatio?: string | null | undefined;
   readonly resolution?: string | null | undefined;
   readonly count?: number | null | undefined;

@@ -7,10 +7,15 @@ interface HealthOptions {
   readonly deprecated?: true;
   /** Generators of the section: it is not available when none of them is. Absent: it needs none. */
   readonly generators?: readonly string[];
+  /** Parts that the section can do nothing without: it is not available while one of them is away. */
+  readonly parts?: readonly string[];
 }
 
 /** A section's health operation: the parts that all need, and the section's own generators. */
-export function healthRoute(path: string, { generators = [], ...options }: HealthOptions = {}): Route {
+export function healthRoute(
+  path: string,
+  { generators = [], parts = [], ...options }: HealthOptions = {},
+): Route {
   return route(Health)({
     method: 'GET',
     path,
@@ -22,8 +27,12 @@ export function healthRoute(path: string, { generators = [], ...options }: Healt
       const states = Object.fromEntries(own.map(({ generator, state }) => [generator, state]));
       const data = { ...facts, checks: { ...(checks as object), ...states } };
       const isAway = generators.length > 0 && own.every(({ state }) => state === 'not available');
-      if (!isAway) return success(data, 'the service is running');
-      return { status: false, data, msg: `not available here: ${generators.join(', ')}` };
+      if (isAway) return { status: false, data, msg: `not available here: ${generators.join(', ')}` };
+      const lost = parts.filter(
+        (part) => (checks as Readonly<Record<string, unknown>>)[part] === 'unavailable',
+      );
+      if (lost.length === 0) return success(data, 'the service is running');
+      return { status: false, data, msg: `not available now: ${lost.join(', ')}` };
     },
   });
 }

@@ -16,8 +16,18 @@ export function invalid(loc: readonly (string | number)[], msg: string, type: st
   return json({ detail: [{ loc: ['body', ...loc], msg, type, url }] }, 422, { 'x-fal-retryable': 'false' });
 }
 
+/** The type of a refusal that has no other. */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  429: 'rate_limit_exceeded',
+  500: 'internal_error',
+  504: 'request_timeout',
+};
+
 /** A refusal or failure of the platform. */
 export function platformError(status: number, detail: string, type?: string): Answer {
-  const named = type === undefined ? {} : { error_type: type };
-  return json({ detail, ...named }, status, type === undefined ? {} : { 'x-fal-error-type': type });
+  const named = type ?? TYPES[status];
+  const isNamed = named !== undefined;
+  const body = { detail, ...(isNamed && { error_type: named }) };
+  return json(body, status, isNamed ? { 'x-fal-error-type': named } : {});
 }

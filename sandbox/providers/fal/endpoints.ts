@@ -57,6 +57,11 @@ export const ENDPOINTS: readonly FalEndpoint[] = [
     }),
   },
   {
+    path: '/fal-ai/flux-pro/v1/fill',
+    operation: 'image',
+    input: z.looseObject({ prompt, image_url: address, mask_url: address, num_images: count, seed }),
+  },
+  {
     path: `${KLING}/text-to-video`,
     operation: 'video',
     input: kling.extend({ aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9') }),

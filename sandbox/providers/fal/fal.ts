@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -49,9 +49,15 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
   const wire: Wire = {
     name: FAL,
     mount: 'fal',
+    headers: () => ({ 'x-fal-request-id': randomUUID() }),
     authorize: (request) => openDoor(request, secret),
     refuse: (status, message) => platformError(status, message),
-    routes: [results.route, ...submitRoutes({ runner, journal, views }), ...requestRoutes(runner, views)],
+    routes: [
+      results.route,
+      ...submitRoutes({ runner, journal, views }),
+      ...directRoutes({ runner, journal, views }),
+      ...requestRoutes(runner, views),
+    ],
   };
   const storage = createFalStorage({
     journal,
@@ -80,6 +86,21 @@ function submitRoutes(parts: Parameters<typeof submit>[0]): WireRoute[] {
     path: endpoint.path,
     operation: endpoint.operation,
     handle: (request, fault) => submit(parts, endpoint, request, fault),
+  }));
+}
+
+/** fal.run: the same endpoints below /run, answered when the work has ended. */
+function directRoutes(parts: Parameters<typeof submit>[0]): WireRoute[] {
+  return ENDPOINTS.map((endpoint) => ({
+    method: 'POST',
+    path: `/run${endpoint.path}`,
+    operation: 'run',
+    handle: async (request, fault) => {
+      const started = await submit(parts, endpoint, request, fault);
+      if (started.status !== 200 || typeof started.body !== 'string') return started;
+      const { request_id: id } = JSON.parse(started.body) as { readonly request_id: string };
+      return parts.views.result(await parts.runner.ended(id, request.signal), request.baseUrl);
+    },
   }));
 }
 

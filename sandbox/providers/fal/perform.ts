@@ -3,6 +3,7 @@ import type { ImageRequest } from '../../studio/types/studio.ts';
 import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
+import { withMask } from '../shared/mask.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
@@ -28,7 +29,13 @@ export async function perform(
   const fields = askedOf(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
-    return renderPictures(workshop, { id: job.id, count, onPreview }, imageRequest(fields, pictures), signal);
+    const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
+    return renderPictures(
+      withMask(workshop, { picture, mask }),
+      { id: job.id, count, onPreview },
+      imageRequest(fields, pictures),
+      signal,
+    );
   }
   const [firstFrame, lastFrame] = pictures;
   const shape = textOf(fields['aspect_ratio']);

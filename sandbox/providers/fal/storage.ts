@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import type { Logger } from '../../../platform/process/logger.ts';
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest } from '../../http/wire.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
@@ -42,23 +42,35 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
     mount: 'fal-rest',
     refuse: (status, message) => platformError(status, message),
     routes: [
-      {
+      ...['/storage/upload/initiate', '/storage/upload/initiate-multipart'].map((path): WireRoute => ({
         method: 'POST',
-        path: '/storage/upload/initiate',
+        path,
         operation: 'initiate',
         handle: (request) => initiate(runner, secret, request),
+      })),
+      {
+        method: 'GET',
+        path: '/files/:id',
+        operation: 'file',
+        handle: (request) => fetchFile(runner, journal, request),
+      },
+      {
+        method: 'PUT',
+        path: '/upload/:id/:part',
+        operation: 'put',
+        handle: (request) => putPart(runner, journal, request),
+      },
+      {
+        method: 'POST',
+        path: '/upload/:id/complete',
+        operation: 'complete',
+        handle: (request) => complete(runner, journal, request),
       },
       {
         method: 'PUT',
         path: '/upload/:id',
         operation: 'put',
         handle: (request) => put(runner, journal, request),
-      },
-      {
-        method: 'GET',
-        path: '/files/:id',
-        operation: 'file',
-        handle: (request) => fetchFile(runner, journal, request),
       },
       {
         method: 'GET',
@@ -91,6 +103,34 @@ async function put(runner: JobRunner, journal: Journal, request: WireRequest): P
   const { id = '' } = request.params;
   if (runner.get(id) === null) return empty(403);
   await journal.writePicture(`${id}-input-0`, request.body);
+  return empty(200);
+}
+
+/** Parts are numbered from 1. */
+const partOf = (id: string, part: number) => `${id}-part-${part}`;
+const MAX_PARTS = 1_000;
+
+async function putPart(runner: JobRunner, journal: Journal, { params, body }: WireRequest): Promise<Answer> {
+  const { id = '' } = params;
+  const part = Number(params['part']);
+  if (runner.get(id) === null) return empty(403);
+  if (!(part >= 1 && part <= MAX_PARTS)) return empty(400);
+  await journal.writePicture(partOf(id, part), body);
+  const etag = createHash('md5').update(body).digest('hex');
+  return json({ partNumber: part, etag });
+}
+
+async function complete(runner: JobRunner, journal: Journal, request: WireRequest): Promise<Answer> {
+  const { id = '' } = request.params;
+  if (runner.get(id) === null) return empty(403);
+  const named: unknown = jsonObject(request)?.['parts'];
+  const numbers = (Array.isArray(named) ? named : []).map((part: { readonly partNumber?: unknown }) =>
+    Number(part.partNumber),
+  );
+  const parts = await Promise.all(numbers.map((part) => journal.readPicture(partOf(id, part))));
+  if (parts.length === 0 || parts.includes(null))
+    return platformError(400, 'A part of the upload is missing');
+  await journal.writePicture(`${id}-input-0`, Buffer.concat(parts.filter((part) => part !== null)));
   return empty(200);
 }
 

@@ -50,6 +50,7 @@ export async function submit(
     path,
     // Pictures are stored as files; the rest of the input is stored as it is.
     requested: withoutPictures(parsed.data, PICTURE_FIELDS),
+    hasMask: parsed.data['mask_url'] !== undefined,
     webhook: request.query.get('fal_webhook'),
     pictures: await storeInputs(journal, id, inputs.pictures),
   };
@@ -64,4 +65,4 @@ function tooMany(): Answer {
   return platformError(429, 'Too many requests: the queue of this key is full');
 }
 
-const PICTURE_FIELDS = ['image_url', 'image_urls', 'tail_image_url', 'end_image_url'];
+const PICTURE_FIELDS = ['image_url', 'image_urls', 'tail_image_url', 'end_image_url', 'mask_url'];

@@ -16,10 +16,14 @@ import { exhausted, googleError, invalid, noFile } from './errors.ts';
 export interface Files {
   /** POST /upload/v1beta/files: starts an upload. */
   begin(request: WireRequest): Answer;
-  /** POST to an upload's URL: the bytes, in one piece. */
+  /** POST to an upload's URL: the bytes, whole or in chunks. */
   finish(request: WireRequest, fault: Fault | null): Promise<Answer>;
   /** GET /v1beta/files/{id}. */
   show(request: WireRequest, fault: Fault | null): Promise<Answer>;
+  /** GET /v1beta/files: newest first, in pages. */
+  list(request: WireRequest): Answer;
+  /** DELETE /v1beta/files/{id}. */
+  remove(request: WireRequest): Promise<Answer>;
   /** The journal's name of the file at a URL, or why it can't be used. */
   contentOf(uri: string): { readonly name: string } | { readonly answer: Answer };
 }
@@ -28,6 +32,8 @@ interface Announced {
   readonly displayName: string | null;
   readonly mimeType: string;
   readonly bytes: number;
+  /** What has come so far. */
+  readonly chunks: readonly Buffer[];
 }
 
 const KEPT_MS = 48 * 3_600_000;
@@ -53,6 +59,13 @@ export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
       const file = fileOf(shelf, id);
       return file === null ? noFile(id) : json(fileJson(file, baseUrl));
     },
+    list: (request) => list(shelf, request),
+    async remove({ params }) {
+      const { id = '' } = params;
+      if (fileOf(shelf, id) === null) return noFile(id);
+      await shelf.runner.forget(id);
+      return json({});
+    },
     contentOf(uri) {
       const id = /\/files\/([\w-]+)$/.exec(uri)?.[1] ?? '';
       const file = fileOf(shelf, id);
@@ -63,6 +76,14 @@ export function createFiles(parts: Omit<Shelf, 'begun'>): Files {
       return { answer: googleError('FAILED_PRECONDITION', message) };
     },
   };
+}
+
+function list(shelf: Shelf, { query, baseUrl }: WireRequest): Answer {
+  const size = Math.min(100, Number(query.get('pageSize') ?? 10) || 10);
+  const from = Number(query.get('pageToken') ?? 0) || 0;
+  const all = shelf.runner.list().filter(({ id }) => fileOf(shelf, id) !== null);
+  const files = all.slice(from, from + size).map((file) => fileJson(file, baseUrl));
+  return json({ files, ...(from + size < all.length && { nextPageToken: String(from + size) }) });
 }
 
 function fileOf({ runner }: Shelf, id: string): Job | null {
@@ -80,7 +101,7 @@ function begin({ begun }: Shelf, request: WireRequest): Answer {
   }
   const uploadId = randomUUID();
   const bytes = Number(headers['x-goog-upload-header-content-length']);
-  begun.set(uploadId, { mimeType, bytes, displayName: displayNameOf(request) });
+  begun.set(uploadId, { mimeType, bytes, displayName: displayNameOf(request), chunks: [] });
   const [oldest] = begun.keys();
   if (begun.size > MAX_BEGUN && oldest !== undefined) begun.delete(oldest);
   return json({}, 200, {
@@ -91,18 +112,35 @@ function begin({ begun }: Shelf, request: WireRequest): Answer {
 
 async function finish(
   { runner, journal, begun }: Shelf,
-  { query, headers, body, baseUrl }: WireRequest,
+  { query, headers, body: chunk, baseUrl }: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
   const uploadId = query.get('upload_id') ?? '';
   const announced = begun.get(uploadId);
   if (announced === undefined) return googleError('NOT_FOUND', 'Upload not found.');
-  const isWhole =
-    headers['x-goog-upload-command'] === 'upload, finalize' && headers['x-goog-upload-offset'] === '0';
-  if (!isWhole || body.length !== announced.bytes) {
-    return invalid('This stand-in takes an upload in one piece, as long as it was said to be.');
+  const received = Buffer.concat([...announced.chunks, chunk]);
+  const offset = Number(headers['x-goog-upload-offset'] ?? 'NaN');
+  if (offset !== received.length - chunk.length) {
+    return invalid(`Invalid request. The upload is at offset ${received.length - chunk.length}.`);
+  }
+  const commands = (headers['x-goog-upload-command'] ?? '').split(/,\s*/);
+  if (!commands.includes('upload') || received.length > announced.bytes) {
+    return invalid(
+      'Invalid request. X-Goog-Upload-Command must be upload, and no more may come than was said.',
+    );
+  }
+  if (!commands.includes('finalize')) {
+    begun.set(uploadId, { ...announced, chunks: [received] });
+    return json({}, 200, {
+      'x-goog-upload-status': 'active',
+      'x-goog-upload-size-received': String(received.length),
+    });
+  }
+  if (received.length !== announced.bytes) {
+    return invalid('Invalid request. The upload is shorter than was said.');
   }
   begun.delete(uploadId);
+  const body = received;
   const id = newFileId();
   const sha256Hash = createHash('sha256').update(body).digest('base64');
   const pictures = await storeInputs(journal, id, [body]);
@@ -110,7 +148,8 @@ async function finish(
   const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
   const jobFault = jobFaultOf(fault);
   const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: jobFault });
-  return job === null ? exhausted(3) : json({ file: fileJson(job, baseUrl) });
+  if (job === null) return exhausted(3);
+  return json({ file: fileJson(job, baseUrl) }, 200, { 'x-goog-upload-status': 'final' });
 }
 
 function displayNameOf(request: WireRequest): string | null {

@@ -1,4 +1,5 @@
 import type { Fault } from '../../faults/faults.ts';
+import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
@@ -8,6 +9,7 @@ import { noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
 import type { GeminiContext } from './generate.ts';
+import { MODELS, countTokensOf, modelAnswer } from './models.ts';
 import { perform } from './perform.ts';
 import { streamGenerateContent } from './stream.ts';
 import { downloadVideo, showOperation, startVideo } from './veo.ts';
@@ -48,9 +50,11 @@ export function createGemini(options: GeminiOptions): StandIn {
 
 /** Checks the key (not for the bytes of an upload, whose URL is unguessable), and makes `:verb` a path segment. */
 function openDoor(
-  { path, headers, query }: WireRequest,
+  { path: asked, headers, query }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
+  // Newer SDKs say v1 for the same operations.
+  const path = asked.replace(/^(\/upload)?\/v1\//, '$1/v1beta/');
   if (path === '/upload/v1beta/files' && query.has('upload_id')) return { path: `${path}/bytes`, params: {} };
   const key = headers['x-goog-api-key'] ?? query.get('key');
   if (key === undefined || key === null || key === '') return { answer: noKey() };
@@ -85,6 +89,15 @@ function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
     route(['POST', '/v1beta/models/:model/predictLongRunning'], 'video', startVideo),
     route(['GET', '/v1beta/models/:model/operations/:id'], 'operation', showOperation),
     route(['GET', '/v1beta/files/:id/download'], 'download', downloadVideo),
+    route(['GET', '/v1beta/models'], 'models', () => json({ models: MODELS })),
+    route(['GET', '/v1beta/models/:model'], 'models', (_context, { params }) =>
+      modelAnswer(params['model'] ?? ''),
+    ),
+    route(['POST', '/v1beta/models/:model/countTokens'], 'count', (_context, request) =>
+      countTokensOf(request),
+    ),
+    route(['GET', '/v1beta/files'], 'files', (_context, request) => files.list(request)),
+    route(['DELETE', '/v1beta/files/:id'], 'remove', (_context, request) => files.remove(request)),
     route(['GET', '/v1beta/files/:id'], 'file', (_context, request, fault) => files.show(request, fault)),
     route(['POST', '/upload/v1beta/files'], 'begin-upload', (_context, request) => files.begin(request)),
     route(['POST', '/upload/v1beta/files/bytes'], 'upload', (_context, request, fault) =>

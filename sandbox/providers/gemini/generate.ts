@@ -13,6 +13,7 @@ import { storeInputs } from '../shared/perform.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { exhausted, googleError, invalid, refuse } from './errors.ts';
 import type { Files } from './files.ts';
+import { formatted, functionCall } from './functions.ts';
 import { generateRequest, mediaIn, textIn } from './request.ts';
 import type { GenerateRequest } from './request.ts';
 
@@ -130,7 +131,9 @@ async function endOf(
     const parts = [{ inlineData: { mimeType: file.contentType, data } }];
     return { id, model, parts, finishReason: 'STOP', promptTokens, tokens: 1_290 };
   }
-  const whole = result.texts[0] ?? '';
+  const call = functionCall(requested);
+  if (call !== null) return { id, model, parts: [call], finishReason: 'STOP', promptTokens, tokens: 10 };
+  const whole = formatted(requested, result.texts[0] ?? '');
   const limit = requested.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const isCut = countTokens(whole) > limit;
   const text = isCut ? whole.slice(0, limit * 4) : whole;
@@ -151,6 +154,7 @@ export function generatedJson(
     usageMetadata: {
       promptTokenCount: promptTokens,
       candidatesTokenCount: tokens,
+      thoughtsTokenCount: 0,
       totalTokenCount: promptTokens + tokens,
     },
     modelVersion: model,

@@ -8,8 +8,44 @@ const part = z.union([
   z.strictObject({ text: z.string() }),
   z.strictObject({ inlineData: blob }),
   z.strictObject({ fileData }),
+  z.strictObject({
+    functionCall: z.looseObject({ name: z.string() }),
+    thoughtSignature: z.string().optional(),
+  }),
+  z.strictObject({ functionResponse: z.looseObject({ name: z.string(), response: z.unknown() }) }),
 ]);
 const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) });
+
+const schema = z.record(z.string(), z.unknown());
+
+/** Tools of the caller's; Google's own (search, code execution) are not there. */
+const toolFields = {
+  tools: z
+    .array(
+      z.strictObject(
+        {
+          functionDeclarations: z.array(
+            z.strictObject({
+              name: z.string().min(1),
+              description: z.string().optional(),
+              parameters: schema.optional(),
+              parametersJsonSchema: schema.optional(),
+            }),
+          ),
+        },
+        'Tool use with this tool is unsupported for this model.',
+      ),
+    )
+    .optional(),
+  toolConfig: z
+    .strictObject({
+      functionCallingConfig: z.strictObject({
+        mode: z.enum(['AUTO', 'ANY', 'NONE']).optional(),
+        allowedFunctionNames: z.array(z.string()).optional(),
+      }),
+    })
+    .optional(),
+};
 
 /** A body of generateContent and streamGenerateContent. */
 export const generateRequest = z.strictObject({
@@ -23,7 +59,17 @@ export const generateRequest = z.strictObject({
       topK: z.number().optional(),
       seed: z.number().int().optional(),
       candidateCount: z.literal(1).optional(),
-      responseMimeType: z.string().optional(),
+      responseMimeType: z.enum(['text/plain', 'application/json', 'text/x.enum']).optional(),
+      responseSchema: schema.optional(),
+      responseJsonSchema: schema.optional(),
+      stopSequences: z.array(z.string()).max(5).optional(),
+      thinkingConfig: z
+        .strictObject({
+          thinkingBudget: z.number().int().min(-1).max(32_768).optional(),
+          includeThoughts: z.boolean().optional(),
+          thinkingLevel: z.enum(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']).optional(),
+        })
+        .optional(),
       responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])).optional(),
       imageConfig: z
         .strictObject({
@@ -36,6 +82,7 @@ export const generateRequest = z.strictObject({
     })
     .optional(),
   safetySettings: z.array(z.unknown()).optional(),
+  ...toolFields,
 });
 
 /** The body of a generateContent request. */

@@ -102,7 +102,7 @@ export async function showOperation(
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
-  const uri = `${baseUrl}/v1beta/files/${id}-${expiry.versionOf(id)}:download?alt=media`;
+  const uri = `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`;
   return json(operationJson(job, uri));
 }
 
@@ -141,7 +141,7 @@ export async function downloadVideo(
   fault: Fault | null,
 ): Promise<Answer> {
   const name = params['id'] ?? '';
-  const [, id = '', edition = ''] = /^(\w+)-(\d+)$/.exec(name) ?? [];
+  const [, id = '', edition = ''] = /^(\w+?)e(\d+)$/.exec(name) ?? [];
   if (fault?.fault === 'expired-url') expiry.expire(id);
   const file = runner.get(id)?.result?.files[0];
   if (file === undefined || edition !== String(expiry.versionOf(id))) return noFile(name);

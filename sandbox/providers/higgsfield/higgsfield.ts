@@ -66,10 +66,19 @@ function openDoor({ path, headers }: WireRequest, secret: string | null) {
   return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API credentials') };
 }
 
+/** A header that the address of an upload was signed with. */
+const TAG = 'lifetime=temporary';
+
 function fileRoutes(parts: HiggsfieldParts): WireRoute[] {
   return uploadRoutes(parts, {
     begin: '/files/generate-upload-url',
-    answer: (id, base) => json({ upload_url: `${base}/upload/${id}`, public_url: `${base}/files/${id}` }),
+    answer: (id, base) =>
+      json({
+        upload_url: `${base}/upload/${id}`,
+        public_url: `${base}/files/${id}`,
+        upload_headers: { 'x-amz-tagging': TAG },
+      }),
+    signed: { name: 'x-amz-tagging', value: TAG },
   });
 }
 

@@ -11,8 +11,10 @@ import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { streamChat, type Completion } from './chat-stream.ts';
 import { invalid } from './errors.ts';
+import { modelRefusal } from './models.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext } from './start.ts';
+import { formatted, responseFormat, tool, toolCalls, toolChoice, toolRefusal } from './tools.ts';
 
 const part = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -25,12 +27,27 @@ const part = z.union([
 const chatRequest = z.object({
   model: z.string().min(1),
   messages: z
-    .array(z.object({ role: z.string(), content: z.union([z.string(), z.array(part), z.null()]).optional() }))
+    .array(
+      z.object({
+        role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+        content: z.union([z.string(), z.array(part), z.null()]).optional(),
+        tool_calls: z.array(z.object({ id: z.string() })).optional(),
+        tool_call_id: z.string().optional(),
+      }),
+    )
     .min(1),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
   max_tokens: z.number().int().min(1).nullish(),
   max_completion_tokens: z.number().int().min(1).nullish(),
+  n: z.number().int().min(1).max(8).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: toolChoice.nullish(),
+  response_format: responseFormat.nullish(),
+  reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
+  logprobs: z.literal(false, 'this model is not allowed to sample logprobs').nullish(),
+  modalities: z.array(z.literal('text', 'this model makes text only')).nullish(),
 });
 type ChatRequest = z.output<typeof chatRequest>;
 type Message = ChatRequest['messages'][number];
@@ -47,6 +64,8 @@ export async function chat(
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
   const requested = parsed.data;
+  const refusal = modelRefusal(requested.model, 'chat') ?? toolRefusal(requested);
+  if (refusal !== null) return refusal;
   const urls = requested.messages.flatMap(pictureUrls);
   const pictures = urls.map((url) => pictureOfDataUrl(url)?.bytes);
   if (pictures.includes(undefined)) {
@@ -80,7 +99,15 @@ export async function chat(
 }
 
 function completionOf(job: Job, requested: ChatRequest): Completion {
-  const whole = textOf(job.result?.texts[0]) ?? '';
+  const answered = textOf(job.result?.texts[0]) ?? '';
+  const last = requested.messages.at(-1);
+  const question = {
+    text: textOfMessage(requested.messages.findLast(({ role }) => role === 'user')),
+    answered,
+  };
+  const calls = last?.role === 'tool' ? [] : toolCalls(requested, question.text);
+  const toolText = last?.role === 'tool' ? textOfMessage(last) : null;
+  const whole = stopped(toolText ?? formatted(requested.response_format, question), requested.stop);
   const limit = requested.max_completion_tokens ?? requested.max_tokens ?? Number.POSITIVE_INFINITY;
   const isCut = countTokens(whole) > limit;
   const text = isCut ? whole.slice(0, limit * 4) : whole;
@@ -90,16 +117,42 @@ function completionOf(job: Job, requested: ChatRequest): Completion {
     id: `chatcmpl-${job.id}`,
     created: Math.floor(job.submittedAt / 1_000),
     model: requested.model,
-    text,
-    finishReason: isCut ? 'length' : 'stop',
-    usage: { prompt_tokens: promptTokens, completion_tokens: tokens, total_tokens: promptTokens + tokens },
+    text: calls.length > 0 ? '' : text,
+    calls,
+    count: requested.n ?? 1,
+    finishReason: calls.length > 0 ? 'tool_calls' : isCut ? 'length' : 'stop',
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: tokens,
+      total_tokens: promptTokens + tokens,
+      completion_tokens_details: { reasoning_tokens: 0 },
+    },
   };
 }
 
-function completionJson({ id, created, model, text, finishReason, usage }: Completion): object {
-  const message = { role: 'assistant', content: text, refusal: null };
-  const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason }];
+function completionJson(completion: Completion): object {
+  const { id, created, model, text, calls, count, finishReason, usage } = completion;
+  const message = {
+    role: 'assistant',
+    content: calls.length > 0 ? null : text,
+    refusal: null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  const choices = Array.from({ length: count }, (_, index) => ({
+    index,
+    message,
+    logprobs: null,
+    finish_reason: finishReason,
+  }));
   return { id, object: 'chat.completion', created, model, choices, usage };
+}
+
+function stopped(text: string, stop: string | readonly string[] | null | undefined): string {
+  const ends = [stop ?? []]
+    .flat()
+    .map((word) => text.indexOf(word))
+    .filter((at) => at !== -1);
+  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
 }
 
 function textOfMessage(message: Message | undefined): string {

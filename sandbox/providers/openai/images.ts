@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
@@ -10,6 +11,8 @@ import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
+import { streamImages } from './image-stream.ts';
+import { modelRefusal } from './models.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext, OpenaiStart } from './start.ts';
 
@@ -28,6 +31,12 @@ const imageRequest = z.object({
   size: size.nullish(),
   output_format: z.enum(['png', 'jpeg', 'webp']).nullish(),
   response_format: z.enum(['b64_json', 'url']).nullish(),
+  background: z.enum(['auto', 'opaque']).nullish(),
+  quality: z.enum(['auto', 'low', 'medium', 'high']).nullish(),
+  moderation: z.enum(['auto', 'low']).nullish(),
+  output_compression: z.coerce.number().int().min(0).max(100).nullish(),
+  stream: z.union([z.boolean(), z.stringbool()]).nullish(),
+  partial_images: z.coerce.number().int().min(0).max(3).nullish(),
 });
 
 const MAX_EDIT_PICTURES = 5;
@@ -41,7 +50,7 @@ export async function generateImages(
   return makeImages(context, { operation: 'images', request, fault, pictures: [] }, jsonObject(request));
 }
 
-/** POST /v1/images/edits: multipart with `image` or `image[]`; the mask is accepted and ignored. */
+/** POST /v1/images/edits: multipart with `image` or `image[]`, and a `mask` whose transparent part is drawn anew. */
 export async function editImages(
   context: OpenaiContext,
   request: WireRequest,
@@ -52,12 +61,27 @@ export async function editImages(
   const pictures = form.files.filter(({ field }) => /^image(\[\])?$/.test(field)).map((file) => file.bytes);
   if (pictures.length === 0) return invalid('At least one image is needed.', 'image');
   if (pictures.length > MAX_EDIT_PICTURES) return invalid(`At most ${MAX_EDIT_PICTURES} images.`, 'image');
-  return makeImages(context, { operation: 'edits', request, fault, pictures }, form.fields);
+  const mask = form.files.find(({ field }) => field === 'mask');
+  if (mask !== undefined && !(await isMaskOf(mask.bytes, pictures[0]))) {
+    return invalid('Invalid mask image format - mask size does not match image size.', 'mask');
+  }
+  const media = mask === undefined ? pictures : [...pictures, mask.bytes];
+  const start = { operation: 'edits', request, fault, pictures: media, hasMask: mask !== undefined } as const;
+  return makeImages(context, start, form.fields);
+}
+
+async function isMaskOf(mask: Uint8Array, picture: Uint8Array | undefined): Promise<boolean> {
+  try {
+    const [one, other] = await Promise.all([sharp(mask).metadata(), sharp(picture).metadata()]);
+    return one.hasAlpha && one.width === other.width && one.height === other.height;
+  } catch {
+    return false; // not a picture
+  }
 }
 
 async function makeImages(
   context: OpenaiContext,
-  start: Omit<OpenaiStart, 'input'>,
+  start: Omit<OpenaiStart, 'input'> & { readonly hasMask?: boolean },
   body: unknown,
 ): Promise<Answer> {
   const parsed = imageRequest.safeParse(body);
@@ -66,7 +90,10 @@ async function makeImages(
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
   const requested = parsed.data;
+  const refusal = modelRefusal(requested.model, 'images');
+  if (refusal !== null) return refusal;
   const input = {
+    hasMask: start.hasMask === true,
     prompt: requested.prompt,
     n: requested.n ?? 1,
     size: requested.size ?? 'auto',
@@ -74,32 +101,62 @@ async function makeImages(
   };
   const outcome = await startAndWait(context, { ...start, input });
   if ('answer' in outcome) return outcome.answer;
-  return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
+  if (requested.stream !== true) {
+    return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
+  }
+  const pictures = await picturesOf(context, outcome.job);
+  if (pictures === null) return gone();
+  const event = start.operation === 'edits' ? 'image_edit' : 'image_generation';
+  return streamImages(pictures, {
+    event,
+    partialImages: requested.partial_images ?? 0,
+    facts: factsOf(outcome.job),
+  });
 }
 
 async function imagesAnswer(
-  { journal, expiry }: OpenaiContext,
+  context: OpenaiContext,
   job: Job,
   baseUrl: string,
   asUrl: boolean,
 ): Promise<Answer> {
-  const data: object[] = [];
-  for (const { name } of job.result?.files ?? []) {
-    const picture = await journal.readPicture(name);
-    if (picture === null) return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
-    const url = `${baseUrl}/results/${job.id}/${expiry.versionOf(job.id)}/${name}`;
-    data.push(asUrl ? { url } : { b64_json: picture.toString('base64') });
-  }
-  const inputTokens = countTokens(textOf(job.input['prompt']) ?? '');
-  const outputTokens = data.length * 1_000;
-  return json({
-    created: Math.floor(job.submittedAt / 1_000),
-    data,
-    output_format: job.input['format'],
+  const pictures = await picturesOf(context, job);
+  if (pictures === null) return gone();
+  const edition = context.expiry.versionOf(job.id);
+  const data = (job.result?.files ?? []).map(({ name }, index) =>
+    asUrl
+      ? { url: `${baseUrl}/results/${job.id}/${edition}/${name}` }
+      : { b64_json: pictures[index]?.toString('base64') },
+  );
+  return json({ data, ...factsOf(job) });
+}
+
+async function picturesOf({ journal }: OpenaiContext, job: Job): Promise<readonly Buffer[] | null> {
+  const files = job.result?.files ?? [];
+  const pictures = await Promise.all(files.map(({ name }) => journal.readPicture(name)));
+  return pictures.includes(null) ? null : pictures.filter((picture) => picture !== null);
+}
+
+function gone(): Answer {
+  return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
+}
+
+/** What an answer tells besides its pictures. */
+function factsOf({ submittedAt, input, result }: Job): object {
+  const text = countTokens(textOf(input['prompt']) ?? '');
+  const image = 300 * (Array.isArray(input['pictures']) ? input['pictures'].length : 0);
+  const output = (result?.files.length ?? 0) * 1_000;
+  return {
+    created: Math.floor(submittedAt / 1_000),
+    background: 'opaque',
+    output_format: input['format'],
+    quality: 'high',
+    size: input['size'],
     usage: {
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-      total_tokens: inputTokens + outputTokens,
+      input_tokens: text + image,
+      input_tokens_details: { text_tokens: text, image_tokens: image },
+      output_tokens: output,
+      total_tokens: text + image + output,
     },
-  });
+  };
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { Fault } from '../../faults/faults.ts';
 import { bytes, json, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -6,8 +8,9 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { chat } from './chat.ts';
-import { openaiError, refuse, wrongKey } from './errors.ts';
+import { refuse, wrongKey } from './errors.ts';
 import { editImages, generateImages } from './images.ts';
+import { MODELS, noModel } from './models.ts';
 import { perform } from './perform.ts';
 import { speak } from './speech.ts';
 import { MODERATED } from './start.ts';
@@ -35,6 +38,10 @@ export function createOpenai(options: OpenaiOptions): StandIn {
   const wire: Wire = {
     name: OPENAI,
     mount: 'openai',
+    headers: () => ({
+      'x-request-id': `req_${randomUUID().replaceAll('-', '')}`,
+      'openai-version': '2020-10-01',
+    }),
     refuse,
     authorize: ({ path, headers }) => {
       const isLet = options.secret === null || headers['authorization'] === `Bearer ${options.secret}`;
@@ -44,11 +51,6 @@ export function createOpenai(options: OpenaiOptions): StandIn {
   };
   return { wire, runner };
 }
-
-const MODELS = [
-  { id: 'local-rules', object: 'model', created: 1_760_000_000, owned_by: 'local' },
-  { id: 'local-studio', object: 'model', created: 1_760_000_000, owned_by: 'local' },
-];
 
 function routesOf(context: OpenaiContext): WireRoute[] {
   return [
@@ -105,13 +107,7 @@ function post(context: OpenaiContext, { path, operation, handle }: Posted): Wire
 
 function modelAnswer(id: string) {
   const model = MODELS.find((known) => known.id === id);
-  if (model !== undefined) return json(model);
-  return openaiError(404, {
-    message: `The model '${id}' does not exist`,
-    type: 'invalid_request_error',
-    param: 'model',
-    code: 'model_not_found',
-  });
+  return model === undefined ? noModel(id) : json(model);
 }
 
 async function download({ runner, journal, expiry }: OpenaiContext, { params }: WireRequest) {

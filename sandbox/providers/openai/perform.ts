@@ -4,6 +4,7 @@ import { StudioError } from '../../studio/types/media-types.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
+import { withMask } from '../shared/mask.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
@@ -21,10 +22,12 @@ export async function perform(
   if (job.operation === 'speech') return performSpeech(workshop, job, signal);
   if (job.operation === 'videos') return performVideo(workshop, job, pictures[0], signal);
   const count = Number(job.input['n'] ?? 1);
+  const mask = job.input['hasMask'] === true ? pictures.pop() : undefined;
+  const tools = withMask(workshop, { picture: pictures[0], mask, marked: 'transparent' });
   const files: JobResult['files'][number][] = [];
   for (let index = 0; index < count; index += 1) {
     const request = imageRequest(job.input, index, pictures);
-    const one = await renderPicture(workshop, { id: job.id, index, onPreview }, request, signal);
+    const one = await renderPicture(tools, { id: job.id, index, onPreview }, request, signal);
     files.push(...one.files);
   }
   return { files, texts: [], facts: {} };

@@ -7,6 +7,7 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import { invalid, openaiError } from './errors.ts';
+import { modelRefusal } from './models.ts';
 import { startAndWait } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 
@@ -33,6 +34,7 @@ const speechRequest = z.object({
   voice: z.string().min(1),
   response_format: z.string().default('mp3'),
   speed: z.number().min(0.25).max(4).default(1),
+  stream_format: z.enum(['audio', 'sse']).optional(),
   instructions: z.string().max(4_096).optional(),
 });
 
@@ -48,6 +50,8 @@ export async function speak(
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
   const { input, voice, speed, response_format: format } = parsed.data;
+  const refusal = modelRefusal(parsed.data.model, 'speech');
+  if (refusal !== null) return refusal;
   if (!Object.hasOwn(VOICES, voice)) {
     return invalid(
       `Invalid value: '${voice}'. Supported values are: ${Object.keys(VOICES).join(', ')}.`,
@@ -55,7 +59,14 @@ export async function speak(
     );
   }
   if (format !== 'mp3' && format !== 'wav') {
-    return invalid('This stand-in writes mp3 and wav.', 'response_format');
+    const message = `Invalid value: '${format}'. Supported values are: 'mp3' and 'wav'.`;
+    return invalid(message, 'response_format');
+  }
+  if (parsed.data.stream_format === 'sse') {
+    return invalid(
+      "Unsupported value: 'stream_format' does not support 'sse' with this model.",
+      'stream_format',
+    );
   }
   const outcome = await startAndWait(context, {
     operation: 'speech',

@@ -8,6 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
 import { readForm } from '../shared/inputs/multipart.ts';
 import { invalid, openaiError } from './errors.ts';
+import { modelRefusal } from './models.ts';
 import { MODERATED, accept } from './start.ts';
 import type { OpenaiContext } from './start.ts';
 
@@ -38,6 +39,8 @@ export async function startVideo(
     const [issue] = parsed.error.issues;
     return invalid(issue?.message ?? 'invalid body', issue?.path.join('.') ?? 'body');
   }
+  const refusal = modelRefusal(parsed.data.model, 'videos');
+  if (refusal !== null) return refusal;
   const frames = (form?.files ?? []).filter(({ field }) => field === 'input_reference');
   const started = await accept(context, {
     operation: 'videos',

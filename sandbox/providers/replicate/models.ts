@@ -1,4 +1,9 @@
+import { createHash } from 'node:crypto';
+
 import { z } from 'zod';
+
+import { json } from '../../http/answer.ts';
+import type { WireRoute } from '../../http/wire.ts';
 
 /** The models that this stand-in has, each with the input schema that Replicate shows for it. */
 export interface ReplicateModel {
@@ -40,6 +45,12 @@ export const MODELS: readonly ReplicateModel[] = [
     }),
   },
   {
+    name: 'black-forest-labs/flux-fill-pro',
+    operation: 'image',
+    answersList: false,
+    input: z.looseObject({ prompt, image: address, mask: address.optional(), seed }),
+  },
+  {
     name: 'google/nano-banana',
     operation: 'image',
     answersList: false,
@@ -77,3 +88,38 @@ export const MODELS: readonly ReplicateModel[] = [
     }),
   },
 ];
+
+/** The hash of a model's only version. */
+export function versionOf({ name }: ReplicateModel): string {
+  return createHash('sha256').update(`version of ${name}`).digest('hex');
+}
+
+/** GET /v1/models/{owner}/{name}. */
+export function modelRoutes(): WireRoute[] {
+  return MODELS.map((model) => ({
+    method: 'GET',
+    path: `/v1/models/${model.name}`,
+    operation: 'model',
+    handle: ({ baseUrl }) => json(modelJson(model, baseUrl)),
+  }));
+}
+
+function modelJson(model: ReplicateModel, baseUrl: string): object {
+  const [owner, name] = model.name.split('/');
+  const latest = {
+    id: versionOf(model),
+    created_at: '2026-01-01T00:00:00Z',
+    cog_version: '0.0.0',
+    openapi_schema: {},
+  };
+  return {
+    url: `${baseUrl}/${model.name}`,
+    owner,
+    name,
+    description: 'drawn by local-studio',
+    visibility: 'public',
+    run_count: 0,
+    default_example: null,
+    latest_version: latest,
+  };
+}

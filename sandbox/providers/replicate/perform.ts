@@ -2,6 +2,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
+import { withMask } from '../shared/mask.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
@@ -27,7 +28,13 @@ export async function perform(
   if (job.operation === 'image') {
     const count = Number(fields['num_outputs'] ?? 1);
     const request = { ...shared, references: pictures.slice(0, 5) };
-    return renderPictures(workshop, { id: job.id, count, onPreview }, request, signal);
+    const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
+    return renderPictures(
+      withMask(workshop, { picture, mask }),
+      { id: job.id, count, onPreview },
+      request,
+      signal,
+    );
   }
   const [firstFrame, lastFrame] = pictures;
   const request = {

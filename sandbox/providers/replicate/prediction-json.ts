@@ -2,6 +2,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { progressBar } from '../shared/progress-bar.ts';
 import type { Results } from '../shared/results.ts';
+import { MODELS, versionOf } from './models.ts';
 
 const STATUS: Readonly<Record<JobState, string>> = {
   queued: 'starting',
@@ -26,7 +27,7 @@ export function predictionJson(
   return {
     id: job.id,
     model: job.input['model'] ?? null,
-    version: 'hidden',
+    version: versionNamed(job.input['model']),
     input: isRemoved ? {} : (job.input['requested'] ?? {}),
     output: isRemoved ? null : outputOf(job, results, baseUrl),
     logs: job.state === 'queued' ? '' : `${progressBar(runner.progressOf(job))}\n`,
@@ -37,7 +38,7 @@ export function predictionJson(
     started_at: at(job.startedAt),
     completed_at: at(job.endedAt),
     metrics: job.endedAt === null ? {} : { total_time: (job.endedAt - job.submittedAt) / 1_000 },
-    urls: { get, cancel: `${get}/cancel`, web: `https://replicate.com/p/${job.id}` },
+    urls: { get, cancel: `${get}/cancel`, stream: `${get}/stream`, web: `https://replicate.com/p/${job.id}` },
   };
 }
 
@@ -45,4 +46,9 @@ function outputOf(job: Job, results: Results, baseUrl: string): unknown {
   const urls = (job.result?.files ?? []).map((_file, index) => results.urlOf(job, baseUrl, index));
   if (urls.length === 0) return null;
   return job.input['answersList'] === true ? urls : urls[0];
+}
+
+function versionNamed(model: unknown): string {
+  const found = MODELS.find(({ name }) => name === model);
+  return found === undefined ? 'hidden' : versionOf(found);
 }

@@ -3,21 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
 import type { Fault } from '../../faults/faults.ts';
-import { bytes, empty, json } from '../../http/answer.ts';
+import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import { createResults } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
-import { MODELS } from './models.ts';
+import { fileRoutes } from './files.ts';
+import { listPredictions, streamPrediction } from './listing.ts';
+import { MODELS, modelRoutes } from './models.ts';
 import { perform } from './perform.ts';
 import { predictionJson } from './prediction-json.ts';
-import { newPredictionId, problem, startOfModel, startOfVersion } from './start.ts';
+import { problem, startOfModel, startOfVersion } from './start.ts';
 import type { ReplicateParts } from './start.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
@@ -56,6 +57,7 @@ export function createReplicate(options: ReplicateOptions): StandIn {
       ...startRoutes(parts),
       ...predictionRoutes(parts),
       ...fileRoutes(parts),
+      ...modelRoutes(),
       {
         method: 'GET',
         path: '/v1/webhooks/default/secret',
@@ -80,7 +82,9 @@ function openDoor(
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
   const credential = headers['authorization'];
   const isIn =
+    // The vendor's addresses of streams and results carry their own permission.
     path.startsWith('/results/') ||
+    /^\/v1\/predictions\/\w+\/stream$/.test(path) ||
     (secret === null ? credential !== undefined : credential === `Bearer ${secret}`);
   const refusal = 'You did not pass a valid authentication token';
   return isIn ? { path, params: {} } : { answer: problem(401, 'Unauthenticated', refusal) };
@@ -105,6 +109,21 @@ function startRoutes(parts: ReplicateParts): WireRoute[] {
 function predictionRoutes(parts: ReplicateParts): WireRoute[] {
   const { runner } = parts;
   return [
+    {
+      method: 'GET',
+      path: '/v1/predictions',
+      operation: 'list',
+      handle: (request) => listPredictions(parts, request),
+    },
+    {
+      method: 'GET',
+      path: '/v1/predictions/:id/stream',
+      operation: 'stream',
+      handle: async (request, fault) => {
+        const job = await known(runner, request, fault);
+        return job === null ? notFound() : streamPrediction(parts, job, request);
+      },
+    },
     {
       method: 'GET',
       path: '/v1/predictions/:id',
@@ -137,38 +156,6 @@ async function known(runner: JobRunner, { params }: WireRequest, fault: Fault | 
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.get(id);
   return job?.operation === 'file' ? null : job;
-}
-
-/** Files are stored as jobs without work, so that they are deleted like jobs. */
-function fileRoutes({ runner, journal }: ReplicateParts): WireRoute[] {
-  return [
-    {
-      method: 'POST',
-      path: '/v1/files',
-      operation: 'upload',
-      handle: async (request) => {
-        const form = await readForm(request);
-        const content = form?.files.find(({ field }) => field === 'content');
-        if (content === undefined) return problem(400, 'Bad Request', 'Missing content');
-        const id = newPredictionId();
-        const picture = `${id}-input-0`;
-        await journal.writePicture(picture, content.bytes);
-        const input = { pictures: [picture] };
-        await runner.submit({ id, operation: 'file', reference: null, input, fault: null });
-        const urls = { get: `${request.baseUrl}/v1/files/${id}` };
-        return json({ id, size: content.bytes.length, content_type: 'application/octet-stream', urls }, 201);
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/files/:id',
-      operation: 'file',
-      handle: async ({ params }) => {
-        const content = await journal.readPicture(`${params['id'] ?? ''}-input-0`);
-        return content === null ? empty(404) : bytes(content, 'application/octet-stream');
-      },
-    },
-  ];
 }
 
 /** Starts the requested webhooks (`start` and `completed`), signed by Standard Webhooks. */

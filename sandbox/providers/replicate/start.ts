@@ -7,6 +7,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
@@ -14,7 +15,7 @@ import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
-import { MODELS, type ReplicateModel } from './models.ts';
+import { MODELS, versionOf, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 
 /** The context of Replicate's routes. */
@@ -44,15 +45,20 @@ export function startOfModel(
   return start(parts, { model, body: jsonObject(request), request, fault });
 }
 
-/** POST /v1/predictions: a model by version; any version is accepted. */
+/** POST /v1/predictions: a model by its version's hash, by its name, or by both with a colon. */
 export async function startOfVersion(
   parts: ReplicateParts,
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
   const body = jsonObject(request);
-  const [name] = (textOf(body?.['version']) ?? '').split(':');
-  const model = MODELS.find((one) => one.name === name);
+  const version = textOf(body?.['version']) ?? '';
+  const [name, hash] = version.split(':');
+  const model = MODELS.find((one) =>
+    version.includes('/')
+      ? one.name === name && (hash === undefined || hash === versionOf(one))
+      : version === versionOf(one),
+  );
   if (model !== undefined) return start(parts, { model, body, request, fault });
   return problem(
     422,
@@ -83,6 +89,7 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     model: model.name,
     answersList: model.answersList,
     requested: withoutPictures(parsed.data, PICTURE_FIELDS),
+    hasMask: parsed.data['mask'] !== undefined,
     webhook: textOf(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,
     pictures: await storeInputs(journal, id, inputs.pictures),
@@ -97,7 +104,29 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     input,
     fault: jobFault,
   });
-  return job === null ? throttled() : json(predictionJson(parts, job, request.baseUrl), 201);
+  if (job === null) return throttled();
+  const shown = await waited(runner, job, request);
+  return json(predictionJson(parts, shown, request.baseUrl), 201, {
+    'preference-applied': preferOf(request),
+  });
+}
+
+/** `wait` or `wait=n`: how long the answer is held back for the end, in seconds; 0 without it. */
+function waitSeconds({ headers }: WireRequest): number {
+  const [, seconds = '60'] = /\bwait(?:=(\d+))?\b/.exec(headers['prefer'] ?? '') ?? [null, '0'];
+  return Math.min(60, Number(seconds));
+}
+
+function preferOf(request: WireRequest): string {
+  const seconds = waitSeconds(request);
+  return seconds === 0 ? 'respond-async' : `wait=${seconds}`;
+}
+
+async function waited(runner: JobRunner, job: Job, request: WireRequest): Promise<Job> {
+  const seconds = waitSeconds(request);
+  if (seconds === 0) return job;
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1_000)]);
+  return runner.ended(job.id, signal).catch(() => runner.get(job.id) ?? job);
 }
 
 function throttled(): Answer {
@@ -117,4 +146,5 @@ const PICTURE_FIELDS = [
   'image_input',
   'last_frame_image',
   'end_image',
+  'mask',
 ];

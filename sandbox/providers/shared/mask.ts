@@ -1,5 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 
+import type { MediaTools } from './perform.ts';
+
 /** A picture, what is to be seen in a part of it, and which part. */
 export interface Repaint {
   readonly picture: Uint8Array;
@@ -17,9 +19,14 @@ export async function repaint({ picture, drawn, mask, marked }: Repaint): Promis
   const source = sharp(mask).resize(size);
   const part = marked === 'transparent' ? alphaOf(source).negate() : source.removeAlpha().greyscale();
   const alpha = await part.toColourspace('b-w').raw().toBuffer();
-  const cover = await sharp(drawn)
+  // In steps: within one, sharp would remove the joined channel too.
+  const colours = await sharp(drawn)
     .resize({ width, height, fit: 'cover' })
     .removeAlpha()
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer();
+  const cover = await sharp(colours, { raw: { width, height, channels: 3 } })
     .joinChannel(alpha, { raw: { width, height, channels: 1 } })
     .png()
     .toBuffer();
@@ -31,4 +38,24 @@ export async function repaint({ picture, drawn, mask, marked }: Repaint): Promis
 
 function alphaOf(source: Sharp): Sharp {
   return source.ensureAlpha().extractChannel('alpha');
+}
+
+/** A picture and its mask, where there are any. */
+interface MaskedPart {
+  readonly picture: Uint8Array | undefined;
+  readonly mask: Uint8Array | undefined;
+  readonly marked?: Repaint['marked'];
+}
+
+/** The same tools, whose pictures are the given one with its masked part drawn anew, as PNG; without a mask as they are. */
+export function withMask(tools: MediaTools, part: MaskedPart): MediaTools {
+  const { picture, mask, marked = 'bright' } = part;
+  if (picture === undefined || mask === undefined) return tools;
+  const image: MediaTools['studio']['image'] = async (request, options) => {
+    const drawn = await tools.studio.image({ ...request, hasCaption: false }, options);
+    const bytes = await repaint({ picture, drawn: drawn.bytes, mask, marked });
+    const { width, height } = await sharp(bytes).metadata();
+    return { ...drawn, bytes, contentType: 'image/png', width, height };
+  };
+  return { ...tools, studio: { ...tools.studio, image } };
 }

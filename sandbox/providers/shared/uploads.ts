@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { bytes, empty } from '../../http/answer.ts';
+import { bytes, empty, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
@@ -25,6 +25,8 @@ export function uploadRoutes(
     readonly begin: string;
     /** The wire's answer with both URLs. */
     readonly answer: (id: string, baseUrl: string) => Answer;
+    /** A header that the upload's address was signed with: an upload without it is refused. */
+    readonly signed?: { readonly name: string; readonly value: string };
   },
 ): WireRoute[] {
   return [
@@ -42,7 +44,11 @@ export function uploadRoutes(
       method: 'PUT',
       path: '/upload/:id',
       operation: 'put',
-      handle: (request) => receiveUpload(store, request),
+      handle: async (request) => {
+        const { signed } = wire;
+        const isSigned = signed === undefined || request.headers[signed.name] === signed.value;
+        return isSigned ? receiveUpload(store, request) : text('SignatureDoesNotMatch', 403);
+      },
     },
     {
       method: 'GET',

@@ -12,6 +12,11 @@ export const ImageInput = builder.inputType('ImageInput', {
     prompt: t.string({ required: true, description: 'What to show.' }),
     negativePrompt: t.string({ description: 'What not to show.' }),
     images: t.field({ type: [MediaInput], description: 'Reference images.' }),
+    mask: t.field({
+      type: MediaInput,
+      description:
+        'Which part of the first of `images` is drawn anew: white pixels are, black ones stay. To paint beyond an edge, send a larger picture whose border is white in the mask. Models without masks refuse it.',
+    }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
     count: t.int({ description: 'How many images, from 1 to 10.' }),

@@ -2,10 +2,18 @@ import busboy from 'busboy';
 
 import type { WireRequest } from '../../../http/wire.ts';
 
+/** A file of a form. */
+interface FormFile {
+  readonly field: string;
+  readonly name: string | null;
+  readonly type: string | null;
+  readonly bytes: Buffer;
+}
+
 /** A multipart form, read whole (the request body is bounded already). */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>;
-  readonly files: readonly { readonly field: string; readonly name: string | null; readonly bytes: Buffer }[];
+  readonly files: readonly FormFile[];
 }
 
 const LIMITS = { files: 20, fields: 50, fieldSize: 200_000 };
@@ -14,7 +22,7 @@ const LIMITS = { files: 20, fields: 50, fieldSize: 200_000 };
 export function readForm(request: WireRequest): Promise<Form | null> {
   return new Promise((resolve) => {
     const fields: Record<string, string> = {};
-    const files: { field: string; name: string | null; bytes: Buffer }[] = [];
+    const files: FormFile[] = [];
     try {
       const parser = busboy({
         headers: { 'content-type': request.headers['content-type'] ?? '' },
@@ -27,7 +35,9 @@ export function readForm(request: WireRequest): Promise<Form | null> {
         const name = info.filename || null;
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('end', () => files.push({ field, name, bytes: Buffer.concat(chunks) }));
+        stream.on('end', () =>
+          files.push({ field, name, type: info.mimeType || null, bytes: Buffer.concat(chunks) }),
+        );
       });
       parser.on('error', () => resolve(null));
       parser.on('close', () => resolve({ fields, files }));

@@ -18,6 +18,8 @@ export interface ImageWork<File = InputRef> extends AtGenerator {
   readonly prompt: string;
   readonly negativePrompt?: string;
   readonly images?: readonly File[];
+  /** Which part of the first of `images` is drawn anew: what is white; what is black stays. */
+  readonly mask?: File;
   /** W:H with integers from 1 to 64. */
   readonly aspectRatio?: string;
   readonly resolution?: string;
@@ -42,7 +44,8 @@ export const imageKinds = {
     description: 'One or more images.',
     mutation: 'generateImage',
     category: 'image',
-    files: { images: { kind: 'image', holds: 'list' } },
+    files: { images: { kind: 'image', holds: 'list' }, mask: { kind: 'image' } },
+    namesFiles: true,
     result: IMAGES,
     timeoutSeconds: USUAL_SECONDS,
     weight: 3,
@@ -71,5 +74,13 @@ function imageProblems(work: ImageWork, limits: Limits) {
     ...choiceProblems('speedMode', work.speedMode, SPEED_MODES),
     ...(images <= maxImages ? [] : [{ field: 'images', message: `must be at most ${maxImages} files` }]),
     ...unsupportedProblems('images', images > 0, limits),
+    ...unsupportedProblems('mask', work.mask !== undefined, limits),
+    ...['images', 'mask'].flatMap((field) => {
+      const isThere = field === 'mask' ? work.mask !== undefined : images > 0;
+      return isThere || limits?.needs.includes(field) !== true ? [] : [{ field, message: 'is needed' }];
+    }),
+    ...(work.mask !== undefined && images === 0
+      ? [{ field: 'mask', message: 'needs the picture that it belongs to, in images' }]
+      : []),
   ];
 }

@@ -1,11 +1,11 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
-import { OPTIONS } from '../../domain/inputs/options.ts';
 import { workKinds, type StepKind } from '../../domain/work/work.ts';
 import { comfyui } from './comfyui.ts';
 import { fal } from './fal.ts';
 import { gemini } from './gemini.ts';
 import { hedra } from './hedra.ts';
 import { higgsfield } from './higgsfield.ts';
+import { inputsOf } from './inputs-of-kinds.ts';
 import { kling } from './kling.ts';
 import { midjourney } from './midjourney.ts';
 import { minimax } from './minimax.ts';
@@ -54,9 +54,8 @@ function categoryOf(kind = ''): string {
   return Object.hasOwn(workKinds, kind) ? workKinds[kind as StepKind].category : 'other';
 }
 
-/** A model that Kiln does not know: it takes every input, within no limits but those that all have. */
+/** A model that Kiln does not know: it takes every input of its kinds, within no limits but those that all have. */
 export function unknownModel(id: string, kinds: readonly string[]): ModelLimits {
   const category = categoryOf(kinds[0]);
-  const inputs = ['prompt', 'images', 'image', 'firstFrame', 'lastFrame', 'count', ...OPTIONS];
-  return model(id, id, { category, kinds, inputs });
+  return model(id, id, { category, kinds, inputs: inputsOf(kinds) });
 }

@@ -21,6 +21,14 @@ export const fal: readonly ModelLimits[] = [
     maxCount: 4,
     maxImages: 10,
   }),
+  model('fal-ai/flux-pro/v1/fill', 'FLUX.1 Fill pro at fal', {
+    category: 'image',
+    kinds: ['IMAGE'],
+    inputs: ['prompt', 'images', 'mask', 'count', 'seed'],
+    needs: ['images', 'mask'],
+    maxCount: 4,
+    maxImages: 1,
+  }),
   videoModel('fal-ai/kling-video/v2.5-turbo/pro', 'Kling 2.5 Turbo Pro at fal', {
     inputs: [...VIDEO_INPUTS.filter((name) => name !== 'resolution'), 'lastFrame', 'negativePrompt'],
     aspectRatios: ['16:9', '9:16', '1:1'],

@@ -6,7 +6,7 @@ export const openai: readonly ModelLimits[] = [
   model('gpt-image-1', 'GPT Image 1', {
     category: 'image',
     kinds: ['IMAGE'],
-    inputs: ['prompt', 'negativePrompt', 'images', 'aspectRatio', 'resolution', 'count'],
+    inputs: ['prompt', 'negativePrompt', 'images', 'mask', 'aspectRatio', 'resolution', 'count'],
     sizes: ['1024x1024', '1536x1024', '1024x1536'],
     nearestRatios: ['1:1', '3:2', '2:3'],
     maxPrompt: 32_000,

@@ -19,6 +19,13 @@ export const replicate: readonly ModelLimits[] = [
     aspectRatios: [...ASPECT_RATIOS, '9:21', '2:1', '1:2'],
     maxImages: 1,
   }),
+  model('black-forest-labs/flux-fill-pro', 'FLUX.1 Fill pro at Replicate', {
+    category: 'image',
+    kinds: ['IMAGE'],
+    inputs: ['prompt', 'images', 'mask', 'seed'],
+    needs: ['images', 'mask'],
+    maxImages: 1,
+  }),
   model('google/nano-banana', 'Nano Banana at Replicate', {
     category: 'image',
     kinds: ['IMAGE'],

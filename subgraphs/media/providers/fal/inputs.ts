@@ -63,7 +63,7 @@ export async function imageCall(
 ): Promise<FalCall> {
   const name = model ?? DEFAULT_IMAGE;
   const { shape, edit } = IMAGES[name] ?? ANY_IMAGE;
-  const { prompt, images = [], count, seed, aspectRatio } = request;
+  const { prompt, images = [], mask, count, seed, aspectRatio } = request;
   const addresses: string[] = [];
   for (const image of images) addresses.push(await addressOf(image, 'images'));
   const pictures = edit.field === 'image_urls' ? addresses : addresses[0];
@@ -75,6 +75,7 @@ export async function imageCall(
       num_images: count,
       seed,
       ...(images.length > 0 && { [edit.field]: pictures }),
+      ...(mask !== undefined && { mask_url: await addressOf(mask, 'mask') }),
     },
   };
 }

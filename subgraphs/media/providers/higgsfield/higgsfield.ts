@@ -129,8 +129,8 @@ async function addressesOf(
       path: '/files/generate-upload-url',
       json: { content_type: file.contentType },
     });
-    const { upload_url: url, public_url: address } = asUpload(answer);
-    throwRefusal(await putFile(http, { file, url, context }), 'file');
+    const { upload_url: url, public_url: address, upload_headers: headers } = asUpload(answer);
+    throwRefusal(await putFile(http, { file, url, context, headers: headers ?? {} }), 'file');
     urls.push(address);
   }
   return urls;

@@ -30,7 +30,12 @@ const character = z.object({ id: z.string().min(1), status: text });
 /** The fields of a character that Kiln uses. */
 export type Character = z.output<typeof character>;
 
-const upload = z.object({ upload_url: z.url(), public_url: z.url() });
+const upload = z.object({
+  upload_url: z.url(),
+  public_url: z.url(),
+  /** Headers that the upload was signed with: without them it is refused. */
+  upload_headers: z.record(z.string(), z.string()).nullish(),
+});
 
 /** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {

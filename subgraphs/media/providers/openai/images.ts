@@ -4,6 +4,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
+import { transparentMask } from '../shared/mask.ts';
 import { imageFiles, throwRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
@@ -26,7 +27,7 @@ export async function makeImages(
   const sent: Sent =
     images.length === 0
       ? { path: '/images/generations', json: fields, headers: {} }
-      : await edit(fields, images);
+      : await edit(fields, images, request.mask);
   const answer = await exchange(context, {
     ...sent,
     method: 'POST',
@@ -62,12 +63,19 @@ function sizeOf({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
   return SIZES[nearest] ?? '1024x1024';
 }
 
-async function edit(fields: Record<string, string | number>, images: readonly InputFile[]): Promise<Sent> {
+async function edit(
+  fields: Record<string, string | number>,
+  images: readonly InputFile[],
+  mask: InputFile | undefined,
+): Promise<Sent> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
-  for (const image of images) {
+  for (const [index, image] of images.entries()) {
     const bytes = new Uint8Array(await readInput(image, 'images'));
     form.append('image[]', new Blob([bytes], { type: image.contentType }), image.name);
+    // A mask belongs to the first picture.
+    if (index > 0 || mask === undefined) continue;
+    form.append('mask', new Blob([await transparentMask(mask, bytes)], { type: 'image/png' }), 'mask.png');
   }
   return { path: '/images/edits', ...(await encodeForm(form)) };
 }

@@ -26,6 +26,7 @@ const ANY_IMAGE: ImageModel = { pictures: { field: 'image', areMany: false }, co
 const IMAGES: Readonly<Record<string, ImageModel>> = {
   'black-forest-labs/flux-schnell': { pictures: null, count: 'num_outputs' },
   'black-forest-labs/flux-kontext-pro': { pictures: { field: 'input_image', areMany: false }, count: null },
+  'black-forest-labs/flux-fill-pro': { pictures: { field: 'image', areMany: false }, count: null },
   'google/nano-banana': { pictures: { field: 'image_input', areMany: true }, count: null },
 };
 const ANY_VIDEO: VideoModel = { first: 'image', last: 'last_frame_image' };
@@ -46,7 +47,7 @@ export async function imageInput(
   addressOf: AddressOfInput,
 ): Promise<Record<string, unknown>> {
   const { pictures, count } = IMAGES[model] ?? ANY_IMAGE;
-  const { prompt, images = [], aspectRatio, seed } = request;
+  const { prompt, images = [], mask, aspectRatio, seed } = request;
   if (images.length > 0 && pictures === null) throw invalidInput('images', 'this model takes no pictures');
   if ((request.count ?? 1) > 1 && count === null) throw invalidInput('count', 'this model makes one picture');
   const addresses: string[] = [];
@@ -58,6 +59,7 @@ export async function imageInput(
     seed,
     ...(pictures !== null &&
       addresses.length > 0 && { [pictures.field]: pictures.areMany ? addresses : addresses[0] }),
+    ...(mask !== undefined && { mask: await addressOf(mask, 'mask') }),
   };
 }
 

@@ -10,20 +10,37 @@ export interface Upload {
   readonly file: InputFile;
   readonly url: string;
   readonly context: CallContext;
+  /** Headers that the service asks for, which its signature covers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Headers that describe the connection, or would carry credentials: ours alone. */
+const OWN = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'authorization', 'cookie']);
+
+function askedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const asked = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(asked.filter(([name]) => !OWN.has(name)));
 }
 
 /**
  * PUTs a file to an upload URL that carries its own permission, as a stream: it gets no credentials, and must be
  * allowed by the outbound rule. Throws UpstreamError when no answer came.
  */
-export async function putFile(http: HttpClient, { file, url, context }: Upload): Promise<ExchangeAnswer> {
+export async function putFile(
+  http: HttpClient,
+  { file, url, context, headers: asked = {} }: Upload,
+): Promise<ExchangeAnswer> {
   const { trustedOrigins = [] } = httpRequestOf(context, { method: 'PUT', path: '' });
   const stream = await file.open();
   try {
     const { status, headers } = await http.request({
       method: 'PUT',
       url,
-      headers: { 'content-type': file.contentType, 'content-length': String(file.bytes) },
+      headers: {
+        'content-type': file.contentType,
+        ...askedHeaders(asked),
+        'content-length': String(file.bytes),
+      },
       body: () => stream as AsyncIterable<Uint8Array>,
       timeoutMs: UPLOAD_TIMEOUT_MS,
       maxBytes: 1 << 20,

@@ -79,9 +79,19 @@ async function download(
   try {
     return await downloadUntil(dependencies, { ...result, signal }, file);
   } catch (error) {
+    if (error instanceof HttpFailure && error.code === 'REFUSED_ADDRESS')
+      throw refusedAddress(file.url, error);
     if (!timeout.aborted || result.signal.aborted) throw error;
     throw new StaleResult(`it did not come within ${limits.resultTimeoutMs / 1_000} s`, { cause: error });
   }
+}
+
+/** Asking again is no use: only an operator can let this process fetch from there. */
+function refusedAddress(url: string, cause: HttpFailure): PermanentResultError {
+  const origin = URL.parse(url)?.origin ?? 'there';
+  const remedy = `an operator allows it with resultOrigins of the binding in GENERATORS_FILE, or with OUTBOUND_ALLOW`;
+  const message = `REFUSED_ADDRESS: its address at ${origin} is not public; ${remedy}`;
+  return new PermanentResultError(message, { cause });
 }
 
 async function downloadUntil(

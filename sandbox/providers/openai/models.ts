@@ -1,0 +1,37 @@
+import type { Answer } from '../../http/answer.ts';
+import { openaiError } from './errors.ts';
+
+/** The vendor's names, so that clients need no other; behind them are local-rules and local-studio. */
+const NAMES = {
+  chat: ['local-rules', 'gpt-4o-mini', 'gpt-4o', 'gpt-5', 'gpt-5-mini'],
+  images: ['local-studio', 'gpt-image-1', 'gpt-image-1-mini'],
+  speech: ['local-studio', 'gpt-4o-mini-tts', 'tts-1', 'tts-1-hd'],
+  videos: ['local-studio', 'sora-2', 'sora-2-pro'],
+} as const;
+
+/** What a model is asked for. */
+type Purpose = keyof typeof NAMES;
+
+/** GET /v1/models. */
+export const MODELS = [...new Set<string>(Object.values(NAMES).flat())].map((id) => ({
+  id,
+  object: 'model',
+  created: 1_760_000_000,
+  owned_by: id.startsWith('local-') ? 'local' : 'system',
+}));
+
+/** Why this model can't do it: 404 for one that is not there; null when it can. */
+export function modelRefusal(id: string, purpose: Purpose): Answer | null {
+  const names: readonly string[] = NAMES[purpose];
+  return names.includes(id) ? null : noModel(id);
+}
+
+/** 404: there is no such model. */
+export function noModel(id: string): Answer {
+  return openaiError(404, {
+    message: `The model '${id}' does not exist or you do not have access to it.`,
+    type: 'invalid_request_error',
+    param: 'model',
+    code: 'model_not_found',
+  });
+}

@@ -1,0 +1,34 @@
+import sharp from 'sharp';
+
+import { invalidInput } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import { readInput } from './exchange.ts';
+
+/** Most pixels of a mask or of its picture. */
+const MAX_PIXELS = 64_000_000;
+
+/**
+ * A mask for wires that draw anew what is transparent: a PNG of the picture's size, transparent where the mask is white.
+ * Throws INVALID_INPUT when it is no picture.
+ */
+export async function transparentMask(
+  mask: InputFile,
+  picture: Uint8Array,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
+    const grey = await sharp(await readInput(mask, 'mask'), { limitInputPixels: MAX_PIXELS })
+      .flatten({ background: 'white' })
+      .resize({ width, height, fit: 'fill' })
+      .greyscale()
+      .negate()
+      .toColourspace('b-w')
+      .raw()
+      .toBuffer();
+    const black = { create: { width, height, channels: 3, background: 'black' } } as const;
+    const alpha = { raw: { width, height, channels: 1 } } as const;
+    return new Uint8Array(await sharp(black).joinChannel(grey, alpha).png().toBuffer());
+  } catch (cause) {
+    throw invalidInput('mask', 'it or its picture can not be read', cause);
+  }
+}
