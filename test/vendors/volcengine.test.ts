@@ -30,7 +30,11 @@ async function send(
   new volcengine.Signer(request, service).addAuthorization(keys);
   const query = new URLSearchParams(request.params as Record<string, string>);
   const { Host: _, ...headers } = request.headers;
-  const answer = await fetch(`${url}?${query}`, { method: call.method, headers, ...(body && { body }) });
+  const answer = await fetch(`${url.href}?${query.toString()}`, {
+    method: call.method,
+    headers,
+    ...(body && { body }),
+  });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
