@@ -4,7 +4,7 @@ import { isAspectRatio, unsupportedProblems, type Limits } from './checks.ts';
 /** Options of work: inputs that a model may lack. A model that does not list one refuses it. Pure. */
 
 /** Their names. `count` is not among them: every model makes one. */
-export const OPTIONS = [
+const OPTIONS = [
   'negativePrompt',
   'aspectRatio',
   'resolution',
