@@ -32,14 +32,12 @@ export interface ModelCommerceOptions {
   readonly bus: EventBus;
   readonly service: TaskService;
   readonly payments: ModelPayments;
+  readonly queueMaxHours: number;
   /** Whether the media subgraph can't be reached right now. */
   readonly isMediaAway: () => boolean;
   /** Begins something beside everything else. */
   readonly begin: (body: () => Promise<unknown>) => void;
 }
-
-/** Longest wait of an execution for its start, in milliseconds. */
-const MAX_WAIT_MS = 1_000_000;
 
 /** Executions and payments as one process of the workflow subgraph has them; the model runs their parts one by one. */
 export function createModelCommerce(options: ModelCommerceOptions) {
@@ -55,7 +53,8 @@ export function createModelCommerce(options: ModelCommerceOptions) {
     logger,
     onEnd,
   });
-  const swept = { database, store: executions, lifecycle, queue, logger, prune: async () => {} };
+  const maxWaitMs = options.queueMaxHours * 3_600_000;
+  const swept = { database, store: executions, lifecycle, queue, logger, maxWaitMs, prune: async () => {} };
   const commerce: ReconcileDependencies = {
     database,
     store: createPaymentStore(database),
@@ -73,7 +72,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
   const dependencies = { commerce, executions, logger };
   return {
     queues: [
-      ...executionQueues({ ...swept, maxWaitMs: MAX_WAIT_MS }),
+      ...executionQueues(swept),
       {
         queue: refundQueue,
         handler: ({ data }: { readonly data: unknown }) =>
@@ -91,7 +90,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
       await reconcile(commerce, paymentId);
     },
     async sweep(): Promise<void> {
-      await sweepExecutions({ ...swept, maxWaitMs: MAX_WAIT_MS }, new AbortController().signal);
+      await sweepExecutions(swept, new AbortController().signal);
       await sweeper.sweep();
     },
   };

@@ -26,6 +26,8 @@ export interface Shared extends DeliveryOptions {
   readonly files: MemoryFiles;
   /** Bindings that are not configured right now. */
   readonly removed: Set<string>;
+  /** How long work may wait for its start, in processes that start from now on (QUEUE_MAX_HOURS). */
+  readonly patience: { hours: number };
   /** Whether the media subgraph can't be reached. */
   readonly media: { isAway: boolean };
   /** Begins something that ends with the process. */
@@ -104,17 +106,19 @@ function enginesOf(shared: Shared, process: ScheduledProcess) {
   const crashed = Promise.withResolvers<void>();
   const begin = (body: () => Promise<unknown>): void => shared.begin(crashed.promise, body);
   const { payments } = shared;
+  const queueMaxHours = shared.patience.hours;
   return {
     crashed,
     begin,
     service,
-    worker: createWorkerParts({ ...parts, eventRetentionDays: 0, queueMaxHours: 0.5, limits: LIMITS }),
+    worker: createWorkerParts({ ...parts, eventRetentionDays: 0, queueMaxHours, limits: LIMITS }),
     commerce: createModelCommerce({
       process,
       queue,
       bus,
       service,
       payments,
+      queueMaxHours,
       isMediaAway: () => shared.media.isAway,
       begin,
     }),

@@ -37,6 +37,8 @@ async function settle(world: World): Promise<void> {
   Object.assign(upstream, { isSilent: false, cancelsFail: false });
   upstream.nextStarts.length = payments.nextRefunds.length = files.unavailable = 0;
   media.isAway = false;
+  // From here on nothing is late: what could only be ended by its deadline has been forgotten.
+  world.patience.hours = 24;
   payments.forget();
   await world.restart(0);
   const [process] = world.processes;

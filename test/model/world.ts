@@ -25,6 +25,7 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
     files: memoryFiles(),
     active: new Map(),
     removed: new Set(),
+    patience: { hours: 0.5 },
     media: { isAway: false },
     begin(crashed, body) {
       const work = Promise.race([body().then(() => {}), crashed]).catch((error: unknown) => {
