@@ -92,6 +92,13 @@ describe('a synchronous operation', () => {
     expect((await reply).body).toMatchObject({ status: true, data: { task_id: id } });
   });
 
+  it('asks once a second for a stream that breaks at once', async () => {
+    server.media.failStreamsWith(new AppError('UNAVAILABLE', 'away'));
+    await server.send('POST', `${path}&max_wait_time=2`);
+    expect(server.media.refusedStreams()).toBeGreaterThan(0);
+    expect(server.media.refusedStreams()).toBeLessThanOrEqual(3);
+  });
+
   it('answers a refusal instead of waiting for it to go away', async () => {
     server.media.failStreamsWith(new AppError('UNAUTHENTICATED', 'sign in'));
     expect((await server.send('POST', path)).status).toBe(401);

@@ -43,6 +43,25 @@ test('while nobody can be asked who is asking, the answer is "not now", not "not
   expect([rest.status, rest.headers.get('retry-after')]).toEqual([503, '1']);
 });
 
+test('the token of a header wins over the one in the address, which only one path takes', async () => {
+  const asked: unknown[] = [];
+  gateway = await startTestGateway({
+    async resolveCredential(credential) {
+      asked.push(credential);
+      throw new AppError('UNAVAILABLE', 'later');
+    },
+  });
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    await fetch(`${gateway?.url}${path}?access_token=of-the-address`, { headers });
+    return asked.splice(0);
+  };
+  expect(JSON.stringify(await ask('/auth/idp/userinfo', { authorization: 'Bearer of-the-header' }))).toMatch(
+    /^(?!.*of-the-address).*of-the-header/,
+  );
+  expect(JSON.stringify(await ask('/auth/idp/userinfo'))).toContain('of-the-address');
+  expect(await ask('/api/task/health')).toEqual([]);
+});
+
 test('whoever tries paths is told what is left, and has a limit', async () => {
   gateway = await startTestGateway({ rateLimiter: createRateLimiter({ read: 2 }) });
   const { url } = gateway;

@@ -92,6 +92,29 @@ test('a gateway whose database does not answer counts by itself, and together ag
   expect(remaining).toBeLessThan(4);
 });
 
+test('a gateway that started without its database counts together with the others once it is there', async () => {
+  const name = `${home.config.database}_later`;
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => gateway({ read: 5 }, { database: connect({ ...home.config, database: name }) })),
+  );
+  expect(await one?.take(caller('192.0.2.7'), 'read')).toMatchObject({ remaining: 4 });
+  expect(await other?.take(caller('192.0.2.7'), 'read')).toMatchObject({ remaining: 4 });
+  await databases[0]?.pool.query(`create database ${name}`);
+  try {
+    // A moment after a failure nobody is asked.
+    await until(
+      async () => {
+        await one?.take(caller('192.0.2.8'), 'read');
+        return (await other?.take(caller('192.0.2.8'), 'read'))?.remaining ?? 5;
+      },
+      (remaining) => remaining < 3,
+    );
+  } finally {
+    await Promise.all(databases.splice(-2).map((database) => database.close()));
+    await databases[0]?.pool.query(`drop database ${name} with (force)`);
+  }
+});
+
 test('a gateway starts, and limits, without its database', async () => {
   const database = connect({ connectionString: 'postgresql://nobody@127.0.0.1:1/none' });
   const limiter = await gateway({ start: 1 }, { database });

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   type AddressInfo,
@@ -77,6 +77,15 @@ describe('a request', () => {
     expect(answer.status).toBe(418);
     expect(answer.headers).toMatchObject({ 'x-kind': 'Teapot', 'set-cookie': 'a=1, b=2' });
     expect(answer.body.toString()).toBe('POST /p?q=1 b hello');
+  });
+
+  test('leaves nothing behind on the signal of its caller, answered or refused', async () => {
+    const url = await serve((_request, response) => response.end('ok'));
+    const { signal } = new AbortController();
+    const http = client();
+    for (let sent = 0; sent < 5; sent += 1) await http.request(get(url, { signal }));
+    await failure(http.request(get('http://127.0.0.1:1', { signal })));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('streams a body that a factory makes', async () => {

@@ -15,6 +15,7 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
   );
 
   it('tells every operation with each of its inputs and a command', () => {
+    expect(operations.length).toBeGreaterThan(25);
     for (const placed of operations) {
       const { operation } = placed;
       const [, article = ''] = page.split(`<article id="${operation.operationId}">`);
@@ -58,6 +59,7 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
 
   it('names no operation and no place twice', () => {
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(operations.length);
     expect(new Set(ids).size).toBe(ids.length);
   });
 

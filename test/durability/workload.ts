@@ -78,8 +78,9 @@ export function tally(words: Iterable<string>): Readonly<Record<string, number>>
 }
 
 /**
- * What must hold whatever was killed: references with more than one start, starts of references that no attempt has, and
- * tasks whose upstream work was started more than once. All empty in a Kiln that keeps its word.
+ * What must hold whatever was killed or cut off: references with more than one start, starts of references that no attempt
+ * has, tasks whose upstream work was started more than once, and steps of which the provider's journal has more than one
+ * purchase: work that it finished, or is still doing. All empty in a Kiln that keeps its word.
  */
 export async function violations(sandbox: SandboxProcess, tasks: readonly TaskRecord[]): Promise<object> {
   const starts = await sandbox.starts();
@@ -90,9 +91,23 @@ export async function violations(sandbox: SandboxProcess, tasks: readonly TaskRe
     startedTwice: Object.keys(starts).filter((reference) => starts[reference] !== 1),
     startedUnasked: Object.keys(starts).filter((reference) => !known.has(reference)),
     tasksPaidTwice: Object.keys(perTask).filter((id) => perTask[id] !== 1),
+    boughtTwice: await boughtTwice(sandbox),
     stillOpen: attempts.filter(({ state }) => state === 'STARTING' || state === 'RUNNING'),
   };
 }
 
+/** Steps by what the provider itself wrote down, whatever our attempts say. */
+async function boughtTwice(sandbox: SandboxProcess): Promise<readonly string[]> {
+  const paid = (await sandbox.jobs()).filter(({ state }) => state !== 'failed' && state !== 'cancelled');
+  const perStep = tally(paid.flatMap(({ reference }) => reference?.split('/').slice(0, 2).join('/') ?? []));
+  return Object.keys(perStep).filter((step) => perStep[step] !== 1);
+}
+
 /** What `violations` answers when there is none. */
-export const NO_VIOLATIONS = { startedTwice: [], startedUnasked: [], tasksPaidTwice: [], stillOpen: [] };
+export const NO_VIOLATIONS = {
+  startedTwice: [],
+  startedUnasked: [],
+  tasksPaidTwice: [],
+  boughtTwice: [],
+  stillOpen: [],
+};

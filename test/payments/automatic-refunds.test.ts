@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
 import { createExecutionLifecycle, startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
@@ -11,6 +12,7 @@ import {
   refundQueue,
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { anna, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
@@ -121,6 +123,26 @@ describe('a paid execution', () => {
     expect(await jobsOf(executionId)).toBe(0);
     expect(givenBack(id)).toEqual([100]);
   });
+});
+
+it('the sweep of payments is waited for when its process stops', async () => {
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const sweeper = createPaymentSweeper({
+    commerce: shop.commerce,
+    logger: silentLogger(),
+    enqueueLostRefunds() {
+      begun.resolve();
+      return held.promise;
+    },
+  });
+  const order: string[] = [];
+  void sweeper.sweep().then(() => order.push('swept'));
+  await begun.promise;
+  const stopped = sweeper.stop().then(() => order.push('stopped'));
+  held.resolve();
+  await stopped;
+  expect(order).toEqual(['swept', 'stopped']);
 });
 
 describe('the job of a failed execution', () => {

@@ -142,6 +142,23 @@ describe('a payment', () => {
     expect((await read(payment.id)).executionId).not.toBeNull();
   });
 
+  it('whose event can not be processed is written down with the reason, until it is', async () => {
+    const { payment, sessionId } = await bought();
+    const errorsOf = async () =>
+      (await shop.database.pool.query('select last_error from workflow.pay_events where attempts > 1')).rows;
+    const before = await errorsOf();
+    shop.standIn.control.fail({ match: /^GET /, times: Infinity, status: 500 });
+    await shop.standIn.control.pay(sessionId);
+    await expect
+      .poll(async () => (await errorsOf()).filter(({ last_error: why }) => why !== null), PATIENCE)
+      .not.toEqual([]);
+    shop.standIn.control.heal();
+    await expect.poll(async () => (await read(payment.id)).status, PATIENCE).toBe('COMPLETED');
+    const after = await errorsOf();
+    expect(after.length).toBeGreaterThan(before.length);
+    expect(after.filter(({ last_error: why }) => why !== null)).toEqual([]);
+  });
+
   it('waits out a provider that is down, whoever asks meanwhile, and loses nothing', async () => {
     const { payment, sessionId } = await bought();
     const before = await shop.counts();

@@ -54,21 +54,21 @@ export interface ResponseStream {
 export interface ResponseStreamOptions {
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
+  /** Most open streams of this process (default 10,000). */
+  readonly maxStreams?: number;
   readonly guard: CredentialGuard;
   /** Bounds the open streams of a client. */
   readonly slots: Slots;
   readonly logger: Logger;
 }
 
-/** Most open streams of this process. */
-const MAX_STREAMS = 10_000;
 const HEARTBEAT_MS = 5_000;
 /** Milliseconds for a client whose credential has ended to read the last message. */
 const CREDENTIAL_END_MS = 5_000;
 
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
-  const { stallMs = 30_000, guard, slots, logger } = options;
+  const { stallMs = 30_000, maxStreams = 10_000, guard, slots, logger } = options;
   const shutdowns = new Map<ServerResponse, string>();
   let isEnding = false;
 
@@ -107,7 +107,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
       return shutdowns.size;
     },
     reserve(response, caller) {
-      if (isEnding || shutdowns.size >= MAX_STREAMS || response.destroyed) return false;
+      if (isEnding || shutdowns.size >= maxStreams || response.destroyed) return false;
       const slot = slots.take(clientKeyOf(caller));
       if (slot === null) return false;
       response.once('close', () => slot.release());

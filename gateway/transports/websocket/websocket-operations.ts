@@ -34,6 +34,8 @@ export interface Session {
   unwatch?: () => void;
   /** Running operations by their id; aborted when they end or the socket closes. */
   readonly running: Map<string, AbortController>;
+  /** The operations that the protocol knows, by their id; known after the first. */
+  subscriptions?: Readonly<Record<string, unknown>>;
 }
 
 /** Makes the session of a new socket. */
@@ -90,6 +92,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       const { caller } = extra;
       // The protocol allows no subscription before onConnect has succeeded.
       if (caller === undefined) throw new Error('a socket without a caller subscribed');
+      extra.subscriptions = subscriptions;
       const running = Object.keys(subscriptions).length;
       if (running > MAX_OPERATIONS) return [refusal('concurrent-operations', MAX_OPERATIONS, running)];
       const request = readOperation(payload);
@@ -138,6 +141,13 @@ interface Running {
 function requestOf(contextValue: unknown): GraphqlRequest {
   const { request, context } = contextValue as Running;
   return { ...request, context };
+}
+
+/** Ends the operations that their client has completed: of a running query the protocol only forgets the id. */
+export function endLeftOperations(session: Session): void {
+  for (const id of session.running.keys()) {
+    if (session.subscriptions !== undefined && !(id in session.subscriptions)) endOperation(session, id);
+  }
 }
 
 function endOperation({ running }: Session, id: string): void {

@@ -83,6 +83,21 @@ describe('graphql-transport-ws', () => {
     expect(await first(client, 'mutation { start }')).toEqual({ data: { start: 'task-1' } });
   });
 
+  test('aborts a running query when its client no longer wants it, and nothing else of the socket', async () => {
+    const gateway = await open();
+    const { hanging } = gateway.world;
+    const client = connect(gateway);
+    const ignore = { next: () => {}, error: () => {}, complete: () => {} };
+    // Another operation, so that the socket stays open.
+    client.subscribe({ query: PROGRESS, variables: { id: 't1' } }, ignore);
+    const leave = client.subscribe({ query: '{ hang }' }, ignore);
+    await until(() => hanging.length === 1 && gateway.world.listenerCount() === 1);
+    expect(hanging[0]?.aborted).toBe(false);
+    leave();
+    await until(() => hanging[0]?.aborted === true);
+    expect(gateway.world.listenerCount()).toBe(1);
+  });
+
   test('knows the caller by connection_init, and closes with 4403 for a forged credential', async () => {
     const gateway = await open();
     const { data } = (await first(

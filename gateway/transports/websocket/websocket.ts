@@ -15,7 +15,7 @@ import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 import { watchSlowSockets } from './slow-sockets.ts';
-import { createSession, createSocketHooks } from './websocket-operations.ts';
+import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
 
 /**
  * graphql-transport-ws on /graphql: queries, mutations and subscriptions with the same admission. The protocol is
@@ -72,10 +72,8 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     // Oversized and malformed messages close the socket (1009, 1002).
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
-    const closed = protocol.opened(
-      wire(client, logger),
-      createSession({ request, slot, close: (code, reason) => client.close(code, reason) }),
-    );
+    const session = createSession({ request, slot, close: (code, reason) => client.close(code, reason) });
+    const closed = protocol.opened(wire(client, logger, session), session);
     client.once('close', (code, reason) => {
       closed(code, String(reason)).catch((error: unknown) =>
         logger.error({ error: toError(error) }, 'a WebSocket did not end cleanly'),
@@ -143,7 +141,7 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 }
 
 /** Adapts a socket to the protocol. Sending waits until the message was written. */
-function wire(client: WebSocket, logger: Logger): ProtocolSocket {
+function wire(client: WebSocket, logger: Logger, session: Session): ProtocolSocket {
   return {
     protocol: client.protocol,
     close: (code, reason) => client.close(code, reason),
@@ -156,10 +154,12 @@ function wire(client: WebSocket, logger: Logger): ProtocolSocket {
     onMessage: (handle) =>
       client.on('message', (data: Buffer) => {
         // Text and binary messages come as buffers (the default binaryType).
-        handle(data.toString()).catch((error: unknown) => {
-          logger.error({ error: toError(error) }, 'a WebSocket message could not be handled');
-          client.close(CloseCode.InternalServerError, 'internal error');
-        });
+        handle(data.toString())
+          .then(() => endLeftOperations(session))
+          .catch((error: unknown) => {
+            logger.error({ error: toError(error) }, 'a WebSocket message could not be handled');
+            client.close(CloseCode.InternalServerError, 'internal error');
+          });
       }),
   };
 }

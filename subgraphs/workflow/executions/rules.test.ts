@@ -132,6 +132,13 @@ describe('parameters', () => {
     expect(problemsOf({ prompt: 'x', other: [1] })).toEqual({ prompt: 'x', other: [1], count: 2 });
   });
 
+  it('may be as long as their limit says, and no longer; without one as long as texts are', () => {
+    expect(problemsOf({ prompt: '12345' })).toMatchObject({ prompt: '12345' });
+    const unlimited = (length: number) => checkedParameters({ text: {} }, { text: 'x'.repeat(length) });
+    expect(unlimited(20_000)['text']).toHaveLength(20_000);
+    expect(() => unlimited(20_001)).toThrow('may have at most 20000 characters');
+  });
+
   it('are refused with every problem at once', () => {
     expect(problemsOf({ prompt: '123456', count: 5, loud: 'yes', page: 'javascript:1' })).toEqual([
       'parameters.prompt',

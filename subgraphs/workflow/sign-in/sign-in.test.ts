@@ -98,6 +98,18 @@ describe('an access token', () => {
 });
 
 describe('signing keys', () => {
+  it('are made once, however many processes start for the first time at once', async () => {
+    const bed = await openBench();
+    try {
+      const kids = await Promise.all(
+        Array.from({ length: 6 }, async () => (await bed.process().publicKeys()).map(({ kid }) => kid)),
+      );
+      expect(new Set(kids.flat()).size).toBe(1);
+    } finally {
+      await bed.close();
+    }
+  });
+
   it('follow each other: the next is published a day ahead, the last until its tokens have ended', async () => {
     const bed = await openBench();
     try {

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
@@ -43,4 +45,22 @@ it('asks again at the time it was told, also when writing that down failed at fi
   const { id } = await service.submit(me, image());
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   expect(left()).toBe(0);
+});
+
+it('asks nothing and starts nothing after its worker has stopped', async () => {
+  let calls = 0;
+  upstream.onStatus = () => {
+    calls += 1;
+    return { state: 'running', progress: null };
+  };
+  const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+  const service = engine.service(registry);
+  const worker = await engine.worker(registry, { limits: { pollTickMs: 20, leaseSeconds: 0.05 } });
+  await service.submit(me, image());
+  await expect.poll(() => calls).toBeGreaterThan(2);
+  await worker.stop(1);
+  const [before, starts] = [calls, upstream.starts.length];
+  await service.submit(me, image());
+  await pause(300);
+  expect([calls, upstream.starts.length]).toEqual([before, starts]);
 });
