@@ -1,0 +1,79 @@
+import { parseSync, Visitor, type Expression } from 'oxc-parser';
+
+/** One semantic change of a source file: the text between two offsets is replaced. */
+export interface Change {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+  /** What it does, for people. */
+  readonly operator: string;
+}
+
+/** Operators and what they become. */
+const SWAPPED: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '&&': '||',
+  '||': '&&',
+  '+': '-',
+  '*': '/',
+};
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every change that can be made to a file: swapped operators, other conditions and literals, statements that are left out. */
+export function changesOf(file: string, source: string): readonly Change[] {
+  const changes: Change[] = [];
+  const add = ({ start, end }: Span, replacement: string, operator: string): void =>
+    void changes.push({ file, start, end, replacement, operator });
+  const textOf = ({ start, end }: Span): string => source.slice(start, end);
+  const swap = ({ left, right, operator }: { left: Span; right: Span; operator: string }): void => {
+    const between = { start: left.end, end: right.start };
+    const other = SWAPPED[operator];
+    const at = textOf(between).indexOf(operator);
+    if (other === undefined || at === -1) return;
+    const start = between.start + at;
+    add({ start, end: start + operator.length }, other, `${operator} becomes ${other}`);
+  };
+  const negate = (test: Expression): void => add(test, `!(${textOf(test)})`, 'the condition is the opposite');
+  const visitor = new Visitor({
+    BinaryExpression: swap,
+    LogicalExpression(node) {
+      swap(node);
+      if (node.operator === '??') add(node, textOf(node.right), 'only the default is left');
+    },
+    IfStatement(node) {
+      negate(node.test);
+      if (node.alternate === null) add(node, '', 'the branch is left out');
+    },
+    ConditionalExpression: (node) => negate(node.test),
+    ExpressionStatement(node) {
+      if (node.expression.type !== 'Literal') add(node, ';', 'the statement is left out');
+    },
+    Literal(node) {
+      const { value } = node;
+      if (typeof value === 'number') add(node, String(value + 1), 'one more');
+      if (typeof value === 'boolean') add(node, String(!value), 'the other boolean');
+    },
+  });
+  visitor.visit(parseSync(file, source).program);
+  return changes;
+}
+
+/** The file with the change made. */
+export function changed(source: string, { start, end, replacement }: Change): string {
+  return source.slice(0, start) + replacement + source.slice(end);
+}
+
+/** The line of a change, from 1. */
+export function lineOf(source: string, { start }: Change): number {
+  return source.slice(0, start).split('\n').length;
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { parseSync } from 'oxc-parser';
+
+/** Which file imports which, in both directions, without packages. */
+export type ImportedBy = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Reads the imports of these files (relative to `root`). */
+export function importedBy(root: string, files: readonly string[]): ImportedBy {
+  const known = new Set(files);
+  const importers = new Map<string, Set<string>>();
+  for (const file of files) {
+    const { module } = parseSync(file, readFileSync(path.join(root, file), 'utf8'));
+    const requests = [
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
+    ];
+    for (const request of requests) {
+      if (request?.startsWith('.') !== true) continue;
+      const target = path.join(path.dirname(file), request);
+      if (known.has(target)) importers.set(target, (importers.get(target) ?? new Set()).add(file));
+    }
+  }
+  return importers;
+}
+
+/** The test files that use a file, nearest first; of those equally near, the ones in nearer folders. */
+export function nearestTests(importers: ImportedBy, file: string, most: number): readonly string[] {
+  const found: string[] = [];
+  const seen = new Set([file]);
+  for (let level = [file]; level.length > 0 && found.length < most;) {
+    const next = level.flatMap((each) => [...(importers.get(each) ?? [])]).filter((each) => !seen.has(each));
+    level = [...new Set(next)];
+    for (const each of level) seen.add(each);
+    const tests = level.filter((each) => each.endsWith('.test.ts'));
+    found.push(...tests.sort((one, other) => distance(file, one) - distance(file, other)));
+  }
+  return found.slice(0, most);
+}
+
+/** Folders up and down from one file to the other. */
+function distance(one: string, other: string): number {
+  return path.relative(path.dirname(one), path.dirname(other)).split(path.sep).filter(Boolean).length;
+}
