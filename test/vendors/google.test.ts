@@ -10,6 +10,8 @@ import { onePixel, useSandbox } from './sandbox.ts';
 /** Google's SDK against the stand-in of the Gemini API. */
 
 const sandbox = useSandbox();
+/** Long enough on a machine that does much else; nothing waits for it. */
+const SOON = { timeout: 20_000 };
 const model = 'gemini-2.5-flash';
 const contents = 'What is 6 * 7?';
 const client = () => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: sandbox.url('gemini') } });
@@ -77,7 +79,7 @@ it('keeps files: uploaded in chunks, listed, read and removed', async () => {
   bytes.set(onePixel);
   const { name = '' } = await client().files.upload({ file: new Blob([bytes], { type: 'image/png' }) });
   expect(name).toMatch(/^files\/[a-z0-9]+$/);
-  await expect.poll(async () => (await client().files.get({ name })).state).toBe('ACTIVE');
+  await expect.poll(async () => (await client().files.get({ name })).state, SOON).toBe('ACTIVE');
   const listed: (string | undefined)[] = [];
   for await (const file of await client().files.list({ config: { pageSize: 1 } })) listed.push(file.name);
   expect(listed).toContain(name);
@@ -107,14 +109,14 @@ it('reads the files of videos', async () => {
   };
   const start = { instances: [{ prompt: 'a boat' }] };
   const { name } = await send('POST', 'models/veo-3.1-generate-preview:predictLongRunning', start);
-  await expect.poll(async () => (await send('GET', name)).done).toBe(true);
+  await expect.poll(async () => (await send('GET', name)).done, SOON).toBe(true);
   const [, file = ''] = /files\/([a-z0-9]+):download/.exec(JSON.stringify(await send('GET', name))) ?? [];
   const folder = await mkdtemp(path.join(tmpdir(), 'kiln-vendors-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const downloadPath = path.join(folder, 'video.mp4');
   await client().files.download({ file: `files/${file}`, downloadPath });
   await expect
-    .poll(() => readFile(downloadPath).catch(() => Buffer.alloc(0)))
+    .poll(() => readFile(downloadPath).catch(() => Buffer.alloc(0)), SOON)
     .toSatisfy((bytes: Buffer) => bytes.subarray(4, 8).toString('latin1') === 'ftyp');
 });
 
