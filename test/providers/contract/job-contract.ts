@@ -187,7 +187,7 @@ function startContract({ row, job, can, bench }: Suite): void {
     const { start, context, environment } = bench();
     const connection = { ...context.connection, headers: {}, credentials: {} };
     const error = await failureOf(start(REFERENCE, { ...context, connection }));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     expect(await environment.starts()).toEqual({});
   });
 

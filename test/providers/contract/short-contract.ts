@@ -113,7 +113,7 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
 
     it('is unavailable, not the caller’s fault, when the credentials are refused', async () => {
       const error = await failureOf(run({ headers: {} }));
-      expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
     });
 
     it('is sent nowhere else, whatever the upstream says', async () => {
