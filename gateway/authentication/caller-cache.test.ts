@@ -20,7 +20,9 @@ function manualWorkflow() {
   };
   const answer = (index: number, id: string) =>
     lookups[index]?.resolve({
-      data: { callerOf: { kind: 'user', id, scopes: [], sessionId: null, expiresAt: null } },
+      data: {
+        callerOf: { kind: 'user', id, scopes: [], generators: null, sessionId: null, expiresAt: null },
+      },
     });
   return { link, lookups, answer };
 }

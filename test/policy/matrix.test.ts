@@ -72,10 +72,16 @@ const EXCEPTIONS: Readonly<Record<string, Partial<Record<CallerName, Verdict>>>>
 
 function expected(
   name: string,
-  { rule, named, mode }: { readonly rule: Rule; readonly named: boolean; readonly mode: AuthMode },
+  {
+    rule,
+    named,
+    scopes,
+    mode,
+  }: Pick<Row, 'rule' | 'scopes'> & { readonly named: boolean; readonly mode: AuthMode },
 ): Record<CallerName, Verdict> {
   if (rule === 'service') throw new Error('what is for Kiln itself is not in the public schema');
-  return { ...EXPECTED[rule][mode], ...(named ? NAMED[mode] : {}), ...EXCEPTIONS[name] };
+  const byScope: Partial<Record<CallerName, Verdict>> = scopes.includes('admin') ? { key: '403' } : {};
+  return { ...EXPECTED[rule][mode], ...byScope, ...(named ? NAMED[mode] : {}), ...EXCEPTIONS[name] };
 }
 
 /**
@@ -110,6 +116,8 @@ interface Row {
   readonly name: string;
   readonly rule: Rule;
   readonly namesUser: boolean;
+  /** What a service key must be made for, in every mode; the key that asks has all but `admin`. */
+  readonly scopes: readonly string[];
   /** The verdict on who asks with these headers. */
   readonly ask: (url: string, userId: string, headers: Readonly<Record<string, string>>) => Promise<string>;
 }
@@ -130,6 +138,7 @@ const routeRows = policy.routes.map((ruled): Row => {
     name,
     rule: ruled.rule,
     namesUser: routeNamesUser(ruled),
+    scopes: ruled.scopes,
     ask: async (url, userId, headers) =>
       verdictOfRoute(ruled, await sendRoute(url, routeCall(ruled, { userId, given }), headers)),
   };
@@ -141,6 +150,7 @@ const fieldRows = policy.fields.map((field): Row => {
     name: `${field.kind} ${field.name}`,
     rule: field.rule,
     namesUser: namesUser(field, definitionOf(schema, field)),
+    scopes: field.scope === null ? [] : [field.scope],
     ask: async (url, userId, headers) =>
       verdictOfField(field, await sendField(url, fieldCall(schema, field, { userId }), headers)),
   };
@@ -161,13 +171,15 @@ describe.each(['open', 'compat', 'required'] as const)('in mode %s', (mode) => {
 
   it.each(inOrder.map((row) => [row.name, row] as const))(
     '%s lets in whom its rule lets in',
-    async (name, { rule, namesUser: named, ask }) => {
+    async (name, { rule, namesUser: named, scopes, ask }) => {
       const callers = ENDS.includes(name) ? await world.signInAgain() : world.callers;
       const answers = callerNames.map(async (who) => {
         const verdict = await ask(world.kiln.url, callers.owner.id, callers[who].headers);
         return [who, verdict] as const;
       });
-      expect(Object.fromEntries(await Promise.all(answers))).toEqual(expected(name, { rule, named, mode }));
+      expect(Object.fromEntries(await Promise.all(answers))).toEqual(
+        expected(name, { rule, named, scopes, mode }),
+      );
     },
   );
 

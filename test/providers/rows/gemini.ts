@@ -108,6 +108,7 @@ export const gemini: ContractRow = {
           files: [],
           texts: [expect.stringContaining('image/png')],
           facts: { model: 'gemini-2.5-flash', usage: expect.any(Object) },
+          units: { inputTokens: 6, outputTokens: expect.any(Number), cachedTokens: 0 },
         }),
     },
     chatRow({

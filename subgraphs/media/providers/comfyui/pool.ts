@@ -1,4 +1,4 @@
-import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
@@ -114,6 +114,7 @@ function queryAll(exchange: Exchange, context: CallContext): Promise<readonly An
 function noServerAnswers(answers: readonly Answer[]): UpstreamError {
   const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
   const known = first instanceof UpstreamError ? first : null;
+  if (known?.refusedCredentials === true) return refusedCredentials(known.message);
   return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', { cause: first });
 }
 

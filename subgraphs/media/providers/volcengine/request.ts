@@ -57,7 +57,9 @@ export function createSendAction(http: HttpClient): SendAction {
 function keysOf({ credentials }: Connection): { readonly accessKey: string; readonly secretKey: string } {
   const { accessKey, secretKey } = credentials;
   if (accessKey !== undefined && secretKey !== undefined) return { accessKey, secretKey };
-  throw new UpstreamError('UNAVAILABLE', 'volcengine: there are no keys to sign with');
+  throw new UpstreamError('UNAVAILABLE', 'volcengine: there are no keys to sign with', {
+    retryable: false,
+  });
 }
 
 /** The same connection at the service's own address. */

@@ -78,7 +78,7 @@ function spaceOf({ credentials }: Connection): string {
   const { vodSpace } = credentials;
   if (vodSpace !== undefined && vodSpace !== '') return vodSpace;
   const message = 'volcengine: there is no space for videos; set VOLCENGINE_VOD_SPACE';
-  throw new UpstreamError('UNAVAILABLE', message);
+  throw new UpstreamError('UNAVAILABLE', message, { retryable: false });
 }
 
 function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.output<Shape> {
