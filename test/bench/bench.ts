@@ -6,12 +6,12 @@ import type { Load } from './load/load.ts';
 export interface Bench {
   /** Its word on the command line. */
   readonly name: string;
-  /** Measures; whatever it starts is in the workshop's lifecycle, to be stopped when it is over. */
-  run(workshop: Workshop): Promise<readonly Figure[]>;
+  /** Measures; whatever it starts is in the tools's lifecycle, to be stopped when it is over. */
+  run(tools: BenchTools): Promise<readonly Figure[]>;
 }
 
 /** What every bench works with; made anew for each. */
-export interface Workshop {
+export interface BenchTools {
   readonly lifecycle: Lifecycle;
   /** The load generator, a process of its own. */
   readonly load: Load;

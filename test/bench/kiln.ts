@@ -1,7 +1,7 @@
 import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { startKilnProcess, temporaryDataDir, type KilnProcess } from '../kit/processes/kiln-process.ts';
-import type { Workshop } from './bench.ts';
+import type { BenchTools } from './bench.ts';
 
 /** A really started Kiln: `node gateway/main.ts` in a process of its own, over a new data directory. */
 export interface BenchedKiln extends KilnProcess {
@@ -10,9 +10,9 @@ export interface BenchedKiln extends KilnProcess {
   readonly connection: string;
 }
 
-/** Starts it; it is stopped, and its files removed, with the workshop. */
+/** Starts it; it is stopped, and its files removed, with the tools. */
 export async function startBenchedKiln(
-  { lifecycle }: Workshop,
+  { lifecycle }: BenchTools,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchedKiln> {
   const { dataDir, remove } = await temporaryDataDir();

@@ -51,7 +51,7 @@ async function main(words: readonly string[]): Promise<void> {
   say(`load of the machine at the end ${load}, ${seconds} s in all.`);
 }
 
-/** One bench with a workshop of its own, which is empty again afterwards. */
+/** One bench with a tools of its own, which is empty again afterwards. */
 async function runAlone(bench: Bench): Promise<readonly Figure[]> {
   const lifecycle = createLifecycle({ logger: createLogger({ level: 'warn' }), graceMs: 60_000 });
   stopRunning = (reason) => lifecycle.stop(reason);

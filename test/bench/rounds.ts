@@ -1,4 +1,4 @@
-import type { Workshop } from './bench.ts';
+import type { BenchTools } from './bench.ts';
 import type { Load, LoadRequest } from './load/load.ts';
 import { processorMs } from './processes.ts';
 
@@ -39,8 +39,8 @@ export function servedSubject(
 const WARM_UP_MS = 8_000;
 
 /** Warms every subject up, then measures them in turns. */
-export async function measureInTurns(workshop: Workshop, subjects: readonly Subject[]): Promise<Rounds> {
-  const { rounds, runMs } = workshop;
+export async function measureInTurns(tools: BenchTools, subjects: readonly Subject[]): Promise<Rounds> {
+  const { rounds, runMs } = tools;
   const found: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
   for (const subject of subjects) await subject.measure(WARM_UP_MS);
   for (let round = 1; round <= rounds; round += 1) {
@@ -51,7 +51,7 @@ export async function measureInTurns(workshop: Workshop, subjects: readonly Subj
       const after = processorMs(pid);
       const micros = before === null || after === null ? null : ((after - before) * 1000) / run.requests;
       found[name]?.push({ ...run, microsPerRequest: micros });
-      workshop.say(`round ${round}, ${name}: ${run.perSecond.toFixed(0)}/s`);
+      tools.say(`round ${round}, ${name}: ${run.perSecond.toFixed(0)}/s`);
     }
   }
   return found;
@@ -72,7 +72,7 @@ export function ratioOf(rounds: Rounds, ours: string, baseline: string): number 
 }
 
 /** A subject's figures in words. */
-export function toldOf(rounds: Rounds, name: string): string {
+export function figuresOf(rounds: Rounds, name: string): string {
   const runs = rounds[name] ?? [];
   const perSecond = median(runs.map((run) => run.perSecond));
   const micros = runs.map(({ microsPerRequest }) => microsPerRequest).filter((value) => value !== null);

@@ -50,7 +50,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
     name: FAL,
     mount: 'fal',
     headers: () => ({ 'x-fal-request-id': randomUUID() }),
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => platformError(status, message),
     routes: [
       results.route,
@@ -69,7 +69,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
   return [{ wire, runner }, storage];
 }
 
-function openDoor(
+function checkCredentials(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {

@@ -1,12 +1,12 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
-import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
+import { renderVideo } from '../shared/video.ts';
 
 /** The sizes of the names of `image_size`. */
 const SHAPES: Readonly<Record<string, string>> = {
@@ -20,18 +20,18 @@ const SHAPES: Readonly<Record<string, string>> = {
 
 /** Renders the result of a job. */
 export async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  const pictures = await inputPictures(workshop.journal, job.input);
+  const pictures = await inputPictures(tools.journal, job.input);
   const fields = askedOf(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
     return renderPictures(
-      withMask(workshop, { picture, mask }),
+      withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
       imageRequest(fields, pictures),
       signal,
@@ -48,7 +48,7 @@ export async function perform(
     ...(lastFrame !== undefined && { lastFrame }),
     ...seedOf(fields),
   };
-  return renderVideo(workshop, job.id, request, signal);
+  return renderVideo(tools, job.id, request, signal);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -42,14 +42,14 @@ export function createGemini(options: GeminiOptions): StandIn {
     name: GEMINI,
     mount: 'gemini',
     refuse,
-    authorize: (request) => openDoor(request, options.secret),
+    authorize: (request) => checkCredentials(request, options.secret),
     routes: routesOf({ runner, journal, files, expiry: createUrlExpiry() }),
   };
   return { wire, runner };
 }
 
 /** Checks the key (not for the bytes of an upload, whose URL is unguessable), and makes `:verb` a path segment. */
-function openDoor(
+function checkCredentials(
   { path: asked, headers, query }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {

@@ -1,10 +1,10 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
-import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { renderPicture } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
+import { renderVideo } from '../shared/video.ts';
 import { UNREADABLE } from './generate.ts';
 
 const REMEDY = 'set GEMINI_API_KEY for real answers';
@@ -12,7 +12,7 @@ const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
 
 /** Runs a job of this wire. */
 export async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -21,16 +21,16 @@ export async function perform(
     case 'file':
       return NO_RESULT;
     case 'video':
-      return performVideo(workshop, job, signal);
+      return performVideo(tools, job, signal);
     case 'image':
-      return performImage(workshop, job, signal, onPreview);
+      return performImage(tools, job, signal, onPreview);
     default:
-      return answer(workshop, job, signal);
+      return answer(tools, job, signal);
   }
 }
 
 async function performImage(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -39,21 +39,21 @@ async function performImage(
   const request = {
     prompt: textOf(prompt) ?? '',
     aspectRatio: textOf(aspectRatio) ?? '1:1',
-    references: await readAll(workshop, job.input['media']),
+    references: await readAll(tools, job.input['media']),
     ...(typeof seed === 'number' && { seed }),
   };
-  return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
+  return renderPicture(tools, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
-async function answer(workshop: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {
-  const media = await readAll(workshop, input['media']);
+async function answer(tools: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {
+  const media = await readAll(tools, input['media']);
   if (media.length === 0) {
     const question = { system: textOf(input['system']) ?? '', user: textOf(input['prompt']) ?? '' };
     return { ...NO_RESULT, texts: [replyTo({ ...question, remedy: REMEDY })] };
   }
   const summaries: string[] = [];
   for (const bytes of media) {
-    const { summary } = await workshop.studio.analyse(bytes, { signal }).catch((error: unknown) => {
+    const { summary } = await tools.studio.analyse(bytes, { signal }).catch((error: unknown) => {
       if (error instanceof StudioError) throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
       throw error;
     });
@@ -66,13 +66,9 @@ async function answer(workshop: MediaTools, { input }: Job, signal: AbortSignal)
 /** Most lines that the studio renders. */
 const LINES: Readonly<Record<string, number>> = { '720p': 720, '1080p': 1_080, '4k': 1_080 };
 
-async function performVideo(
-  workshop: MediaTools,
-  { id, input }: Job,
-  signal: AbortSignal,
-): Promise<JobResult> {
-  const [firstFrame] = await readAll(workshop, input['firstFrame']);
-  const [lastFrame] = await readAll(workshop, input['lastFrame']);
+async function performVideo(tools: MediaTools, { id, input }: Job, signal: AbortSignal): Promise<JobResult> {
+  const [firstFrame] = await readAll(tools, input['firstFrame']);
+  const [lastFrame] = await readAll(tools, input['lastFrame']);
   const request = {
     prompt: textOf(input['prompt']) ?? '',
     aspectRatio: textOf(input['aspectRatio']) ?? '16:9',
@@ -83,7 +79,7 @@ async function performVideo(
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
-  return renderVideo(workshop, id, request, signal);
+  return renderVideo(tools, id, request, signal);
 }
 
 /** The files of these names in the journal. */

@@ -42,7 +42,7 @@ export function createHedra(options: HedraOptions): StandIn {
   const wire: Wire = {
     name: HEDRA,
     mount: 'hedra',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => detail(status, message),
     routes: [parts.results.route, ...assetRoutes(parts), ...generationRoutes(parts)],
   };
@@ -52,7 +52,7 @@ export function createHedra(options: HedraOptions): StandIn {
 /** Checks the key; the URLs of files need none. */
 const OPEN = /^\/(results|upload)\//;
 
-function openDoor({ path, headers }: WireRequest, secret: string | null) {
+function checkCredentials({ path, headers }: WireRequest, secret: string | null) {
   const credential = headers['x-api-key'];
   const isIn = secret === null ? credential !== undefined : credential === secret;
   return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API key') };

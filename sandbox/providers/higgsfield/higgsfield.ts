@@ -50,7 +50,7 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const wire: Wire = {
     name: HIGGSFIELD,
     mount: 'higgsfield',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => detail(status, message),
     routes: [results.route, ...fileRoutes(parts), ...characterRoutes(parts), ...soulRoutes(parts)],
   };
@@ -60,7 +60,7 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
 /** Checks the key; the URLs of files need none. */
 const OPEN = /^\/(results|upload|files)\/(?!generate-upload-url)/;
 
-function openDoor({ path, headers }: WireRequest, secret: string | null) {
+function checkCredentials({ path, headers }: WireRequest, secret: string | null) {
   const credential = headers['authorization'];
   const isIn = secret === null ? credential !== undefined : credential === `Key ${secret}`;
   return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API credentials') };
@@ -151,7 +151,7 @@ async function known(
 
 /** Renders pictures, with those of the character blended in; a character itself needs no work. */
 async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   { id, operation, input }: Job,
   signal: AbortSignal,
   onPreview: () => void,
@@ -161,8 +161,8 @@ async function perform(
   const request = {
     prompt: textOf(input['prompt']) ?? '',
     aspectRatio: textOf(input['aspectRatio']) ?? '4:3',
-    references: (await inputPictures(workshop.journal, input)).slice(0, 5),
+    references: (await inputPictures(tools.journal, input)).slice(0, 5),
     ...(typeof seed === 'number' && { seed }),
   };
-  return renderPictures(workshop, { id, count: Number(input['count']), onPreview }, request, signal);
+  return renderPictures(tools, { id, count: Number(input['count']), onPreview }, request, signal);
 }

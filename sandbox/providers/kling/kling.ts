@@ -6,13 +6,13 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
-import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { renderVideo } from '../shared/video.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
 import { refusal, success } from './codes.ts';
 import { loginRefusal } from './login.ts';
@@ -130,9 +130,9 @@ function isWithin(value: number, most: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= most;
 }
 
-async function perform(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputPictures(workshop.journal, job.input);
-  return renderVideo(workshop, job.id, videoRequest(job, pictures), signal);
+async function perform(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const pictures = await inputPictures(tools.journal, job.input);
+  return renderVideo(tools, job.id, videoRequest(job, pictures), signal);
 }
 
 function videoRequest({ input }: Job, pictures: readonly Buffer[]): VideoRequest {

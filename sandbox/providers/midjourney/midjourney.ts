@@ -10,11 +10,11 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
-import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
+import { renderVideo } from '../shared/video.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
 import { CODE, submitResult } from './codes.ts';
 import { createPictures } from './pictures.ts';
@@ -61,7 +61,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
   const wire: Wire = {
     name: MIDJOURNEY,
     mount: 'midjourney',
-    authorize: (request) => openDoor(request, options.secret),
+    authorize: (request) => checkCredentials(request, options.secret),
     refuse: (status, message) =>
       json({ code: status === 404 ? CODE.notFound : CODE.failure, description: message }, status),
     routes: routesOf({ runner, journal, pictures, view }),
@@ -123,7 +123,7 @@ function routesOf({ runner, journal, pictures, view }: Parts): WireRoute[] {
 const SPEED = /^\/(?:mj-)?(fast|turbo|relax)(\/mj\/.*)$/;
 
 /** Checks the secret, and removes the speed prefix of some deployments from the path. */
-function openDoor(
+function checkCredentials(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
@@ -135,18 +135,18 @@ function openDoor(
 }
 
 async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  if (job.operation === 'describe') return describePicture(workshop, job.input, signal);
-  const pictures = await inputPictures(workshop.journal, job.input);
+  if (job.operation === 'describe') return describePicture(tools, job.input, signal);
+  const pictures = await inputPictures(tools.journal, job.input);
   if (job.operation === 'video') {
-    return renderVideo(workshop, job.id, videoRequest(job.input, pictures), signal);
+    return renderVideo(tools, job.id, videoRequest(job.input, pictures), signal);
   }
   const request = imageRequest(job.input, pictures);
-  return renderPicture(workshop, { id: job.id, index: 0, onPreview }, request, signal);
+  return renderPicture(tools, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
 /** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */

@@ -34,12 +34,12 @@ export function createMinimax(options: MinimaxOptions): StandIn {
     words: { moderate: MODERATED, fail: FAILED },
     logger: options.logger,
   });
-  tellOfVideos(options, runner);
+  sendCallbacks(options, runner);
   const results = createResults(journal, runner);
   const wire: Wire = {
     name: MINIMAX,
     mount: 'minimax',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) =>
       json({ type: 'error', error: { message, http_code: String(status) } }, status),
     routes: [...routesOf({ runner, journal, results }), results.route],
@@ -48,7 +48,7 @@ export function createMinimax(options: MinimaxOptions): StandIn {
 }
 
 /** Starts the unsigned webhooks at each change of a video's state, to URLs that echo a challenge. */
-function tellOfVideos({ logger }: MinimaxOptions, runner: JobRunner): void {
+function sendCallbacks({ logger }: MinimaxOptions, runner: JobRunner): void {
   startWebhooks({
     runner,
     logger,
@@ -82,7 +82,7 @@ async function echoes(hook: URL): Promise<boolean> {
   }
 }
 
-function openDoor(
+function checkCredentials(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {

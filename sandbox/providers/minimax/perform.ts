@@ -3,30 +3,30 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
-import { renderVideo } from '../shared/film.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
+import { renderVideo } from '../shared/video.ts';
 import { voiceOf } from './voices.ts';
 
 /** Runs a job. An error of the studio is reported as a fault of the request. */
 export async function perform(
-  workshop: MediaTools & { readonly runner: JobRunner },
+  tools: MediaTools & { readonly runner: JobRunner },
   job: Job,
   signal: AbortSignal,
 ): Promise<JobResult> {
   try {
-    if (job.operation === 'video') return await film(workshop, job, signal);
-    if (job.operation === 'clone') return await clone(workshop, job, signal);
-    return await speak(workshop, job, { request: speechOf(workshop.runner, job.input), signal });
+    if (job.operation === 'video') return await renderJob(tools, job, signal);
+    if (job.operation === 'clone') return await clone(tools, job, signal);
+    return await speak(tools, job, { request: speechOf(tools.runner, job.input), signal });
   } catch (error) {
     if (!(error instanceof StudioError)) throw error;
     throw new Error(`refused: ${error.message}`, { cause: error });
   }
 }
 
-async function film(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputPictures(workshop.journal, job.input);
+async function renderJob(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const pictures = await inputPictures(tools.journal, job.input);
   const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
   const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
   const request: VideoRequest = {
@@ -36,17 +36,17 @@ async function film(workshop: MediaTools, job: Job, signal: AbortSignal): Promis
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
-  return renderVideo(workshop, job.id, request, signal);
+  return renderVideo(tools, job.id, request, signal);
 }
 
 /** Measures the sample's voice; with a text, speaks it in that voice as a demo. */
-async function clone(workshop: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const [sample] = await inputPictures(workshop.journal, job.input);
+async function clone(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const [sample] = await inputPictures(tools.journal, job.input);
   if (sample === undefined) throw new Error('the job has no sample');
-  const voice = await workshop.studio.matchVoice(sample, { signal });
+  const voice = await tools.studio.matchVoice(sample, { signal });
   const text = textOf(job.input['text']);
   const demo =
-    text === null ? null : await speak(workshop, job, { request: { text, voice, format: 'mp3' }, signal });
+    text === null ? null : await speak(tools, job, { request: { text, voice, format: 'mp3' }, signal });
   // MatchedVoice is plain JSON.
   const facts = { ...demo?.facts, voice: voice as unknown as JsonObject };
   return { files: demo?.files ?? [], texts: [], facts };

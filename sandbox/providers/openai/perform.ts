@@ -12,40 +12,40 @@ import { UNSPEAKABLE } from './start.ts';
 
 /** Runs a job of this wire. */
 export async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  const pictures = await inputPictures(workshop.journal, job.input);
-  if (job.operation === 'chat') return answerChat(workshop, job, pictures, signal);
-  if (job.operation === 'speech') return performSpeech(workshop, job, signal);
-  if (job.operation === 'videos') return performVideo(workshop, job, pictures[0], signal);
+  const pictures = await inputPictures(tools.journal, job.input);
+  if (job.operation === 'chat') return answerChat(tools, job, pictures, signal);
+  if (job.operation === 'speech') return performSpeech(tools, job, signal);
+  if (job.operation === 'videos') return performVideo(tools, job, pictures[0], signal);
   const count = Number(job.input['n'] ?? 1);
   const mask = job.input['hasMask'] === true ? pictures.pop() : undefined;
-  const tools = withMask(workshop, { picture: pictures[0], mask, marked: 'transparent' });
+  const masked = withMask(tools, { picture: pictures[0], mask, marked: 'transparent' });
   const files: JobResult['files'][number][] = [];
   for (let index = 0; index < count; index += 1) {
     const request = imageRequest(job.input, index, pictures);
-    const one = await renderPicture(tools, { id: job.id, index, onPreview }, request, signal);
+    const one = await renderPicture(masked, { id: job.id, index, onPreview }, request, signal);
     files.push(...one.files);
   }
   return { files, texts: [], facts: {} };
 }
 
 async function answerChat(
-  workshop: MediaTools,
+  tools: MediaTools,
   { input }: Job,
   media: readonly Buffer[],
   signal: AbortSignal,
 ): Promise<JobResult> {
   const [first] = media;
   if (first !== undefined && input['isSound'] === true) {
-    const { summary } = await workshop.studio.analyse(first, { signal });
+    const { summary } = await tools.studio.analyse(first, { signal });
     return { files: [], texts: [summary], facts: {} };
   }
   if (first !== undefined) {
-    const { texts, facts } = await describePicture(workshop, input, signal);
+    const { texts, facts } = await describePicture(tools, input, signal);
     const caption = textOf(facts['caption']) ?? '';
     return {
       files: [],

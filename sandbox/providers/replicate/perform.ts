@@ -1,21 +1,21 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { renderVideo } from '../shared/film.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
 import { inputPictures } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderPictures } from '../shared/pictures.ts';
+import { renderVideo } from '../shared/video.ts';
 
 /** Renders the result of a job; an uploaded file needs no work. */
 export async function perform(
-  workshop: MediaTools,
+  tools: MediaTools,
   job: Job,
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
-  const pictures = await inputPictures(workshop.journal, job.input);
+  const pictures = await inputPictures(tools.journal, job.input);
   const fields = askedOf(job);
   const prompt = textOf(fields['prompt']) ?? '';
   const { seed, aspect_ratio: named } = fields;
@@ -30,7 +30,7 @@ export async function perform(
     const request = { ...shared, references: pictures.slice(0, 5) };
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
     return renderPictures(
-      withMask(workshop, { picture, mask }),
+      withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
       request,
       signal,
@@ -44,5 +44,5 @@ export async function perform(
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
-  return renderVideo(workshop, job.id, request, signal);
+  return renderVideo(tools, job.id, request, signal);
 }

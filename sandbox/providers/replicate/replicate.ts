@@ -50,7 +50,7 @@ export function createReplicate(options: ReplicateOptions): StandIn {
   const wire: Wire = {
     name: REPLICATE,
     mount: 'replicate',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => problem(status, TITLES[status], message),
     routes: [
       parts.results.route,
@@ -76,7 +76,7 @@ const TITLES = {
   500: 'Internal Server Error',
 } as const;
 
-function openDoor(
+function checkCredentials(
   { path, headers }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {

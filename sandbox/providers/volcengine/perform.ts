@@ -8,7 +8,7 @@ import { NOT_FETCHED, UNFIT } from './answers.ts';
 import { videoOf, type VodStore } from './vod.ts';
 
 /** The studio, and access to uploaded videos. */
-export interface VisualWorkshop extends MediaTools {
+export interface VisualTools extends MediaTools {
   readonly vod: VodStore;
   /** The training job of an avatar; null for an unknown one. */
   readonly trainingOf: (resource: unknown) => Job | null;
@@ -20,19 +20,19 @@ const MAX_SOUND = 50 * 1024 * 1024;
 export const TRIAL_AVATAR = '250623-zhibo-linyunzhi';
 
 /** Runs a task; its inputs are downloaded now. */
-export async function perform(workshop: VisualWorkshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+export async function perform(tools: VisualTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   try {
     switch (job.operation) {
       case 'detect':
-        return await detect(workshop, job, signal);
+        return await detect(tools, job, signal);
       case 'train':
-        return await train(workshop, job);
+        return await train(tools, job);
       case 'talk':
-        return await film(workshop, job, { ...(await avatarOf(workshop, job)), signal });
+        return await renderSpeaker(tools, job, { ...(await avatarOf(tools, job)), signal });
       default: {
         const picture = await inputOf(job, 'image', signal);
         const resolution = Number(job.input['resolution'] ?? 480);
-        return await film(workshop, job, { picture, resolution, signal });
+        return await renderSpeaker(tools, job, { picture, resolution, signal });
       }
     }
   } catch (error) {
@@ -41,7 +41,7 @@ export async function perform(workshop: VisualWorkshop, job: Job, signal: AbortS
   }
 }
 
-async function detect({ studio }: VisualWorkshop, job: Job, signal: AbortSignal): Promise<JobResult> {
+async function detect({ studio }: VisualTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   const { hasPerson, reason, subjects } = await studio.detectPerson(await inputOf(job, 'image', signal), {
     signal,
   });
@@ -52,14 +52,14 @@ async function detect({ studio }: VisualWorkshop, job: Job, signal: AbortSignal)
 }
 
 /** Training stores nothing more: an avatar is its video. */
-async function train({ vod }: VisualWorkshop, { input }: Job): Promise<JobResult> {
+async function train({ vod }: VisualTools, { input }: Job): Promise<JobResult> {
   if ((await videoOf(vod, input['vid'])) === null) throw new Error(`${UNFIT} vid not found`);
   const facts = { code: 0, msg: 'success', resource_id: input['resource'] ?? '' };
   return { files: [], texts: [], facts };
 }
 
 /** The video of an avatar; none for the trial avatar, which is drawn. */
-async function avatarOf({ vod, trainingOf }: VisualWorkshop, { input }: Job): Promise<{ video?: Buffer }> {
+async function avatarOf({ vod, trainingOf }: VisualTools, { input }: Job): Promise<{ video?: Buffer }> {
   const { resource } = input;
   if (resource === TRIAL_AVATAR) return {};
   const video = await videoOf(vod, trainingOf(resource)?.input['vid']);
@@ -67,8 +67,8 @@ async function avatarOf({ vod, trainingOf }: VisualWorkshop, { input }: Job): Pr
   return { video };
 }
 
-async function film(
-  { studio, journal }: VisualWorkshop,
+async function renderSpeaker(
+  { studio, journal }: VisualTools,
   job: Job,
   { signal, ...who }: Pick<PresenterRequest, 'picture' | 'video' | 'resolution'> & { signal: AbortSignal },
 ): Promise<JobResult> {

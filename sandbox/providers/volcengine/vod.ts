@@ -51,7 +51,7 @@ export function createVod(options: VodOptions): StandIn {
   const wire: Wire = {
     name: VOLCENGINE_VOD,
     mount: 'volcengine-vod',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => refuse(null, status, message),
     routes: [
       {
@@ -88,7 +88,7 @@ function fileOf(id: string): string {
   return `${id}-0.mp4`;
 }
 
-function openDoor(request: WireRequest, secret: string) {
+function checkCredentials(request: WireRequest, secret: string) {
   const error = signatureProblem(request, { service: 'vod', secret });
   if (error !== null) return { answer: doorError(request, 'vod', { status: 401, error }) };
   const { query: requested } = request;

@@ -52,7 +52,7 @@ export function createVolcengine(options: VolcengineOptions): StandIn[] {
   const wire: Wire = {
     name: VOLCENGINE,
     mount: 'volcengine',
-    authorize: (request) => openDoor(request, secret),
+    authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => refuse(status, message),
     routes: [results.route, ...submitRoutes(runner), resultRoute(runner, results)],
   };
@@ -66,7 +66,7 @@ function trainingOf(runner: JobRunner, resource: unknown): Job | null {
 }
 
 /** One path for everything: the action is in the query, the service in the body. Results need no signature. */
-function openDoor(request: WireRequest, secret: string) {
+function checkCredentials(request: WireRequest, secret: string) {
   if (request.path.startsWith('/results/')) return { path: request.path, params: {} };
   const error = signatureProblem(request, { service: 'cv', secret });
   if (error !== null) return { answer: doorError(request, 'cv', { status: 401, error }) };

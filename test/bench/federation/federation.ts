@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Bench, Workshop } from '../bench.ts';
+import type { Bench, BenchTools } from '../bench.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, servedSubject, toldOf } from '../rounds.ts';
+import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
 import { QUERY, VARIABLES } from './world.ts';
 
 const BODY = JSON.stringify({ query: QUERY, variables: VARIABLES });
@@ -11,21 +11,21 @@ const HEADERS = { 'content-type': 'application/json' };
 /** A nested query over two subgraphs in memory: Kiln's gateway against Apollo's with its own data sources. */
 export const federation: Bench = {
   name: 'federation',
-  async run(workshop) {
-    const media = await startServer(workshop, ['media']);
-    const workflow = await startServer(workshop, ['workflow']);
+  async run(tools) {
+    const media = await startServer(tools, ['media']);
+    const workflow = await startServer(tools, ['workflow']);
     const servers = {
-      kiln: await startServer(workshop, ['kiln']),
-      local: await startServer(workshop, ['local']),
-      remote: await startServer(workshop, ['remote', media.request.url, workflow.request.url]),
+      kiln: await startServer(tools, ['kiln']),
+      local: await startServer(tools, ['local']),
+      remote: await startServer(tools, ['remote', media.request.url, workflow.request.url]),
     };
     await assertSameAnswers(Object.values(servers));
-    const subjects = Object.values(servers).map((server) => servedSubject(workshop.load, server));
-    const rounds = await measureInTurns(workshop, subjects);
+    const subjects = Object.values(servers).map((server) => servedSubject(tools.load, server));
+    const rounds = await measureInTurns(tools, subjects);
     return (['local', 'remote'] as const).map((baseline) => ({
       what: `nested federated query, 10 tasks (${baseline})`,
-      ours: toldOf(rounds, 'kiln'),
-      baseline: `stock ApolloGateway, stock ${baseline} sources: ${toldOf(rounds, baseline)}`,
+      ours: figuresOf(rounds, 'kiln'),
+      baseline: `stock ApolloGateway, stock ${baseline} sources: ${figuresOf(rounds, baseline)}`,
       ratio: { value: ratioOf(rounds, 'kiln', baseline), target: baseline === 'local' ? 1.7 : 3 },
       note: baseline === 'remote' ? 'its two subgraphs are processes of their own' : '',
     }));
@@ -34,7 +34,7 @@ export const federation: Bench = {
 
 type Server = Parameters<typeof servedSubject>[1];
 
-async function startServer({ lifecycle }: Workshop, words: readonly string[]): Promise<Server> {
+async function startServer({ lifecycle }: BenchTools, words: readonly string[]): Promise<Server> {
   const program = await startProgram<{ url: string }>(new URL('server.ts', import.meta.url), words);
   lifecycle.add(`server ${words[0]}`, () => program.stop());
   const request = { url: program.ready.url, method: 'POST', headers: HEADERS, body: BODY } as const;

@@ -4,7 +4,7 @@ import { temporaryDataDir } from '../../kit/processes/kiln-process.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
 
-/** What the worker is told: so many tasks run, and finish after so long. */
+/** What the worker is sent: so many tasks run, and finish after so long. */
 export interface PollOrder {
   readonly tasks: number;
   readonly shortestSeconds: number;
@@ -30,8 +30,8 @@ const MEMORY_TARGET_MIB = 600;
 /** Thousands of running tasks, followed by one worker process that asks for each every 2 to 5 s. */
 export const polling: Bench = {
   name: 'polling',
-  async run(workshop) {
-    const { lifecycle } = workshop;
+  async run(tools) {
+    const { lifecycle } = tools;
     const { dataDir, remove } = await temporaryDataDir();
     lifecycle.add('data directory', async () => remove());
     const postgres = await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
@@ -41,7 +41,7 @@ export const polling: Bench = {
     const words = [JSON.stringify(postgres.config), upstream.ready.url];
     const worker = await startProgram(new URL('worker.ts', import.meta.url), words);
     lifecycle.add('worker', () => worker.stop());
-    workshop.say(`${ORDER.tasks} tasks that finish within ${ORDER.longestSeconds} s`);
+    tools.say(`${ORDER.tasks} tasks that finish within ${ORDER.longestSeconds} s`);
     return figuresOf(await worker.ask<Lag>(ORDER, 4 * ORDER.longestSeconds * 1000));
   },
 };

@@ -4,13 +4,13 @@ import { rest, taskEnd } from '../../kit/clients/requests.ts';
 import type { Bench } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, servedSubject, toldOf } from '../rounds.ts';
+import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
 
 /** Kiln's status of a finished task against a bare node:http server that reads the same row. */
 export const restStatus: Bench = {
   name: 'rest-status',
-  async run(workshop) {
-    const kiln = await startBenchedKiln(workshop);
+  async run(tools) {
+    const kiln = await startBenchedKiln(tools);
     const body = { task_type: 'tea', prompt: 'a teapot on a red table' };
     const submitted = await rest(kiln.url, 'POST', '/api/task/create/task', body);
     const id = String(submitted.body.data);
@@ -19,7 +19,7 @@ export const restStatus: Bench = {
     const bare = await startProgram<{ url: string }>(new URL('bare-server.ts', import.meta.url), [
       kiln.connection,
     ]);
-    workshop.lifecycle.add('bare server', () => bare.stop());
+    tools.lifecycle.add('bare server', () => bare.stop());
     const ids = await copyTask(kiln.connection, id);
     const servers = [
       {
@@ -29,14 +29,14 @@ export const restStatus: Bench = {
       },
       { name: 'bare', pid: bare.pid, request: { url: bare.ready.url, paths: ids.map((one) => `/${one}`) } },
     ];
-    const subjects = servers.map((server) => servedSubject(workshop.load, server));
-    const rounds = await measureInTurns(workshop, subjects);
+    const subjects = servers.map((server) => servedSubject(tools.load, server));
+    const rounds = await measureInTurns(tools, subjects);
     const pictures = String(end.body.data.urls.length);
     return [
       {
         what: 'REST status of a finished task',
-        ours: toldOf(rounds, 'Kiln'),
-        baseline: `bare node:http + pg: ${toldOf(rounds, 'bare')}`,
+        ours: figuresOf(rounds, 'Kiln'),
+        baseline: `bare node:http + pg: ${figuresOf(rounds, 'bare')}`,
         ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.4 },
         note: `${ids.length} tasks, each reply with ${pictures} pictures`,
       },

@@ -1,34 +1,34 @@
 import { spawnKiln, temporaryDataDir } from '../../kit/processes/kiln-process.ts';
-import type { Bench, Workshop } from '../bench.ts';
+import type { Bench, BenchTools } from '../bench.ts';
 import { median } from '../rounds.ts';
 
 /** Seconds from `npm start` to the first answered GET /, with an empty data directory and with a used one. */
 export const starts: Bench = {
   name: 'starts',
-  async run(workshop) {
+  async run(tools) {
     const cold: number[] = [];
     const warm: number[] = [];
-    for (let round = 1; round <= workshop.rounds; round += 1) {
+    for (let round = 1; round <= tools.rounds; round += 1) {
       const { dataDir, remove } = await temporaryDataDir();
-      workshop.lifecycle.add('data directory', async () => remove());
-      cold.push(await startOnce(workshop, dataDir));
-      warm.push(await startOnce(workshop, dataDir));
-      workshop.say(`round ${round}: cold ${cold.at(-1)?.toFixed(2)} s, warm ${warm.at(-1)?.toFixed(2)} s`);
+      tools.lifecycle.add('data directory', async () => remove());
+      cold.push(await startOnce(tools, dataDir));
+      warm.push(await startOnce(tools, dataDir));
+      tools.say(`round ${round}: cold ${cold.at(-1)?.toFixed(2)} s, warm ${warm.at(-1)?.toFixed(2)} s`);
     }
     return [
-      told('cold start (empty DATA_DIR) to the first answer', cold),
-      told('warm start to the first answer', warm),
+      figures('cold start (empty DATA_DIR) to the first answer', cold),
+      figures('warm start to the first answer', warm),
     ];
   },
 };
 
-function told(what: string, seconds: readonly number[]) {
+function figures(what: string, seconds: readonly number[]) {
   const [least, most] = [Math.min(...seconds), Math.max(...seconds)];
   const note = `from ${least.toFixed(2)} to ${most.toFixed(2)} s; npm itself included`;
   return { what, ours: `${median(seconds).toFixed(2)} s`, baseline: '', ratio: null, note };
 }
 
-async function startOnce({ lifecycle }: Workshop, dataDir: string): Promise<number> {
+async function startOnce({ lifecycle }: BenchTools, dataDir: string): Promise<number> {
   const startedAt = performance.now();
   const kiln = spawnKiln({ dataDir, by: 'npm', settings: { LOG_LEVEL: 'info' } });
   lifecycle.add('Kiln', () => kiln.stop());

@@ -4,10 +4,10 @@ import type { NewStep, NewTask } from '../../../subgraphs/media/tasks/storage/su
 import { rest } from '../../kit/clients/requests.ts';
 import { temporaryDataDir } from '../../kit/processes/kiln-process.ts';
 import { startSandboxProcess } from '../../kit/processes/sandbox-process.ts';
-import type { Bench, Workshop } from '../bench.ts';
+import type { Bench, BenchTools } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, toldOf, type Run, type Subject } from '../rounds.ts';
+import { measureInTurns, ratioOf, figuresOf, type Run, type Subject } from '../rounds.ts';
 
 /** What the bare transactions write: an exact copy of a task that Kiln took in, from as many at once. */
 export interface BareOrder {
@@ -25,11 +25,11 @@ const WARM_UP = 500;
 /** Submissions over REST against the bare transaction behind them. The upstream takes its time, so they stay queued. */
 export const submits: Bench = {
   name: 'submits',
-  async run(workshop) {
-    const kiln = await startBenchedKiln(workshop, { SANDBOX_URL: await startSlowSandbox(workshop) });
+  async run(tools) {
+    const kiln = await startBenchedKiln(tools, { SANDBOX_URL: await startSlowSandbox(tools) });
     const submitted = await rest(kiln.url, 'POST', PATH, BODY);
     const task = await readTask(kiln.connection, String(submitted.body.data));
-    const bare = await startBare(workshop, kiln.connection, task);
+    const bare = await startBare(tools, kiln.connection, task);
     const request = {
       url: `${kiln.url}${PATH}`,
       method: 'POST',
@@ -41,15 +41,15 @@ export const submits: Bench = {
     const ours: Subject = {
       name: 'Kiln',
       pid: kiln.pid,
-      measure: (ms) => workshop.load.measure({ ...request, ms }),
+      measure: (ms) => tools.load.measure({ ...request, ms }),
     };
-    await workshop.load.measure({ ...request, amount: WARM_UP, ms: workshop.runMs });
-    const rounds = await measureInTurns(workshop, [ours, bare]);
+    await tools.load.measure({ ...request, amount: WARM_UP, ms: tools.runMs });
+    const rounds = await measureInTurns(tools, [ours, bare]);
     return [
       {
         what: 'durable submissions over REST',
-        ours: toldOf(rounds, 'Kiln'),
-        baseline: `the bare transaction through pg: ${toldOf(rounds, 'bare')}`,
+        ours: figuresOf(rounds, 'Kiln'),
+        baseline: `the bare transaction through pg: ${figuresOf(rounds, 'bare')}`,
         ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.5 },
         note: `each a task with ${task.steps.length} steps and their jobs, ${AMOUNT} a run`,
       },
@@ -57,7 +57,7 @@ export const submits: Bench = {
   },
 };
 
-async function startSlowSandbox({ lifecycle }: Workshop): Promise<string> {
+async function startSlowSandbox({ lifecycle }: BenchTools): Promise<string> {
   const { dataDir, remove } = await temporaryDataDir();
   lifecycle.add('sandbox directory', async () => remove());
   const sandbox = await startSandboxProcess(dataDir);
@@ -66,7 +66,7 @@ async function startSlowSandbox({ lifecycle }: Workshop): Promise<string> {
   return sandbox.url;
 }
 
-async function startBare({ lifecycle }: Workshop, connection: string, task: NewTask): Promise<Subject> {
+async function startBare({ lifecycle }: BenchTools, connection: string, task: NewTask): Promise<Subject> {
   const own = { ...(JSON.parse(connection) as ClientConfig), database: 'bare_transactions' };
   const program = await startProgram(new URL('bare-transactions.ts', import.meta.url), [JSON.stringify(own)]);
   lifecycle.add('bare transactions', () => program.stop());

@@ -6,7 +6,7 @@ import { median } from '../rounds.ts';
 const SUBSCRIBERS = 2_000;
 const EVENTS_PER_SECOND = 2_000;
 
-/** What the crowd is told: to subscribe, or to say how so many events came. */
+/** What the crowd is sent: to subscribe, or to say how so many events came. */
 export type CrowdOrder =
   | { readonly url: string; readonly ids: readonly string[] }
   | { readonly expected: number };
@@ -30,12 +30,12 @@ interface Round extends Heard {
 /** A crowd of graphql-ws subscribers, each with a task of its own, while another process writes their progress. */
 export const subscribers: Bench = {
   name: 'subscribers',
-  async run(workshop) {
-    const kiln = await startBenchedKiln(workshop);
+  async run(tools) {
+    const kiln = await startBenchedKiln(tools);
     const before = memoryMiB(kiln.pid);
     const start = async <Ready>(url: URL, words: readonly string[] = []) => {
       const program = await startProgram<Ready>(url, words);
-      workshop.lifecycle.add(url.pathname, () => program.stop());
+      tools.lifecycle.add(url.pathname, () => program.stop());
       return program;
     };
     const writer = await start<{ ids: readonly string[] }>(new URL('writer.ts', import.meta.url), [
@@ -56,14 +56,12 @@ export const subscribers: Bench = {
       const micros = used === null ? null : (used * 1000) / heard.deliveries;
       return { ...heard, perSecond: written / seconds, micros };
     };
-    await listen(workshop.runMs);
+    await listen(tools.runMs);
     const rounds: Round[] = [];
-    for (let round = 1; round <= workshop.rounds; round += 1) {
-      const found = await listen(workshop.runMs);
+    for (let round = 1; round <= tools.rounds; round += 1) {
+      const found = await listen(tools.runMs);
       rounds.push(found);
-      workshop.say(
-        `round ${round}: ${found.perSecond.toFixed(0)}/s, p50 ${found.p50} ms, p99 ${found.p99} ms`,
-      );
+      tools.say(`round ${round}: ${found.perSecond.toFixed(0)}/s, p50 ${found.p50} ms, p99 ${found.p99} ms`);
     }
     return [figureOf(rounds, memoryNote(before, memoryMiB(kiln.pid)))];
   },

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 
 import { externalS3Settings } from '../../kit/object-store/s3-server.ts';
-import type { Bench, Figure, Workshop } from '../bench.ts';
+import type { Bench, Figure, BenchTools } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { memoryMiB, peakMemoryMiB, startProgram } from '../processes.ts';
 
@@ -19,9 +19,9 @@ const ROUNDS = 3;
 /** Uploads of 1 GiB through REST into a bucket: the same bytes come back, and memory does not follow the size. */
 export const uploads: Bench = {
   name: 'uploads',
-  async run(workshop) {
-    const kiln = await startBenchedKiln(workshop, {
-      ...(externalS3Settings() ?? (await startBucket(workshop))),
+  async run(tools) {
+    const kiln = await startBenchedKiln(tools, {
+      ...(externalS3Settings() ?? (await startBucket(tools))),
       UPLOAD_MAX_BYTES: String(2 * LARGE * MEBIBYTE),
     });
     const chunk = randomBytes(MEBIBYTE);
@@ -32,8 +32,8 @@ export const uploads: Bench = {
       for (const mebibytes of [SMALL, LARGE]) {
         const measured = await upload(kiln, { chunk, mebibytes });
         found[mebibytes]?.push(measured);
-        workshop.say(
-          `round ${round}: ${mebibytes} MiB in ${measured.seconds.toFixed(1)} s, ${told(measured)}`,
+        tools.say(
+          `round ${round}: ${mebibytes} MiB in ${measured.seconds.toFixed(1)} s, ${figures(measured)}`,
         );
       }
     }
@@ -41,7 +41,7 @@ export const uploads: Bench = {
   },
 };
 
-async function startBucket({ lifecycle }: Workshop): Promise<Readonly<Record<string, string>>> {
+async function startBucket({ lifecycle }: BenchTools): Promise<Readonly<Record<string, string>>> {
   const program = new URL('s3-process.ts', import.meta.url);
   const bucket = await startProgram<{ readonly settings: Readonly<Record<string, string>> }>(program);
   lifecycle.add('bucket', () => bucket.stop());
@@ -68,11 +68,11 @@ function figureOf(small: readonly Upload[], large: readonly Upload[]): Figure {
 
 function peakOf(found: readonly Upload[]): string {
   const peaks = found.flatMap(({ peak }) => (peak === null ? [] : [peak]));
-  return peaks.length === 0 ? 'not told by this system' : `at most ${Math.round(Math.max(...peaks))} MiB`;
+  return peaks.length === 0 ? 'not known on this system' : `at most ${Math.round(Math.max(...peaks))} MiB`;
 }
 
-function told({ before, peak }: Upload): string {
-  if (before === null || peak === null) return 'memory not told by this system';
+function figures({ before, peak }: Upload): string {
+  if (before === null || peak === null) return 'memory not known on this system';
   return `memory ${Math.round(before)} MiB, at most ${Math.round(peak)} MiB`;
 }
 
