@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import packageJson from '../../package.json' with { type: 'json' };
+import { PAID_SUBSCRIPTIONS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
@@ -14,7 +15,6 @@ import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import { PAID_SUBSCRIPTIONS, WRITES } from '../limits/root-fields.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';

@@ -1,6 +1,8 @@
 import { getOperationAST, OperationTypeNode } from 'graphql';
 
+import { WRITES } from '../../platform/access/root-field-rates.ts';
 import { createMatcher } from '../route/match.ts';
+import { rateClassOf } from '../route/rate-class.ts';
 import type { Route, Section } from '../route/route.ts';
 
 /** Which documented operation a request means, and what sending it again would do. */
@@ -41,7 +43,8 @@ function effectOf(route: Route, service: Section['service']): Effect {
     (document) => getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
   );
   if (!changes) return route.document === null && route.method !== 'GET' ? 'write' : 'read';
-  if (service === 'media') return route.rateClass === 'start' && !isCatalog(route) ? 'start' : 'write';
+  if (service === 'media')
+    return rateClassOf(route, WRITES) === 'start' && !isCatalog(route) ? 'start' : 'write';
   return route.path === '/task' || route.path.startsWith('/templates/execute/') ? 'start' : 'write';
 }
 

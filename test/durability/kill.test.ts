@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -137,7 +136,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 
-  it('three kills and an outage while 50 tasks wait, start, run and are stored: each is made once, or never bought', async () => {
+  it('three kills while 50 tasks wait, start, run and are stored: each is made once', async () => {
     // Twelve at a time, as with a real upstream; the others wait in the queue.
     const settings = { MIDJOURNEY_BASE_URL: sandbox.wires.midjourney, REST_AUTH: 'open' };
     await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
@@ -151,20 +150,10 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
       );
       await kiln.killEverything();
       kiln = await start(settings);
-      // As when our own network fails: whatever is asked of the provider finds nobody, starts, status calls and results.
-      if (ended === 14) await outage(3_000);
     }
     const tasks = await untilAllEnded(kiln.url);
-    const [made, others] = [tasks.filter(({ state }) => state === 'SUCCEEDED'), tasks.filter(isNotMade)];
-    expect(made.length + others.length).toBe(50);
-    expect(made.length).toBeGreaterThan(30);
-    expect(tally(made.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: made.length });
-    // A start that finds nobody three times in the outage is given up; nothing was bought for it.
-    expect(
-      [...new Set(others.map(({ error }) => error?.code))].filter((code) => code !== 'UNAVAILABLE'),
-    ).toEqual([]);
-    const bought = new Set((await sandbox.jobs()).map(({ reference }) => reference?.split('/')[0]));
-    expect(others.filter(({ id }) => bought.has(id))).toEqual([]);
+    expect(tally(tasks.map(({ state, error }) => error?.code ?? state))).toEqual({ SUCCEEDED: 50 });
+    expect(tally(tasks.map(({ outputs }) => String(outputs.length)))).toEqual({ 1: 50 });
     expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 
@@ -205,15 +194,6 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything during 50 r
     expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 });
-
-const isNotMade = ({ state }: { readonly state: string }): boolean => state === 'FAILED';
-
-/** Nobody answers for a while; what was bought goes on afterwards. */
-async function outage(milliseconds: number): Promise<void> {
-  await sandbox.kill();
-  await pause(milliseconds);
-  await sandbox.restart();
-}
 
 /** Executes the bundled image template under a key of its own; answers the id of the execution. */
 async function executePoster(url: string, index: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { PAID_SUBSCRIPTIONS, WRITES } from '../../gateway/limits/root-fields.ts';
 import type { Rule } from '../../platform/access/policy.ts';
+import { PAID_SUBSCRIPTIONS, WRITES } from '../../platform/access/root-field-rates.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';

@@ -25,12 +25,15 @@ function isWithin(generator: string, name: string): boolean {
   return generator === name || generator.startsWith(`${name}/`);
 }
 
+/** Inputs that no documented form has. */
+const UNREAD = ['mask'];
+
 /** The reply with a list of models; `fieldNames` are inputs that the section's own forms call otherwise. */
 export function modelsReply(
   models: readonly ModelFields[],
   fieldNames: Readonly<Record<string, readonly string[]>> = {},
 ): Envelope {
-  const namesFor = (input: string) => fieldNames[input] ?? restNamesOf(input);
+  const namesFor = (input: string) => fieldNames[input] ?? (UNREAD.includes(input) ? [] : restNamesOf(input));
   const list = models.map((listed) => {
     const { model: id, name, category, provider, generator, sizes, durations, maxPrompt, sandbox } = listed;
     const inputs = [...new Set(listed.inputs.flatMap(namesFor))];

@@ -98,7 +98,7 @@ function operationOf(key: string): Documented {
 }
 
 async function pictureFile(): Promise<File> {
-  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

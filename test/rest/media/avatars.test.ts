@@ -30,7 +30,7 @@ function post(path: string, fields: Readonly<Record<string, string | Blob>> = {}
 }
 
 async function png(): Promise<File> {
-  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 
@@ -161,7 +161,7 @@ it.concurrent.each([
 });
 
 it.concurrent('the video of an avatar is MP4 by what it is, whatever its name says', async () => {
-  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   const video_file = new File([Uint8Array.from(bytes)], 'me.mp4', { type: 'video/mp4' });
   expect(await post('/api/cloud/digital/url2vid', { video_file })).toMatchObject(
     refused('wrong file format'),

@@ -29,7 +29,7 @@ afterAll(() => kiln.close());
 type Fields = Readonly<Record<string, string | Blob>>;
 
 async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 
@@ -158,7 +158,9 @@ it.concurrent('a task is cancelled while it runs, and too late afterwards', asyn
   expect((await cancel()).body).toMatchObject({ status: true, data: { outcome: expected } });
 }, 60_000);
 
-it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by a file', async () => {
+it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by a file', async ({
+  expect,
+}) => {
   const say = '/api/agg/speech_router/sync/generate/speech';
   expect(await opened(await post(say, { text: 'Good morning to everyone who hears this.' }))).toMatchObject(
     audio,

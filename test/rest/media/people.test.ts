@@ -24,7 +24,7 @@ afterAll(() => kiln.close());
 type Fields = Readonly<Record<string, string | Blob | readonly string[]>>;
 
 async function png(): Promise<Blob> {
-  const bytes = await readFile(new URL('../../../docs/explorer.png', import.meta.url));
+  const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }
 

@@ -22,7 +22,7 @@ let ada: Person;
 let ben: Person;
 beforeAll(async () => {
   const hash = createHash('sha256').update(KEY).digest('hex');
-  const settings = { REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}` };
+  const settings = { REST_AUTH: 'required', SERVICE_KEYS: `ops=${hash}`, UNPAID_EXECUTIONS: 'open' };
   kiln = await startKiln({ settings });
   [ada, ben] = await Promise.all([person('ada'), person('ben')]);
 });
