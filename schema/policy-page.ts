@@ -271,6 +271,10 @@ const otherPaths = [
   '',
   'CONNECTION_LIMIT bounds the open connections of an address, and the open WebSockets and streams of an address or caller; a proxy of',
   'TRUST_PROXY may hold any number of connections. In `required` a WebSocket without a credential is closed (4403) at its `connection_init`.',
+  '',
+  'UPLOAD_QUOTAS bounds the bytes and files that are uploaded: without a credential by an address in a day, by a user, by a key. More is refused',
+  'before the body is read (429 until the next day; 413 for users and keys, who delete some first). An upload without a credential ends',
+  'after ANONYMOUS_UPLOAD_DAYS, a temporary one after an hour, unless work of its maker uses it.',
   'A body that comes slower than 1,000 bytes a second over 20 seconds ends with 408.',
   '',
 ];

@@ -1,8 +1,8 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { clientKeyOf } from '../../platform/access/client-key.ts';
 import { createCallerLimits } from './caller-limits.ts';
-import { clientKeyOf } from './client-key.ts';
 import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
 import type { SharedCounts } from './shared-counts.ts';
 

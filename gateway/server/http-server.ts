@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { addressKeyOf } from '../../platform/access/client-key.ts';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../platform/http/server.ts';
-import { addressKeyOf } from '../limits/client-key.ts';
 import { createSlots } from '../limits/slots.ts';
 import { createTrust } from '../request/client-address.ts';
 import { endSlowBodies, SLOW_BODIES, type SlowBodyOptions } from './slow-bodies.ts';

@@ -132,6 +132,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
       /** Per address and caller; 0: no bound. */
       connections: values.CONNECTION_LIMIT,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+      uploadQuotas: values.UPLOAD_QUOTAS,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,
       queueMaxHours: values.QUEUE_MAX_HOURS,
     },
@@ -140,6 +141,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
       urlTtlSeconds: values.FILES_URL_TTL,
       /** 0: forever. */
       mediaRetentionDays: values.MEDIA_RETENTION_DAYS,
+      anonymousDays: values.ANONYMOUS_UPLOAD_DAYS,
       /** 0: forever. */
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
       ...storageOf(values),

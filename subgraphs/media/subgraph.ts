@@ -27,6 +27,7 @@ import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
 import { createInputFetcher } from './tasks/work/inputs/input-fetcher.ts';
 import type { TaskWorker } from './tasks/work/worker.ts';
+import { createQuotaCounter } from './uploads/quotas.ts';
 import { createUsageService } from './usage/service.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
 import { createWebhookEndListener } from './webhooks/enqueue.ts';
@@ -66,10 +67,12 @@ function sharedParts(options: MediaSubgraphOptions) {
   const { queue, registry, metrics = noMetrics } = options;
   const database = mediaDatabase(options.database);
   measureWork(database, metrics);
+  const files = createFileService({ ...options, ...options.files, database });
   return {
     ...options,
     database,
-    files: createFileService({ ...options, ...options.files, database }),
+    files,
+    quotas: createQuotaCounter({ database, files, quotas: options.uploadQuotas }),
     planner: createStepPlanner(registry),
     endListener: createWebhookEndListener(queue),
     observer: createWorkObserver({ ...options, metrics }),

@@ -160,10 +160,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'generators/breakers': ['domain', 'generators/bindings', 'generators/credentials'],
       'provider-health': ['database', 'generators/bindings', 'generators/breakers'],
       'providers/*': ['domain', 'domain/inputs', 'domain/work', 'providers/contract', 'providers/shared'],
+      uploads: ['database', 'files'],
       synchronous: [
         'database',
         'domain',
         'files',
+        'uploads',
         'generators/bindings',
         'providers/contract',
         'made-resources',
@@ -205,6 +207,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/accounting',
         'tasks/rules',
         'tasks/storage',
+        'uploads',
       ],
       webhooks: ['database', 'domain', 'files', 'tasks/rules', 'tasks/storage'],
       submissions: [
@@ -216,6 +219,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/bindings',
         'generators/prices',
         'tasks/rules',
+        'uploads',
         'video-templates',
         'webhooks',
         'made-resources',
@@ -241,6 +245,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       composition: [
         'database',
         'files',
+        'uploads',
         'generators/bindings',
         'generators/breakers',
         'generators/credentials',

@@ -43,6 +43,7 @@ const until = { timeout: 30_000, interval: 50 };
 const anna: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 'test', address: null };
 const stranger = anonymousCaller('test', '192.0.2.1');
 
+const NO_BOUND = { bytes: 0, files: 0 };
 let home: TestDatabase;
 let folder: string;
 let database: Database;
@@ -102,6 +103,7 @@ beforeAll(async () => {
       retentionDays: 0,
     },
     uploadMaxBytes: 100_000,
+    uploadQuotas: { anonymous: NO_BOUND, user: NO_BOUND, key: NO_BOUND },
     eventRetentionDays: 0,
     queueMaxHours: 24,
     webhookSecret: `whsec_${'s'.repeat(44)}`,

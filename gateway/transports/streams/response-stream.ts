@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
-import { clientKeyOf } from '../../limits/client-key.ts';
 import type { Slots } from '../../limits/slots.ts';
 
 /** The open streams (SSE, multipart) of this process, in one registry that counts, bounds and ends them. */

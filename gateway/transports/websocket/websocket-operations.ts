@@ -4,11 +4,11 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, type ServerOptions } from 'graphql-ws';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
-import { clientKeyOf } from '../../limits/client-key.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import type { Slot } from '../../limits/slots.ts';

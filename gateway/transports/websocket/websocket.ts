@@ -5,11 +5,11 @@ import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocke
 import { WebSocket, WebSocketServer } from 'ws';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
-import { clientKeyOf } from '../../limits/client-key.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';

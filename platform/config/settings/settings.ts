@@ -20,6 +20,7 @@ import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
+import { uploadQuotas } from './upload-quotas.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const CENTURY_DAYS = 36_500;
@@ -102,6 +103,11 @@ export const settings = {
     '2000',
   ),
   UPLOAD_MAX_BYTES: setting(integer(1, 2 ** 40), 'largest upload in bytes, per file', '1073741824'),
+  UPLOAD_QUOTAS: setting(
+    uploadQuotas,
+    'most uploads, as bytes/files, 0 = no bound: anonymous per address and day, user and key in all; keys and users with scope admin have none',
+    'anonymous=10737418240/1000,user=107374182400/10000,key=0/0',
+  ),
   SYNC_MAX_WAIT: setting(
     integer(1, 3_600),
     'seconds that a synchronous operation waits when it has no max_wait_time',
@@ -118,6 +124,11 @@ export const settings = {
     '0',
   ),
   MEDIA_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), 'days that files are kept; 0 = forever', '0'),
+  ANONYMOUS_UPLOAD_DAYS: setting(
+    integer(0, CENTURY_DAYS),
+    'days that uploads of callers without a credential are kept, unless work uses them; 0 = forever',
+    '30',
+  ),
   S3_ENDPOINT: optional(
     httpAddress,
     'URL of an S3-compatible server; callers fetch files from there, unless CDN_BASE_URL is set',

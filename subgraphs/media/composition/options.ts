@@ -10,6 +10,7 @@ import type { Queue } from '../../../platform/queue/queue.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
+import type { UploadQuotas } from '../uploads/quotas.ts';
 
 /** What the media subgraph is built of. */
 export interface MediaSubgraphOptions {
@@ -33,6 +34,7 @@ export interface MediaSubgraphOptions {
   readonly files: FileSettings;
   /** Most bytes of one upload. */
   readonly uploadMaxBytes: number;
+  readonly uploadQuotas: UploadQuotas;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
   /** Hours that work may wait for its start before it ends as failed (QUEUE_MAX_HOURS). */
@@ -53,6 +55,8 @@ interface FileSettings {
   readonly secret: string;
   /** Days that files are kept; 0 forever. */
   readonly retentionDays: number;
+  /** Days that uploads of callers without a credential are kept, unless work uses them; 0 forever. */
+  readonly anonymousDays?: number;
   /** Whether whoever knows the id of nobody's file may delete it. */
   readonly anyoneDeletes?: boolean;
 }

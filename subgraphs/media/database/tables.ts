@@ -32,6 +32,13 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface MediaAnonymousUpload {
+  address: string;
+  bytes: Int8;
+  day: Timestamp;
+  files: number;
+}
+
 export interface MediaAttempt {
   binding: string;
   claim: string | null;
@@ -244,6 +251,7 @@ export interface MediaWebhookDelivery {
 }
 
 export interface DB {
+  "media.anonymousUploads": MediaAnonymousUpload;
   "media.attempts": MediaAttempt;
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;

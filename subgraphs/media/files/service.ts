@@ -40,6 +40,8 @@ export interface FileServiceOptions {
   readonly secret: string;
   /** Days that files are kept; 0 (default) forever. */
   readonly retentionDays?: number;
+  /** Days that uploads of callers without a credential are kept, unless work uses them; 0 (default) forever. */
+  readonly anonymousDays?: number;
   /** Whether whoever knows the id of nobody's file may delete it: open mode on loopback. */
   readonly anyoneDeletes?: boolean;
   readonly logger: Logger;
@@ -62,6 +64,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     urlTtlSeconds,
     secret,
     retentionDays = 0,
+    anonymousDays = 0,
     anyoneDeletes = false,
     logger,
   } = options;
@@ -75,7 +78,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   return {
     ...reading(parts),
     admits,
-    store: (file) => storeFile(parts, file),
+    store: (file) => storeFile(parts, file, anonymousDays),
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
     opens: (caller, file) => opensFile({ urlTtlSeconds, clock }, caller, file),
     async claim(transaction, ids, owner) {
@@ -103,16 +106,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
       return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));
     },
-    async prune(limit) {
-      const now = new Date(clock());
-      const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
-      const expired = await markExpired(database, { now, keptSince, limit });
-      for (const file of expired) {
-        // The others would fail too while the store is unavailable; the next run finds them.
-        if ((await removeBytes(parts, file)) === 'unavailable') break;
-      }
-      return expired.length;
-    },
+    prune: (limit) => pruneFiles(parts, retentionDays, limit),
   };
 }
 
@@ -152,7 +146,7 @@ function reading({ database, store }: Parts): Pick<FileService & FileAccess, 'by
   };
 }
 
-async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
+async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Promise<StoredFile> {
   const { database, store, clock } = parts;
   const { declaredType, maxBytes, signal } = file;
   // The key is part of the address and never changes, so the extension must be known before the first byte is stored.
@@ -183,7 +177,8 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
       declaredType,
       name,
     });
-    const temporaryUntil = file.temporary ? new Date(clock() + TEMPORARY_MS) : null;
+    const keptMs = keptFor(file, anonymousDays);
+    const temporaryUntil = keptMs === null ? null : new Date(clock() + keptMs);
     const stored = await completeFile(database, id, { object, measures, temporaryUntil });
     if (stored === null) throw new AppError('UNAVAILABLE', 'the file took too long to arrive');
     return stored;
@@ -191,6 +186,13 @@ async function storeFile(parts: Parts, file: NewFile): Promise<StoredFile> {
     await discard(parts, { id, objectKey });
     throw error;
   }
+}
+
+/** How long a file is kept that no work uses; null for ever. The results of tasks are attached to them. */
+function keptFor({ owner, temporary, manageTokenHash }: NewFile, anonymousDays: number): number | null {
+  if (temporary) return TEMPORARY_MS;
+  const isUpload = owner === 'anon' && manageTokenHash !== undefined && manageTokenHash !== null;
+  return isUpload && anonymousDays > 0 ? anonymousDays * DAY_MS : null;
 }
 
 async function removeFile(
@@ -205,6 +207,18 @@ async function removeFile(
   if (removed === undefined) throw notFound('file', id);
   await removeBytes(parts, found);
   return removed;
+}
+
+/** Removes what has expired, or is older than the days that files are kept. */
+async function pruneFiles(parts: Parts, retentionDays: number, limit: number): Promise<number> {
+  const { database, clock } = parts;
+  const keptSince = retentionDays === 0 ? null : new Date(clock() - retentionDays * DAY_MS);
+  const expired = await markExpired(database, { now: new Date(clock()), keptSince, limit });
+  for (const file of expired) {
+    // The others would fail too while the store is unavailable; the next run finds them.
+    if ((await removeBytes(parts, file)) === 'unavailable') break;
+  }
+  return expired.length;
 }
 
 /** Removes a file whose storing failed; marked first, because its completion may have been committed after all. */

@@ -7,7 +7,7 @@ import { wrongFormat, type FileKind } from '../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../domain/inputs/input.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
-import { storeUpload, type UploadDependencies } from '../files/store-upload.ts';
+import { storeUpload, type UploadDependencies } from '../uploads/store-upload.ts';
 import type { MediaInput } from './submissions.ts';
 
 /** An input as the task stores it, and its identity in fingerprints. */
@@ -40,7 +40,7 @@ const MAX_INPUTS = 100;
  * uploads are read at once, because on the wire they may come in any order. BAD_USER_INPUT for a file of the wrong kind.
  */
 export async function resolveInputs(
-  { files, resources, uploadMaxBytes }: InputDependencies,
+  { files, resources, uploadMaxBytes, quotas }: InputDependencies,
   request: { readonly caller: Caller; readonly signal: AbortSignal; readonly inputs: readonly NamedInput[] },
 ): Promise<readonly ResolvedInput[]> {
   const { caller, signal, inputs } = request;
@@ -54,7 +54,7 @@ export async function resolveInputs(
       if (source.kind === 'url') return foreign(source.url);
       if (source.kind === 'file') return inputOf(fileOf(source, known, opens));
       const storing = { temporary: true, signal };
-      return inputOf(await storeUpload({ files, uploadMaxBytes }, caller, source.upload, storing));
+      return inputOf(await storeUpload({ files, uploadMaxBytes, quotas }, caller, source.upload, storing));
     }),
   );
   for (const [index, file] of resolved.entries()) checkKind(inputs[index], file);

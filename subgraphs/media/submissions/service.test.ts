@@ -35,6 +35,7 @@ beforeAll(async () => {
     files,
     resources,
     uploadMaxBytes: 1_000,
+    quotas: { room: async () => Infinity, count: async () => undefined },
     firstVoice: async () => 'voice-1',
     owners: { check: async () => {} },
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),

@@ -180,6 +180,7 @@ describe('an upload to a provider', () => {
       resources,
       registry,
       uploadMaxBytes: 1_000,
+      quotas: { room: async () => Infinity, count: async () => undefined },
     });
   const wav = Buffer.from(
     '524946462400000057415645666d74201000000001000100401f0000401f0000010008006461746100000000',

@@ -6,9 +6,10 @@ import type { Json } from '../../../platform/json.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { ProviderResources } from '../files/provider-resources.ts';
-import { storeUpload } from '../files/store-upload.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { UploadRequest } from '../providers/contract/provider.ts';
+import type { QuotaCounter } from '../uploads/quotas.ts';
+import { storeUpload } from '../uploads/store-upload.ts';
 import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** A file of ours that a provider has a copy of. */
@@ -45,6 +46,7 @@ export interface UploadsOptions {
   readonly registry: GeneratorRegistry;
   /** Most bytes of one upload. */
   readonly uploadMaxBytes: number;
+  readonly quotas: QuotaCounter;
 }
 
 const TIMEOUT_MS = 5 * 60_000;

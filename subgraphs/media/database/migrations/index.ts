@@ -13,6 +13,7 @@ import { manageTokens } from './0010-manage-tokens.ts';
 import { madeResources } from './0011-made-resources.ts';
 import { costs } from './0012-costs.ts';
 import { endedAttempts } from './0013-ended-attempts.ts';
+import { uploadQuotas } from './0014-upload-quotas.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -29,4 +30,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0011-made-resources': madeResources,
   '0012-costs': costs,
   '0013-ended-attempts': endedAttempts,
+  '0014-upload-quotas': uploadQuotas,
 };

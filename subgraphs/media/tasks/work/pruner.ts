@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
+import { pruneQuotas } from '../../uploads/quotas.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
@@ -36,6 +37,7 @@ export async function prune(options: PruneOptions): Promise<void> {
   if (!ours) return;
   await files.prune(BATCH);
   await createProviderResources(database).prune(BATCH);
+  await pruneQuotas(database);
 }
 
 /** Whole logs only: a log with a hole would look complete to a reader. */

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-import type { Caller } from '../../platform/access/caller.ts';
+import type { Caller } from './caller.ts';
 
 /** The key that a caller's requests and connections count against: users and keys their id, all others their address. */
 export function clientKeyOf({ kind, id, address }: Caller): string {

@@ -3,13 +3,15 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
-import type { FileService, StoredFile } from './files.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
+import type { QuotaCounter } from './quotas.ts';
 
 /** Where files that are sent along with a request go. */
 export interface UploadDependencies {
   readonly files: FileService;
   /** Most bytes of one upload. */
   readonly uploadMaxBytes: number;
+  readonly quotas: QuotaCounter;
 }
 
 /** How an upload is stored. */
@@ -19,14 +21,18 @@ export interface StoreUploadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Streams an upload into a file of the caller's; one without a credential gets the token that deletes it. */
+/**
+ * Streams an upload into a file of the caller's; one without a credential gets the token that deletes it. Refuses what
+ * the caller's quota has no room for before the body is read.
+ */
 export async function storeUpload(
-  { files, uploadMaxBytes }: UploadDependencies,
+  { files, uploadMaxBytes, quotas }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
   { temporary, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
+  const room = await quotas.room(caller);
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const stored = await files.store({
     owner: caller.id,
@@ -34,7 +40,7 @@ export async function storeUpload(
     name: file.filename,
     declaredType: file.mimetype === '' ? null : file.mimetype,
     temporary,
-    maxBytes: uploadMaxBytes,
+    maxBytes: Math.min(uploadMaxBytes, room),
     signal,
     manageTokenHash: managed?.hash ?? null,
   });
@@ -42,5 +48,6 @@ export async function storeUpload(
     await files.remove(caller, stored.id, managed?.token);
     throw badInput('file', 'file is empty: it has 0 bytes');
   }
+  await quotas.count(caller, stored);
   return managed === null ? stored : { ...stored, manageToken: managed.token };
 }
