@@ -1,3 +1,4 @@
+import { auditMigrations } from '../platform/audit/migrations.ts';
 import { migrate } from '../platform/database/migrations.ts';
 import { runProcess } from '../platform/runtime/run-process.ts';
 import { startDatabase } from '../platform/runtime/runtime.ts';
@@ -14,6 +15,7 @@ await runProcess(async (parts) => {
       { schema: 'media', migrations: mediaMigrations },
       { schema: 'workflow', migrations: workflowMigrations },
       { schema: 'gateway', migrations: gatewayMigrations },
+      auditMigrations,
     ],
     logger: parts.logger,
   });

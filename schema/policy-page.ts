@@ -40,6 +40,7 @@ export function policyPage(policy: Policy): string {
     ...routeTables(policy),
     ...keys,
     ...compat,
+    ...audit,
     ...otherPaths,
   ].join('\n');
 }
@@ -165,6 +166,15 @@ const keys = [
   'UNPAID_EXECUTIONS says who runs templates that cost something without paying (`unpaid` below): `open` everybody whom the mode lets in, `keys`',
   '(the default outside of open mode) service keys and administrators, `nobody` no one. Others get 403 and buy it. A template with a',
   'credit cost of 0 runs for everybody whom the rule lets in.',
+  '',
+];
+
+const audit = [
+  '## Audit log',
+  '',
+  'Written down, with caller, address, target and time: sign-ins and deleted accounts; every mutation of the rules `admin` and `operator` (templates,',
+  'refunds, keys); what administrators read, follow, cancel or delete that is of others. The rows are only added to (a trigger refuses the',
+  'rest) and end after AUDIT_RETENTION_DAYS. `auditLog` shows them to administrators.',
   '',
 ];
 

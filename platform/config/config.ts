@@ -118,6 +118,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     },
     auth: {
       mode: values.REST_AUTH ?? 'open',
+      auditRetentionDays: values.AUDIT_RETENTION_DAYS,
       unpaidExecutions:
         values.UNPAID_EXECUTIONS ?? ((values.REST_AUTH ?? 'open') === 'open' ? 'open' : 'keys'),
       /** Whether the mode was set; otherwise it is open because everything is embedded. */

@@ -2,6 +2,8 @@ import path from 'node:path';
 
 import type { PoolConfig } from 'pg';
 
+import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
+import { auditMigrations } from '../audit/migrations.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
 import { startEmbeddedPostgres } from '../database/embedded-postgres/embedded-postgres.ts';
@@ -32,6 +34,7 @@ export interface Runtime {
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly database: Database;
+  readonly audit: AuditLog;
   readonly bus: EventBus;
   readonly queue: Queue;
   readonly store: ObjectStore;
@@ -68,7 +71,8 @@ export async function startRuntime({
   const metrics = await startMetrics({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle });
   measurePool(database, metrics);
-  await migrate({ database, sets: migrations, logger });
+  await migrate({ database, sets: [...migrations, auditMigrations], logger });
+  const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
   const bus = await createEventBus({ database, logger });
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
@@ -77,7 +81,7 @@ export async function startRuntime({
   const http = measuredHttp(createHttpClient({ outbound, logger }), metrics);
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
-  return { config, logger, lifecycle, metrics, database, bus, queue, store, http, outbound };
+  return { config, logger, lifecycle, metrics, database, audit, bus, queue, store, http, outbound };
 }
 
 /** Files are in the bucket, if one is configured, else in the data directory. A failing bucket is logged. */

@@ -121,7 +121,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     subgraph: {
       name: 'media',
       schema: mediaSchema,
-      contextFor: (request) => createMediaContext({ request, authMode, services }),
+      contextFor: (request) => createMediaContext({ request, authMode, audit: options.audit, services }),
     },
     handleFile: createFileHandler({ files, store, ...fileSettings }),
     handleProviderWebhook: createProviderWebhookHandler({ ...parts, attempts, addresses, wakeUps }),

@@ -1,4 +1,5 @@
 import type { AuthMode, UnpaidExecutions } from '../../platform/access/policy.ts';
+import type { AuditLog } from '../../platform/audit/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -31,6 +32,8 @@ export interface WorkflowSubgraphOptions {
   /** The link to the media subgraph. */
   readonly media: SubgraphLink;
   readonly authMode: AuthMode;
+  /** Absent: nothing is written down. */
+  readonly audit?: AuditLog | undefined;
   readonly unpaidExecutions: UnpaidExecutions;
   readonly logger: Logger;
   readonly version: string;
@@ -76,7 +79,10 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const worker = createExecutionWorker({
     ...shared,
-    prune: (limit) => prune(database, limit),
+    prune: async (limit) => {
+      await prune(database, limit);
+      await options.audit?.prune(limit);
+    },
     maxWaitMs: options.queueMaxHours * 3_600_000,
   });
   const signIn = createSignIn({ ...options, ...options.signIn, database, secret: options.signInSecret });
@@ -103,7 +109,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     subgraph: {
       name: 'workflow',
       schema: workflowSchema,
-      contextFor: (request) => createWorkflowContext({ request, authMode, services }),
+      contextFor: (request) => createWorkflowContext({ request, authMode, audit: options.audit, services }),
     },
     async start() {
       await templates.importBundled();

@@ -42,6 +42,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'process',
       ],
       'graphql/schema': ['.', 'access', 'graphql/operations'],
+      audit: ['.', 'access', 'database', 'process'],
       'queue/pg-boss': ['.', 'database', 'events', 'process', 'queue'],
       'graphql/subgraph-server': [
         '.',
@@ -53,6 +54,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'process',
       ],
       runtime: [
+        'audit',
         '.',
         'config',
         'database',

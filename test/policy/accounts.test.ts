@@ -217,3 +217,56 @@ describe('a template that costs something', () => {
     expect([await run('free-poster'), await run('free-poster', ada)]).toEqual([401, 200]);
   });
 });
+
+describe('the audit log', () => {
+  const LOG =
+    'query ($what: String) { auditLog(what: $what, first: 1000) { id caller address what target } }';
+  const entries = async (what: string, headers = office) =>
+    (await graphql(kiln.url, LOG, { what }, headers)).data?.auditLog;
+
+  it('says who signed in, changed templates, made keys, and looked at or ended what is of others', async () => {
+    const ada = await signedIn(kiln.url);
+    const start = 'mutation { createTask(taskType: "tea", prompt: "mine") { id } }';
+    const { id } = (await graphql(kiln.url, start, {}, bearerOf(ada))).data.createTask;
+    for (const headers of [bearerOf(ada), office]) {
+      await graphql(kiln.url, 'query ($id: ID!) { task(id: $id) { id } }', { id }, headers);
+      await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id }, headers);
+    }
+    const template = { code: 'written-down', name: 'x' };
+    expect((await rest(kiln.url, 'POST', '/templates', template, office)).status).toBe(200);
+    const by = { caller: 'key_office', address: '127.0.0.1' };
+    expect(await entries('createTemplate')).toContainEqual(
+      expect.objectContaining({ ...by, target: 'written-down' }),
+    );
+    expect(await entries('completeSignIn')).toContainEqual(expect.objectContaining({ target: ada.user.id }));
+    expect(await entries('read task')).toEqual([expect.objectContaining({ ...by, target: id })]);
+    const made = await graphql(
+      kiln.url,
+      'mutation { createServiceKey(name: "logged", scopes: []) { key { id } } }',
+      {},
+      office,
+    );
+    expect(await entries('createServiceKey')).toContainEqual(
+      expect.objectContaining({ ...by, target: made.data.createServiceKey.key.id }),
+    );
+    expect(await graphql(kiln.url, LOG, {}, bearerOf(ada))).toMatchObject({
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    });
+  });
+
+  it('is only added to', async () => {
+    const { pool } = kiln.runtime.database;
+    await expect(pool.query("update audit.entries set caller = 'nobody'")).rejects.toThrow('not changed');
+    await expect(pool.query('delete from audit.entries')).rejects.toThrow('not changed');
+    await expect(pool.query('truncate audit.entries')).rejects.toThrow('not changed');
+    const insert =
+      "insert into audit.entries (at, caller, what, trace_id) values (now() - interval '400 days', 'usr_old', 'refundPayment', 't')";
+    await pool.query(insert);
+    expect((await entries('refundPayment')).map(({ caller }: { caller: string }) => caller)).toContain(
+      'usr_old',
+    );
+    await kiln.runtime.audit.prune(100);
+    expect(await entries('refundPayment')).toEqual([]);
+    expect((await entries('createTemplate')).length).toBeGreaterThan(0);
+  });
+});

@@ -129,6 +129,11 @@ export const settings = {
     'days that uploads of callers without a credential are kept, unless work uses them; 0 = forever',
     '30',
   ),
+  AUDIT_RETENTION_DAYS: setting(
+    integer(0, CENTURY_DAYS),
+    'days that the audit log is kept (who signed in, made keys, changed templates, refunded, acted on what is of others); 0 = forever',
+    '365',
+  ),
   S3_ENDPOINT: optional(
     httpAddress,
     'URL of an S3-compatible server; callers fetch files from there, unless CDN_BASE_URL is set',

@@ -8,6 +8,7 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 
+import { ownersIn, type AuditRecorder } from '../../access/audit.ts';
 import type { Caller, KeyScope } from '../../access/caller.ts';
 import { enforce, enforceScope, scopeOf, type AuthMode, type Rule } from '../../access/policy.ts';
 import { refuseUnstorableText } from './storable-text.ts';
@@ -22,6 +23,8 @@ import { refuseUnstorableText } from './storable-text.ts';
 export interface RuleContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
+  /** Writes down what administrators and operators do, and who signs in. */
+  readonly audit?: AuditRecorder | undefined;
 }
 
 declare global {
@@ -51,6 +54,8 @@ declare global {
       rule: Rule;
       /** The scope that a service key needs, where it is not `manage` or the one of its rule. */
       scope?: KeyScope;
+      /** Written to the audit log; with the rules `admin` and `operator` it always is. */
+      audited?: true;
     }
     export interface SubscriptionFieldOptions<
       Types extends SchemaTypes,
@@ -88,7 +93,8 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     return (source, values, context, info) => {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
-      return resolver(source, values, context, info);
+      const answer: unknown = resolver(source, values, context, info);
+      return audited(context, answer, { field, rule, values });
     };
   }
 
@@ -102,7 +108,8 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     return (source, values, context, info) => {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
-      return subscriber(source, values, context, info);
+      const answer: unknown = subscriber(source, values, context, info);
+      return audited(context, answer, { field, rule, values });
     };
   }
 }
@@ -125,6 +132,61 @@ function enforceIn(context: object, rule: Rule, scope: KeyScope | null): void {
   const { caller, authMode } = context as RuleContext;
   enforce(rule, caller, authMode);
   enforceScope(caller, scope);
+}
+
+interface Audited {
+  readonly field: { readonly kind: string; readonly name: string; readonly pothosOptions: object };
+  readonly rule: Rule;
+  readonly values: object;
+}
+
+/** The answer, once what has to be written down is. */
+function audited(context: object, answer: unknown, action: Audited): unknown {
+  const { audit, caller } = context as RuleContext;
+  if (audit === undefined || caller.kind === 'internal' || !mayConcernOthers(caller, action)) return answer;
+  return Promise.resolve(answer).then(async (found: unknown) => {
+    const target = targetOf(caller, action, found);
+    const { kind, name } = action.field;
+    const what = kind === 'Mutation' ? name : `read ${name}`;
+    if (target !== undefined) await audit.record(caller, { what, target });
+    return found;
+  });
+}
+
+function mayConcernOthers({ scopes }: Caller, { field, rule }: Audited): boolean {
+  if (isAlwaysAudited(field, rule)) return true;
+  return scopes.includes('admin') && rule !== 'public' && rule !== 'proof' && rule !== 'spend';
+}
+
+function isAlwaysAudited({ kind, pothosOptions }: Audited['field'], rule: Rule): boolean {
+  if (kind !== 'Mutation') return false;
+  return rule === 'admin' || rule === 'operator' || (pothosOptions as { audited?: true }).audited === true;
+}
+
+/** The id of what the action was on; undefined when it was on nothing of others. */
+function targetOf(
+  caller: Caller,
+  { field, rule, values }: Audited,
+  found: unknown,
+): string | null | undefined {
+  // What proves a sign-in is a secret: there the answer says who it was.
+  const named = (rule === 'proof' ? null : namedIn(values)) ?? namedIn(found);
+  if (isAlwaysAudited(field, rule)) return named;
+  if (field.kind === 'Subscription') return named;
+  const others = ownersIn(found).filter(({ owner }) => owner !== caller.id && owner !== 'anon');
+  return others.length === 0 ? undefined : (namedIn(values) ?? namedIn(others[0]) ?? null);
+}
+
+/** The id, code or user that arguments or an answer name. */
+function namedIn(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name of ['id', 'code', 'codes', 'templateCode', 'userId', 'taskId']) {
+    const found = members[name];
+    if (typeof found === 'string' || typeof found === 'number') return String(found);
+    if (Array.isArray(found)) return found.join(',');
+  }
+  return namedIn(members['key'] ?? members['input'] ?? members['user'] ?? members['signedIn'] ?? null);
 }
 
 SchemaBuilder.registerPlugin('rule', RulePlugin);

@@ -1,3 +1,4 @@
+import type { AuditRecorder } from '../../../platform/access/audit.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
@@ -27,6 +28,8 @@ export interface MediaSubgraphOptions {
   /** Of the bindings of `registry` (default: none). */
   readonly breakers?: Breakers;
   readonly authMode: AuthMode;
+  /** Absent: nothing is written down. */
+  readonly audit?: AuditRecorder | undefined;
   readonly logger: Logger;
   /** Of this process (default: none). */
   readonly metrics?: Metrics;

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 
+import type { AuditRecorder } from '../../../platform/access/audit.ts';
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
@@ -59,6 +60,7 @@ export interface GeneratorHealth {
 export interface MediaContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
+  readonly audit: AuditRecorder | undefined;
   readonly signal: AbortSignal;
   readonly services: MediaServices;
   readonly loaders: MediaLoaders;
@@ -79,11 +81,12 @@ interface MediaLoaders {
 export function createMediaContext(options: {
   readonly request: RequestContext;
   readonly authMode: AuthMode;
+  readonly audit?: AuditRecorder | undefined;
   readonly services: MediaServices;
 }): MediaContext {
-  const { request, authMode, services } = options;
+  const { request, authMode, audit, services } = options;
   const { caller, signal } = request;
-  return { caller, authMode, signal, services, loaders: createLoaders(services, caller) };
+  return { caller, authMode, audit, signal, services, loaders: createLoaders(services, caller) };
 }
 
 // Each batch is bounded, so that a long list can't turn into one statement of any size.

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { enforceSelf, type AuthMode } from '../../../platform/access/policy.ts';
+import type { AuditLog } from '../../../platform/audit/audit-log.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
@@ -31,6 +32,7 @@ export interface WorkflowServices {
 export interface WorkflowContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
+  readonly audit: AuditLog | undefined;
   readonly signal: AbortSignal;
   readonly services: WorkflowServices;
   readonly loaders: WorkflowLoaders;
@@ -63,12 +65,13 @@ interface WorkflowLoaders {
 export function createWorkflowContext(options: {
   readonly request: RequestContext;
   readonly authMode: AuthMode;
+  readonly audit?: AuditLog | undefined;
   readonly services: WorkflowServices;
 }): WorkflowContext {
-  const { request, authMode, services } = options;
+  const { request, authMode, audit, services } = options;
   const { caller, signal } = request;
   const loaders = createLoaders(services, caller);
-  return { caller, authMode, signal, services, loaders, proved: new Set() };
+  return { caller, authMode, audit, signal, services, loaders, proved: new Set() };
 }
 
 /**

@@ -7,6 +7,7 @@ import './payment.ts';
 import './checkout.ts';
 import './refund.ts';
 import './payment-list.ts';
+import './audit.ts';
 import './catalog.ts';
 import './template-changes.ts';
 import './session.ts';

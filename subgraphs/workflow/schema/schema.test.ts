@@ -23,6 +23,7 @@ describe('the workflow schema', () => {
         .filter((name) => !name.startsWith('_'))
         .sort();
     expect(rootFields(workflowSchema.getQueryType())).toEqual([
+      'auditLog',
       'caller',
       'callerOf',
       'catalogState',

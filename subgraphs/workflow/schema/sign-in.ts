@@ -75,6 +75,7 @@ builder.mutationField('completeSignIn', (t) =>
     type: CompletedSignIn,
     description: 'Ends a sign-in with a browser. `GET /auth/idp/callback` is this.',
     rule: 'proof',
+    audited: true,
     args: {
       query: t.arg.string({
         required: true,
@@ -112,6 +113,7 @@ builder.mutationField('signInWithPlatform', (t) =>
     description:
       'Signs in with what a platform gave; who is signed in already adds that platform to their account. Accounts are never joined by e-mail.',
     rule: 'proof',
+    audited: true,
     args: {
       input: t.arg({ type: PlatformSignInInput, required: true, description: 'The proof.' }),
     },

@@ -67,6 +67,7 @@ builder.mutationField('deleteAccount', (t) =>
     description:
       "Deletes the caller's account: who they are, every way in, every session. What they made stays, and is nobody's.",
     rule: 'owner',
+    audited: true,
     resolve: async (_, __, { caller, services }) => {
       await services.signIn.users.deleteAccount(caller);
       return true;

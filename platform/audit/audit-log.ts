@@ -1,0 +1,76 @@
+import type { AuditRecorder } from '../access/audit.ts';
+import type { Database } from '../database/database.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
+
+/** The audit log: append-only rows of who did what, for administrators. */
+export interface AuditLog extends AuditRecorder {
+  /** Newest first, before an id; of one caller, and of one kind of action, when they are given. */
+  list(filter: AuditFilter): Promise<readonly AuditEntry[]>;
+  /** Removes entries older than AUDIT_RETENTION_DAYS, at most `limit`. */
+  prune(limit: number): Promise<void>;
+}
+
+/** One row. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: Date;
+  /** `anon`, `usr_...` or `key_...`. */
+  readonly caller: string;
+  readonly address: string | null;
+  readonly what: string;
+  readonly target: string | null;
+  readonly traceId: string;
+}
+
+interface AuditFilter {
+  readonly first: number;
+  readonly before: string | null;
+  readonly caller: string | null;
+  readonly what: string | null;
+}
+
+export interface AuditLogOptions {
+  /** Migrated (migrations.ts). */
+  readonly database: Database;
+  /** Days that entries are kept; 0 forever. */
+  readonly retentionDays: number;
+  readonly logger: Logger;
+}
+
+const MAX_LENGTH = 200;
+
+/** Makes the log over the database that the subgraphs share. */
+export function createAuditLog({ database: { pool }, retentionDays, logger }: AuditLogOptions): AuditLog {
+  return {
+    async record({ id, address, traceId }, { what, target }) {
+      try {
+        await pool.query(
+          'insert into audit.entries (caller, address, what, target, trace_id) values ($1, $2, $3, $4, $5)',
+          [id, address, what, target?.slice(0, MAX_LENGTH) ?? null, traceId],
+        );
+      } catch (thrown) {
+        // It has been done already; operators are told, with all that the row would hold but the target.
+        logger.error({ error: toError(thrown), caller: id, what, traceId }, 'an audit entry was not written');
+      }
+    },
+    async list({ first, before, caller, what }) {
+      const { rows } = await pool.query<AuditEntry>(
+        `select id::text, at, caller, address, what, target, trace_id as "traceId" from audit.entries
+         where ($2::bigint is null or id < $2) and ($3::text is null or caller = $3) and ($4::text is null or what = $4)
+         order by id desc limit $1`,
+        [first, before, caller, what],
+      );
+      return rows;
+    },
+    async prune(limit) {
+      if (retentionDays === 0) return;
+      await pool.query(
+        `with allowed as materialized (select set_config('audit.pruning', 'on', true))
+         delete from audit.entries where id in (
+           select id from audit.entries, allowed where at < now() - make_interval(days => $1) order by at limit $2)`,
+        [retentionDays, limit],
+      );
+    },
+  };
+}
