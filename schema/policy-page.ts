@@ -1,5 +1,6 @@
 import { anonymousCaller, type Caller } from '../platform/access/caller.ts';
 import { decide, decideSelf, type AuthMode, type Rule, type Verdict } from '../platform/access/policy.ts';
+import { attacks, audit, compat, keys, table } from './policy-text.ts';
 import type { Policy } from './policy.ts';
 
 /** docs/policy.md, the policy for people. Its tables are computed by the code that decides. */
@@ -42,6 +43,7 @@ export function policyPage(policy: Policy): string {
     ...compat,
     ...audit,
     ...otherPaths,
+    ...attacks,
   ].join('\n');
 }
 
@@ -52,14 +54,6 @@ const introduction = [
   `"anonymous". What is allowed here is still looked at by the service: other people's things are "not found", in lists as by id.`,
   '',
 ];
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(rowOf), ''];
-}
-
-function rowOf(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
 
 function rulesTable(): string[] {
   const verdicts = (rule: Rule, caller: Caller) => MODES.map((mode) => WORD[decide(rule, caller, mode)]);
@@ -154,42 +148,6 @@ function routeTables({ routes }: Policy): string[] {
     ),
   ]);
 }
-
-const keys = [
-  '## Service keys, and running without paying',
-  '',
-  'A key has scopes: `read`, `start` (work, and the uploads it needs), `manage` (change and end its own things), and `admin`, which is all of them',
-  'and of everybody. A key that is made without any has the first three; those of SERVICE_KEYS have `admin`. Each field and route below names',
-  'the scope it asks for; without it the answer is 403, in open mode too: a key does what it was made for. A key may have an end (`expiresAt`),',
-  'and a list of the only generators it may use (`generators`; `recipe` is what tasks by their task type count as); when it was last used is kept to a minute.',
-  '',
-  'UNPAID_EXECUTIONS says who runs templates that cost something without paying (`unpaid` below): `open` everybody whom the mode lets in, `keys`',
-  '(the default outside of open mode) service keys and administrators, `nobody` no one. Others get 403 and buy it. A template with a',
-  'credit cost of 0 runs for everybody whom the rule lets in.',
-  '',
-];
-
-const audit = [
-  '## Audit log',
-  '',
-  'Written down, with caller, address, target and time: sign-ins and deleted accounts; every mutation of the rules `admin` and `operator` (templates,',
-  'refunds, keys); what administrators read, follow, cancel or delete that is of others. The rows are only added to (a trigger refuses the',
-  'rest) and end after AUDIT_RETENTION_DAYS. `auditLog` shows them to administrators.',
-  '',
-];
-
-const compat = [
-  '## What a name opens in compat',
-  '',
-  'An old client names its user and sends no credential, so whoever knows a name may read what the documents name of the purchases of somebody',
-  'who never signed in: `id`, `templateCode`, `userId`, `status`, amounts, `currency`, `createdAt` of payments; `executionId`, `templateCode`,',
-  '`status`, `createdAt` of executions. `ppSessionId`, `executionId` of a payment, task ids, parameters and outputs are withheld, and nothing',
-  'of it can be cancelled or refunded. The session that the checkout answered opens the whole payment (`GET /payment/success` with `session_id`,',
-  '`reconcilePayment`) and ends it (`/payment/cancel` with both ids); the task id that success answers opens the execution and cancels its',
-  'task. So a client that keeps what it was answered works as before; the page of a buyer who gives up ends nothing, the checkout ends by',
-  'itself within the hour. What users and keys own is not listed to others at all.',
-  '',
-];
 
 const otherPaths = [
   '## Other paths of the gateway',

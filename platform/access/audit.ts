@@ -6,7 +6,7 @@ export interface AuditRecorder {
 }
 
 /** What was done. */
-export interface AuditedAction {
+interface AuditedAction {
   /** The root field, as `refundPayment`; reading is `read task`. */
   readonly what: string;
   /** The id or code of what it was done to; null when it has none. */

@@ -30,12 +30,16 @@ const CREATE_KEY = `mutation {
 }`;
 
 /** Starts it, signs the three people in, and lets the administrator make the key. */
-export async function openPolicySetup(mode: AuthMode): Promise<PolicySetup> {
+export async function openPolicySetup(
+  mode: AuthMode,
+  more: Readonly<Record<string, string>> = {},
+): Promise<PolicySetup> {
   const kiln = await startKiln({
     settings: (sandboxUrl) => ({
       REST_AUTH: mode,
       UNPAID_EXECUTIONS: 'open',
       ADMIN_SUBJECTS: `${sandboxUrl}/identity|sandbox-admin`,
+      ...more,
     }),
   });
   try {

@@ -7,7 +7,7 @@ import type { MediaDatabase } from '../database/database.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 
 /** How much one caller may upload; 0: no bound. */
-export interface UploadQuota {
+interface UploadQuota {
   readonly bytes: number;
   readonly files: number;
 }

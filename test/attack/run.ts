@@ -1,0 +1,72 @@
+import type { AttackClass, Attempt, Mode } from './attack.ts';
+import { floods } from './classes/floods.ts';
+import { graphqlLimits } from './classes/graphql-limits.ts';
+import { othersIds } from './classes/ids.ts';
+import { names } from './classes/names.ts';
+import { outbound } from './classes/outbound.ts';
+import { payments } from './classes/payments.ts';
+import { disclosure, ports } from './classes/ports.ts';
+import { tokens } from './classes/tokens.ts';
+import { uploads } from './classes/uploads.ts';
+import { startWorld } from './worlds.ts';
+
+const classes: readonly AttackClass[] = [
+  graphqlLimits,
+  othersIds,
+  names,
+  outbound,
+  tokens,
+  payments,
+  uploads,
+  floods,
+  ports,
+  disclosure,
+];
+
+/** What came of one class in one mode. */
+interface Outcome {
+  readonly mode: Mode;
+  readonly name: string;
+  readonly attempts: readonly Attempt[];
+}
+
+/** Starts Kiln in one mode and tries every class of attack on it; the quick ones alone with `isQuick`. */
+export async function attack(mode: Mode, isQuick = false): Promise<readonly Outcome[]> {
+  const world = await startWorld(mode);
+  try {
+    const chosen = classes.filter((one) => one.modes.includes(mode) && (one.isQuick || !isQuick));
+    const tried = async (one: AttackClass) => ({ mode, name: one.name, attempts: await one.run(world) });
+    const outcomes = await Promise.all(chosen.filter((one) => one !== floods).map(tried));
+    // Alone, as it takes every connection.
+    return chosen.includes(floods) ? [...outcomes, await tried(floods)] : outcomes;
+  } finally {
+    await world.close();
+  }
+}
+
+/** The lines of a table: what was tried, and how much of it was refused. */
+export function tableOf(outcomes: readonly Outcome[]): string {
+  const rows = outcomes.map(({ mode, name, attempts }) => {
+    const refused = attempts.filter(({ succeeded }) => !succeeded).length;
+    return [mode, name, String(attempts.length), String(refused)];
+  });
+  const all = [['mode', 'attack', 'tried', 'refused'], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** What got through, one line each. */
+export function successesOf(outcomes: readonly Outcome[]): readonly string[] {
+  return outcomes.flatMap(({ mode, name, attempts }) =>
+    attempts.flatMap(({ what, answer, succeeded }) =>
+      succeeded ? [`${mode}, ${name}: ${what} -> ${answer}`] : [],
+    ),
+  );
+}
