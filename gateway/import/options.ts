@@ -10,14 +10,12 @@ export interface ImportOptions {
   readonly workflow: string | null;
   /** Sent to the old services as Authorization. */
   readonly authorization: string | null;
-  /** A file with one user id a line, whose payments and executions are taken over. */
-  readonly users: string | null;
   readonly dryRun: boolean;
   /** Most requests a second to each old service. */
   readonly perSecond: number;
 }
 
-const USAGE = `npm run import -- --media URL --workflow URL [--authorization TOKEN] [--users FILE] [--per-second N] [--dry-run]
+const USAGE = `npm run import -- --media URL --workflow URL [--authorization TOKEN] [--per-second N] [--dry-run]
 
 Takes templates of existing services over, reading them only. The settings say which Kiln it writes to
 (DATABASE_URL or DATA_DIR), as for npm start; that Kiln may run meanwhile.`;
@@ -36,7 +34,6 @@ export function readOptions(words: readonly string[]): ImportOptions {
     media,
     workflow,
     authorization: authorizationOf(values.authorization),
-    users: values.users ?? null,
     dryRun: values['dry-run'] === true,
     perSecond,
   };
@@ -51,7 +48,6 @@ function parsed(words: readonly string[]) {
         media: text,
         workflow: text,
         authorization: text,
-        users: text,
         'per-second': text,
         'dry-run': { type: 'boolean' },
       },
