@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { z } from 'zod';
 
 import { AppError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
+import { createThrottle } from '../../platform/http/throttle.ts';
 
 /** Reads an existing installation through its documented read operations; writes nothing there. */
 
@@ -27,12 +26,9 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Reads paths of the old service one after the other, not faster than allowed. Throws UNAVAILABLE or NOT_FOUND. */
 export function createOldService(options: OldServiceOptions): ReadOld {
   const { http, url, authorization, perSecond } = options;
-  let next = 0;
+  const throttle = createThrottle(perSecond);
   return async (path) => {
-    const now = Date.now();
-    const waitMs = Math.max(0, next - now);
-    next = Math.max(next, now) + 1000 / perSecond;
-    if (waitMs > 0) await pause(waitMs);
+    await throttle();
     const { status, body } = await http.request({
       method: 'GET',
       url: url + path,

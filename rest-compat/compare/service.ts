@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { HttpFailure, type HttpClient } from '../../platform/http/http-client.ts';
+import { createThrottle } from '../../platform/http/throttle.ts';
 import { bytesOf, type Exchange, type Headers } from '../traffic/exchange.ts';
 import type { ComparedAnswer } from './differences.ts';
 
@@ -28,13 +27,10 @@ const NOT_SENT =
 /** A service that is asked not faster than allowed. */
 export function createReplayedService(options: ReplayedServiceOptions): ReplayedService {
   const { http, url, authorization, perSecond } = options;
-  let next = 0;
+  const throttle = createThrottle(perSecond);
   return {
     async send({ method, target: recorded, headers, body }, target = recorded) {
-      const now = Date.now();
-      const waitMs = Math.max(0, next - now);
-      next = Math.max(next, now) + 1000 / perSecond;
-      if (waitMs > 0) await pause(waitMs);
+      await throttle();
       const bytes = bytesOf(body);
       try {
         const {

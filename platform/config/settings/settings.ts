@@ -16,6 +16,7 @@ import {
   integer,
   oneOf,
 } from './formats.ts';
+import { observabilitySettings } from './observability-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
@@ -278,19 +279,7 @@ export const settings = {
     'build the console (/console) in the background at the start when it is missing or older than its sources',
     'on in development, off in production',
   ),
-  METRICS_PORT: optional(
-    integer(0, 65_535),
-    'port on HOST that serves /metrics to Prometheus, of each process its own; 0 takes any free one',
-  ),
-  METRICS_KEY: optional(
-    text,
-    "key that opens /metrics on the process's own port: Authorization: Bearer with it; a worker has no such port",
-  ),
-  LOG_LEVEL: setting(
-    oneOf(['silent', 'error', 'warn', 'info', 'debug']),
-    'least severe lines that are logged: silent, error, warn, info or debug',
-    'info',
-  ),
+  ...observabilitySettings,
 };
 
 /** The parsed settings, by name. */

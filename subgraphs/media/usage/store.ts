@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { MediaDatabase } from '../database/database.ts';
+import { unitNames } from '../domain/cost.ts';
 import type { UsageDimension, UsageRow } from './usage.ts';
 
 /** SQL of the totals of usage. They are written where tasks end (tasks/storage/usage-store.ts). */
@@ -34,14 +35,7 @@ const SUMS = [
   'chats',
   'unpriced',
   'cost',
-  'pictures',
-  'milliseconds',
-  'characters',
-  'inputTokens',
-  'cachedTokens',
-  'outputTokens',
-  'runs',
-  'gpuMilliseconds',
+  ...unitNames,
 ] as const;
 
 /** Which totals to read. */
