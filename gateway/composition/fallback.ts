@@ -5,18 +5,18 @@ import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { createResultCopier } from '../../rest-compat/fallback/copy-results.ts';
 import { createFallback, type Fallback } from '../../rest-compat/fallback/fallback.ts';
-import { createKeptAnswers } from '../../rest-compat/fallback/kept-answers.ts';
 import { createOldReader } from '../../rest-compat/fallback/old-reader.ts';
 import { createFallbackReads } from '../../rest-compat/fallback/reads.ts';
+import { createStoredAnswers } from '../../rest-compat/fallback/stored-answers.ts';
 
 interface FallbackParts {
   readonly executor: GraphqlExecutor;
   readonly publicUrl: string;
-  /** Keeps answers that do not change; absent: none are kept. */
+  /** Stores answers that do not change; absent: none are stored. */
   readonly database?: Database | undefined;
 }
 
-/** The fallback of FALLBACK_MEDIA_URL and FALLBACK_WORKFLOW_URL; what an import has kept is answered without them, too. */
+/** The fallback of FALLBACK_MEDIA_URL and FALLBACK_WORKFLOW_URL; what an import has stored is answered without them, too. */
 export function composeFallback(
   { config, logger, lifecycle }: ProcessParts,
   { executor, publicUrl, database }: FallbackParts,
@@ -34,8 +34,8 @@ export function composeFallback(
     logger,
     authMode: config.auth.mode,
     readers: { media: readerOf(config.fallback.media), workflow: readerOf(config.fallback.workflow) },
-    // Addresses that end are no use in an answer that is kept.
-    kept: database === undefined || config.files.urlTtlSeconds > 0 ? null : createKeptAnswers(database),
+    // Addresses that end are no use in an answer that is stored.
+    stored: database === undefined || config.files.urlTtlSeconds > 0 ? null : createStoredAnswers(database),
     copier: createResultCopier({
       http,
       logger,

@@ -39,7 +39,7 @@ export interface PublicServerOptions {
   readonly files?: Handler | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
-  /** With the schema "gateway"; absent: answers of existing services are not kept. */
+  /** With the schema "gateway"; absent: answers of existing services are not stored. */
   readonly database?: Database | undefined;
 }
 

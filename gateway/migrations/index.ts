@@ -16,14 +16,14 @@ const rateLimits: Migration = {
 };
 
 /** Answers of existing services that do not change any more (rest-compat/fallback). */
-const keptAnswers: Migration = {
+const storedAnswers: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`
-      create table gateway.kept_answers (
+      create table gateway.stored_answers (
         operation text not null, -- such as GET /task/{taskId}
         id text not null, -- of the task or payment; of the user for a list
         body jsonb not null, -- the whole answer
-        kept_at timestamptz not null default now(),
+        stored_at timestamptz not null default now(),
         primary key (operation, id)
       )`.execute(database);
   },
@@ -32,5 +32,5 @@ const keptAnswers: Migration = {
 /** Every migration of the "gateway" schema. */
 export const gatewayMigrations: Record<string, Migration> = {
   '0001-rate-limits': rateLimits,
-  '0002-kept-answers': keptAnswers,
+  '0002-stored-answers': storedAnswers,
 };

@@ -6,10 +6,10 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Route } from '../route/route.ts';
 import type { ResultCopier } from './copy-results.ts';
 import { ageOf, dataOf, isFinal, isUnknown } from './ended.ts';
-import type { KeptAnswers } from './kept-answers.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
 import { listTarget, readTarget, type FallbackTarget, type RequestValues } from './operations.ts';
 import { mayReadOf, withoutSession } from './owners.ts';
+import type { StoredAnswers } from './stored-answers.ts';
 
 /** Asks the old services for what Kiln does not know. Only reads are passed on; nothing starts, writes or moves money. */
 export interface Fallback {
@@ -37,8 +37,8 @@ interface FallbackAnswer {
 
 /** Counts reads, so that an operator sees when the old service can go. */
 export interface FallbackReads {
-  /** `answered` by the old service, `kept` here since, `unknown` to both, or `failed`. */
-  count(operation: string, outcome: 'answered' | 'kept' | 'unknown' | 'failed', age: string): void;
+  /** `answered` by the old service, `stored` here since, `unknown` to both, or `failed`. */
+  count(operation: string, outcome: 'answered' | 'stored' | 'unknown' | 'failed', age: string): void;
 }
 
 export interface FallbackOptions {
@@ -48,7 +48,7 @@ export interface FallbackOptions {
   /** Null where FALLBACK_MEDIA_URL or FALLBACK_WORKFLOW_URL is not set. */
   readonly readers: { readonly media: OldReader | null; readonly workflow: OldReader | null };
   /** Null without a database: every read then goes to the old service. */
-  readonly kept: KeptAnswers | null;
+  readonly stored: StoredAnswers | null;
   readonly copier: ResultCopier;
   readonly reads: FallbackReads;
 }
@@ -63,10 +63,10 @@ export function createFallback(options: FallbackOptions): Fallback {
       const target = readTarget(request.route, request);
       if (target === null) return null;
       const { operation, id } = target;
-      const keptBody = (await options.kept?.find(operation, id)) ?? null;
-      if (keptBody !== null) options.reads.count(operation, 'kept', ageOf(keptBody, Date.now()));
+      const storedBody = (await options.stored?.find(operation, id)) ?? null;
+      if (storedBody !== null) options.reads.count(operation, 'stored', ageOf(storedBody, Date.now()));
       const answer =
-        keptBody === null ? await ask(options, request, target) : { status: 200, body: keptBody };
+        storedBody === null ? await ask(options, request, target) : { status: 200, body: storedBody };
       if (answer === null) return null;
       return { status: answer.status, headers, body: await visible(options, request, answer.body) };
     },
@@ -85,7 +85,7 @@ export function createFallback(options: FallbackOptions): Fallback {
   };
 }
 
-/** Asks the old service, and keeps an answer that does not change any more. */
+/** Asks the old service, and stores an answer that does not change any more. */
 async function ask(
   options: FallbackOptions,
   request: FallbackRequest,
@@ -95,13 +95,13 @@ async function ask(
   if (reader === null) return null;
   const answer = await counted(options, target.operation, () => reader(readOf(request)));
   if (isUnknown(answer)) return null;
-  if (answer.status !== 200 || !isFinal(target, answer.body) || options.kept === null) return answer;
+  if (answer.status !== 200 || !isFinal(target, answer.body) || options.stored === null) return answer;
   const { executor } = options;
   // Copying goes on when the caller has disconnected.
   const context = { ...request.context, signal: new AbortController().signal };
   const body = await options.copier.copy(answer.body, { executor, context });
   if (body === null) return answer;
-  await options.kept.keep({ operation: target.operation, id: target.id, body });
+  await options.stored.save({ operation: target.operation, id: target.id, body });
   return { ...answer, body };
 }
 
@@ -126,14 +126,14 @@ async function oldList(
   request: FallbackRequest,
   { operation, id }: FallbackTarget,
 ): Promise<JsonObject | null> {
-  const kept = (await options.kept?.find(operation, id)) ?? null;
+  const stored = (await options.stored?.find(operation, id)) ?? null;
   const reader = options.readers.workflow;
-  if (reader === null) return kept;
+  if (reader === null) return stored;
   try {
     const answer = await counted(options, operation, () => reader(readOf(request)));
-    return answer.status === 200 ? answer.body : kept;
+    return answer.status === 200 ? answer.body : stored;
   } catch (thrown) {
-    if (kept !== null) return kept;
+    if (stored !== null) return stored;
     throw thrown;
   }
 }
