@@ -3,44 +3,26 @@ import { taskFields } from './task.ts';
 
 /** The GraphQL documents that start work. Those answer the whole task, so that a synchronous operation may wait for it. */
 
+/** The variables that every start has. */
+export const startVariables = '$idempotencyKey: String, $callbackUrl: String';
+/** The arguments that take them. */
+export const startArguments = 'idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl';
+
 /** Starts the recipe of a video template. */
-export const CreateTask = graphql(`
-  mutation CreateTask(
-    $taskType: String!
-    $prompt: String!
-    $image: MediaInput
-    $aspectRatio: String
-    $idempotencyKey: String
-    $callbackUrl: String
-  ) {
-    createTask(
-      taskType: $taskType
-      prompt: $prompt
-      image: $image
-      aspectRatio: $aspectRatio
-      idempotencyKey: $idempotencyKey
-      callbackUrl: $callbackUrl
-    ) {
+export const CreateTask = graphql(
+  `mutation CreateTask($taskType: String!, $prompt: String!, $image: MediaInput, $aspectRatio: String, ${startVariables}) {
+    createTask(taskType: $taskType, prompt: $prompt, image: $image, aspectRatio: $aspectRatio, ${startArguments}) {
       id
       manageToken
     }
-  }
-`);
+  }`,
+);
 
 /** Starts making images. */
 export const GenerateImage = graphql(
-  `
-    mutation GenerateImage(
-      $input: ImageInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      generateImage(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation GenerateImage($input: ImageInput!, ${startVariables}, $cdn: Boolean = false) {
+    generateImage(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
@@ -52,41 +34,17 @@ export type MediaInput = InputOf<typeof DescribeImage>['image'];
 
 /** Starts describing an image. */
 export const DescribeImage = graphql(
-  `
-    mutation DescribeImage(
-      $generator: String!
-      $image: MediaInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      describeImage(
-        generator: $generator
-        image: $image
-        idempotencyKey: $idempotencyKey
-        callbackUrl: $callbackUrl
-      ) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation DescribeImage($generator: String!, $image: MediaInput!, ${startVariables}, $cdn: Boolean = false) {
+    describeImage(generator: $generator, image: $image, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
 /** Starts making a video. */
 export const GenerateVideo = graphql(
-  `
-    mutation GenerateVideo(
-      $input: VideoInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      generateVideo(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation GenerateVideo($input: VideoInput!, ${startVariables}, $cdn: Boolean = false) {
+    generateVideo(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
@@ -95,68 +53,32 @@ export type VideoInput = InputOf<typeof GenerateVideo>['input'];
 
 /** Starts saying something. */
 export const SynthesizeSpeech = graphql(
-  `
-    mutation SynthesizeSpeech(
-      $input: SpeechInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      synthesizeSpeech(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation SynthesizeSpeech($input: SpeechInput!, ${startVariables}, $cdn: Boolean = false) {
+    synthesizeSpeech(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
 /** Starts making a voice after a sample. */
 export const CloneVoice = graphql(
-  `
-    mutation CloneVoice(
-      $input: VoiceCloneInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      cloneVoice(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation CloneVoice($input: VoiceCloneInput!, ${startVariables}, $cdn: Boolean = false) {
+    cloneVoice(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
 /** Starts running a ComfyUI graph. */
 export const RunComfyWorkflow = graphql(
-  `
-    mutation RunComfyWorkflow(
-      $input: ComfyWorkflowInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      runComfyWorkflow(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation RunComfyWorkflow($input: ComfyWorkflowInput!, ${startVariables}, $cdn: Boolean = false) {
+    runComfyWorkflow(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
 
 /** Starts putting a picture, a recording or a video into words. */
 export const AnalyzeMedia = graphql(
-  `
-    mutation AnalyzeMedia(
-      $input: AnalysisInput!
-      $idempotencyKey: String
-      $callbackUrl: String
-      $cdn: Boolean = false
-    ) {
-      analyzeMedia(input: $input, idempotencyKey: $idempotencyKey, callbackUrl: $callbackUrl) {
-        ...TaskFields
-      }
-    }
-  `,
+  `mutation AnalyzeMedia($input: AnalysisInput!, ${startVariables}, $cdn: Boolean = false) {
+    analyzeMedia(input: $input, ${startArguments}) { ...TaskFields }
+  }`,
   [taskFields],
 );
