@@ -72,7 +72,7 @@ function sharedParts(options: MediaSubgraphOptions) {
     ...options,
     database,
     files,
-    quotas: createQuotaCounter({ database, files, quotas: options.uploadQuotas }),
+    quotas: createQuotaCounter({ database, quotas: options.uploadQuotas }),
     planner: createStepPlanner(registry),
     endListener: createWebhookEndListener(queue),
     observer: createWorkObserver({ ...options, metrics }),

@@ -193,6 +193,13 @@ export interface MediaTaskStep {
   waitingSince: Generated<Timestamp>;
 }
 
+export interface MediaUploadReservation {
+  account: string;
+  bytes: Int8;
+  id: string;
+  renewedAt: Generated<Timestamp>;
+}
+
 export interface MediaUsage {
   attemptsFailed: Generated<Int8>;
   attemptsSucceeded: Generated<Int8>;
@@ -262,6 +269,7 @@ export interface DB {
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;
   "media.taskSteps": MediaTaskStep;
+  "media.uploadReservations": MediaUploadReservation;
   "media.usage": MediaUsage;
   "media.videoTemplates": MediaVideoTemplate;
   "media.webhookDeliveries": MediaWebhookDelivery;

@@ -45,6 +45,8 @@ export interface FileService {
 
 /** A file to be stored, and its owner. */
 export interface NewFile {
+  /** Its id, where it was chosen before (newId). */
+  readonly id?: string;
   readonly owner: string;
   readonly body: AsyncIterable<Uint8Array>;
   /** File name as the caller sent it; only its safe tail is stored, with the extension of its type when it has none. */

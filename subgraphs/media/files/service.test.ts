@@ -242,6 +242,23 @@ test('files past their retention are pruned, younger ones are not', async () => 
   expect(await files.byIds([file.id])).toEqual([null]);
 });
 
+test('uploads of nobody are pruned after their days, unless work uses them', async () => {
+  const upTo = world.service({ anonymousDays: 30 });
+  const nobodys = { owner: 'anon', manageTokenHash: 'hash' };
+  const unused = await upTo.store(upload('x', nobodys));
+  const used = await upTo.store(upload('x', nobodys));
+  const somebodys = await upTo.store(upload('x', { manageTokenHash: null }));
+  const result = await upTo.store(upload('x', { owner: 'anon' }));
+  await world.database.transaction().execute((transaction) => upTo.claim(transaction, [used.id], 'anon'));
+  const left = async (days: number) => {
+    await world.service({ clock: () => Date.now() + days * 24 * HOUR_MS }).prune(1_000);
+    const kept = await files.byIds([unused.id, used.id, somebodys.id, result.id]);
+    return kept.map((file) => file !== null);
+  };
+  expect(await left(29)).toEqual([true, true, true, true]);
+  expect(await left(31)).toEqual([false, true, true, true]);
+});
+
 describe('the bare id', () => {
   test('opens a file to its owner alone where addresses expire, and to everybody where they do not', async () => {
     const file = await files.store(upload('x'));

@@ -151,7 +151,7 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
   const { declaredType, maxBytes, signal } = file;
   // The key is part of the address and never changes, so the extension must be known before the first byte is stored.
   const { head, whole } = await peek(file.body, TYPE_BYTES, signal);
-  const id = newId();
+  const id = file.id ?? newId();
   const seenType = await typeOfHead(head);
   const name = storedName(file.name, seenType ?? declaredType);
   const contentType = seenType ?? plainType(declaredType);

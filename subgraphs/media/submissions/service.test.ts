@@ -12,6 +12,7 @@ import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import type { StoredFile } from '../files/files.ts';
 import { createProviderResources } from '../files/provider-resources.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
+import { unbounded } from '../uploads/quotas.ts';
 import { createSubmissionService, type SubmissionDependencies } from './service.ts';
 import type { SubmissionService } from './submissions.ts';
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
     files,
     resources,
     uploadMaxBytes: 1_000,
-    quotas: { room: async () => Infinity, count: async () => undefined },
+    quotas: { reserve: async () => unbounded },
     firstVoice: async () => 'voice-1',
     owners: { check: async () => {} },
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),

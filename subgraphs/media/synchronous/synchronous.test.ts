@@ -13,6 +13,7 @@ import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.
 import { createGeneratorRegistry } from '../generators/bindings/registry.ts';
 import type { NodeLoad, Provider, UploadRequest, VoiceList } from '../providers/contract/provider.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
+import { unbounded } from '../uploads/quotas.ts';
 import { runningNode } from './nodes.ts';
 import { checkPrompt } from './prompt-check.ts';
 import { createUploads } from './uploads.ts';
@@ -180,7 +181,7 @@ describe('an upload to a provider', () => {
       resources,
       registry,
       uploadMaxBytes: 1_000,
-      quotas: { room: async () => Infinity, count: async () => undefined },
+      quotas: { reserve: async () => unbounded },
     });
   const wav = Buffer.from(
     '524946462400000057415645666d74201000000001000100401f0000401f0000010008006461746100000000',

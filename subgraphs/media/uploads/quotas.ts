@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
-
-import { internalCaller, type Caller } from '../../../platform/access/caller.ts';
+import type { Caller } from '../../../platform/access/caller.ts';
 import { addressKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import type { FileService, StoredFile } from '../files/files.ts';
+import { type Account, endReservation, lockAccount, saveReservation, usageOf } from './quota-store.ts';
 
 /** How much one caller may upload; 0: no bound. */
 interface UploadQuota {
@@ -21,62 +19,81 @@ export interface UploadQuotas {
 
 /** Counts what callers upload. Results of their tasks do not count. */
 export interface QuotaCounter {
-  /** The most bytes that one more file may have. Refuses before its body is read: RATE_LIMITED, PAYLOAD_TOO_LARGE. */
-  room(caller: Caller): Promise<number>;
-  /** Counts a file that was stored; removes and refuses it when others came first. */
-  count(caller: Caller, file: StoredFile): Promise<void>;
+  /**
+   * Reserves room for one more file before its body is read, so that uploads at the same time can't pass the quota
+   * together: RATE_LIMITED, PAYLOAD_TOO_LARGE. `id`: that the file will have.
+   */
+  reserve(caller: Caller, id: string): Promise<Reservation>;
 }
 
-interface Used {
-  readonly bytes: number;
-  readonly files: number;
+/** The room of one file. */
+export interface Reservation {
+  /** The body; it breaks off with the same errors where the quota ends. */
+  bounded(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  /** Ends it, with the bytes of the file that was stored; null: none was. */
+  end(stored: number | null): Promise<void>;
 }
 
-/** Makes the counter. Administrators and Kiln itself have no quota. */
+/** Reserved first; then twice as much as has come, by steps up to the greatest. */
+const FIRST_BYTES = 64 * 1024;
+const GREATEST_STEP = 16 * 1024 * 1024;
+
+/** The room of callers without a quota: administrators, Kiln itself, and whom the setting leaves free. */
+export const unbounded: Reservation = { bounded: (body) => body, end: async () => undefined };
+
+/** Makes the counter. */
 export function createQuotaCounter({
   database,
-  files,
   quotas,
 }: {
   readonly database: MediaDatabase;
-  readonly files: Pick<FileService, 'remove'>;
   readonly quotas: UploadQuotas;
 }): QuotaCounter {
-  const quotaOf = (caller: Caller): UploadQuota | null => {
-    if (caller.kind === 'internal' || caller.scopes.includes('admin')) return null;
-    const quota = quotas[caller.kind];
-    return quota.bytes === 0 && quota.files === 0 ? null : quota;
-  };
-  const usedBy = (caller: Caller) =>
-    caller.kind === 'anonymous' ? usedToday(database, caller) : storedOf(database, caller.id);
   return {
-    async room(caller) {
-      const quota = quotaOf(caller);
-      if (quota === null) return Infinity;
-      const used = await usedBy(caller);
-      if (isFull(used.files + 1, quota.files) || isFull(used.bytes + 1, quota.bytes))
-        throw full(caller, quota);
-      return quota.bytes === 0 ? Infinity : quota.bytes - used.bytes;
-    },
-    async count(caller, file) {
-      const quota = quotaOf(caller);
-      if (quota === null) return;
-      if (caller.kind === 'anonymous') await addToday(database, caller, file.bytes);
-      const used = await usedBy(caller);
-      if (!isFull(used.files, quota.files) && !isFull(used.bytes, quota.bytes)) return;
-      await files.remove(internalCaller(caller.traceId), file.id);
-      throw full(caller, quota);
+    async reserve(caller, id) {
+      const quota = quotaOf(caller, quotas);
+      if (quota === null) return unbounded;
+      const account = accountOf(caller);
+      const grow = (least: number, wanted: number, reserved: number) =>
+        database.transaction().execute(async (transaction) => {
+          await lockAccount(transaction, account);
+          const used = await usageOf(transaction, account);
+          const room = quota.bytes === 0 ? Infinity : quota.bytes - used.bytes + reserved;
+          const hasFile = reserved > 0 || quota.files === 0 || used.files < quota.files;
+          if (!hasFile || room < least) throw full(caller, quota);
+          const bytes = Math.min(wanted, room);
+          await saveReservation(transaction, { id, account, bytes });
+          return bytes;
+        });
+      let reserved = await grow(1, FIRST_BYTES, 0);
+      return {
+        async *bounded(body) {
+          let seen = 0;
+          for await (const chunk of body) {
+            seen += chunk.byteLength;
+            if (quota.bytes > 0 && seen > reserved)
+              reserved = await grow(seen, seen + Math.min(seen, GREATEST_STEP), reserved);
+            yield chunk;
+          }
+        },
+        end: (stored) =>
+          database
+            .transaction()
+            .execute((transaction) => endReservation(transaction, { id, account, stored })),
+      };
     },
   };
 }
 
-/** Removes the counts of days that are over. */
-export async function pruneQuotas(database: MediaDatabase): Promise<void> {
-  await sql`delete from media.anonymous_uploads where day < current_date - 1`.execute(database);
+function quotaOf(caller: Caller, quotas: UploadQuotas): UploadQuota | null {
+  if (caller.kind === 'internal' || caller.scopes.includes('admin')) return null;
+  const quota = quotas[caller.kind];
+  return quota.bytes === 0 && quota.files === 0 ? null : quota;
 }
 
-function isFull(used: number, most: number): boolean {
-  return most > 0 && used > most;
+function accountOf({ kind, id, address }: Caller): Account {
+  const isDaily = kind === 'anonymous';
+  return { name: isDaily ? addressKeyOf(address) : id, isDaily };
 }
 
 function full({ kind }: Caller, { bytes, files }: UploadQuota): AppError {
@@ -94,38 +111,4 @@ function full({ kind }: Caller, { bytes, files }: UploadQuota): AppError {
 /** Until the next day in UTC. */
 function secondsOfToday(): number {
   return 86_400 - (Math.floor(Date.now() / 1_000) % 86_400);
-}
-
-async function storedOf(database: MediaDatabase, owner: string): Promise<Used> {
-  const { bytes, files } = await database
-    .selectFrom('media.media')
-    .select((media) => [
-      sql<string>`coalesce(sum(bytes), 0)`.as('bytes'),
-      media.fn.countAll<string>().as('files'),
-    ])
-    .where('owner', '=', owner)
-    .where('taskId', 'is', null)
-    .where('state', '=', 'STORED')
-    .executeTakeFirstOrThrow();
-  return { bytes: Number(bytes), files: Number(files) };
-}
-
-async function usedToday(database: MediaDatabase, { address }: Caller): Promise<Used> {
-  const row = await database
-    .selectFrom('media.anonymousUploads')
-    .select(['bytes', 'files'])
-    .where('address', '=', addressKeyOf(address))
-    .where('day', '=', sql<Date>`current_date`)
-    .executeTakeFirst();
-  return { bytes: Number(row?.bytes ?? 0), files: row?.files ?? 0 };
-}
-
-async function addToday(database: MediaDatabase, { address }: Caller, bytes: number): Promise<void> {
-  await sql`
-    insert into media.anonymous_uploads (address, day, bytes, files)
-    values (${addressKeyOf(address)}, current_date, ${bytes}, 1)
-    on conflict (address, day) do update
-      set bytes = anonymous_uploads.bytes + excluded.bytes, files = anonymous_uploads.files + 1`.execute(
-    database,
-  );
 }

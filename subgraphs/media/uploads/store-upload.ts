@@ -3,6 +3,7 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { QuotaCounter } from './quotas.ts';
 
@@ -32,22 +33,28 @@ export async function storeUpload(
   { temporary, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
-  const room = await quotas.room(caller);
+  const id = newId();
+  const reservation = await quotas.reserve(caller, id);
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
-  const stored = await files.store({
-    owner: caller.id,
-    body: file.createReadStream(),
-    name: file.filename,
-    declaredType: file.mimetype === '' ? null : file.mimetype,
-    temporary,
-    maxBytes: Math.min(uploadMaxBytes, room),
-    signal,
-    manageTokenHash: managed?.hash ?? null,
-  });
+  let stored: StoredFile | null = null;
+  try {
+    stored = await files.store({
+      id,
+      owner: caller.id,
+      body: reservation.bounded(file.createReadStream()),
+      name: file.filename,
+      declaredType: file.mimetype === '' ? null : file.mimetype,
+      temporary,
+      maxBytes: uploadMaxBytes,
+      signal,
+      manageTokenHash: managed?.hash ?? null,
+    });
+  } finally {
+    await reservation.end(stored?.bytes ?? null);
+  }
   if (stored.bytes === 0) {
-    await files.remove(caller, stored.id, managed?.token);
+    await files.remove(caller, id, managed?.token);
     throw badInput('file', 'file is empty: it has 0 bytes');
   }
-  await quotas.count(caller, stored);
   return managed === null ? stored : { ...stored, manageToken: managed.token };
 }

@@ -14,6 +14,7 @@ import { madeResources } from './0011-made-resources.ts';
 import { costs } from './0012-costs.ts';
 import { endedAttempts } from './0013-ended-attempts.ts';
 import { uploadQuotas } from './0014-upload-quotas.ts';
+import { uploadReservations } from './0015-upload-reservations.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -31,4 +32,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0012-costs': costs,
   '0013-ended-attempts': endedAttempts,
   '0014-upload-quotas': uploadQuotas,
+  '0015-upload-reservations': uploadReservations,
 };

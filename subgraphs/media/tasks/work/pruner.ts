@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
-import { pruneQuotas } from '../../uploads/quotas.ts';
+import { pruneQuotas } from '../../uploads/quota-store.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
