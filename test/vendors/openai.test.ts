@@ -173,10 +173,10 @@ describe('pictures', () => {
 });
 
 describe('speech', () => {
-  const speak = (response_format: 'mp3' | 'wav' | 'opus') =>
+  const speak = (response_format: 'mp3' | 'wav' | 'flac' | 'opus') =>
     client().audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hello', response_format });
 
-  it.each(['mp3', 'wav'] as const)('is made as %s', async (format) => {
+  it.each(['mp3', 'wav', 'flac'] as const)('is made as %s', async (format) => {
     expect((await (await speak(format)).arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
 

@@ -61,3 +61,16 @@ it('refuses another secret', async () => {
   keys.secretKey = secret;
   expect(JSON.stringify(body)).toContain('SignatureDoesNotMatch');
 });
+
+it('refuses an action that is not there', async () => {
+  const params = { Action: 'GetPlayInfo', Version: '2020-08-01' };
+  const { status, body } = await send('volcengine-vod', 'vod', { method: 'GET', params });
+  expect([status, JSON.stringify(body)]).toEqual([404, expect.stringContaining('InvalidActionOrVersion')]);
+});
+
+it('refuses work that is not done here as one that nobody does', async () => {
+  const params = { Action: 'CVSubmitTask', Version: '2022-08-31' };
+  const body = { req_key: 'jimeng_t2i_v31', prompt: 'a lighthouse' };
+  const refused = await send('volcengine', 'cv', { method: 'POST', params, body });
+  expect(refused).toMatchObject({ status: 400, body: { code: 50200, message: 'Invalid req_key' } });
+});

@@ -36,7 +36,7 @@ const speechRequest = z.object({
     emotion: z.enum(EMOTIONS).nullish(),
   }),
   audio_setting: z
-    .object({ format: z.enum(['mp3', 'wav'], 'this stand-in makes mp3 and wav').default('mp3') })
+    .object({ format: z.enum(['mp3', 'wav', 'flac', 'pcm']).default('mp3') })
     .default({ format: 'mp3' }),
 });
 

@@ -76,7 +76,8 @@ async function performSpeech(
   { id, input }: Job,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const format = input['format'] === 'wav' ? 'wav' : 'mp3';
+  const { format: asked } = input;
+  const format = asked === 'wav' || asked === 'flac' ? asked : 'mp3';
   const request = {
     text: textOf(input['prompt']) ?? '',
     voice: input['voice'] as StudioVoiceId,

@@ -58,8 +58,8 @@ export async function speak(
       'voice',
     );
   }
-  if (format !== 'mp3' && format !== 'wav') {
-    const message = `Invalid value: '${format}'. Supported values are: 'mp3' and 'wav'.`;
+  if (format !== 'mp3' && format !== 'wav' && format !== 'flac') {
+    const message = `Invalid value: '${format}'. Supported values are: 'mp3', 'wav' and 'flac'.`;
     return invalid(message, 'response_format');
   }
   if (parsed.data.stream_format === 'sse') {

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { checkPresenter, checkSpeech, checkVideo } from '../plan/plan.ts';
 import { durationOf } from '../sound/sound.ts';
-import { writeWav } from '../sound/wav.ts';
 import { readScript } from '../speech/script.ts';
+import { plainSpeech } from '../speech/speech.ts';
 import type {
   MatchedVoice,
   PresenterRequest,
@@ -59,9 +59,9 @@ export async function instantSpeech(request: SpeechRequest): Promise<StudioSpeec
   checkSpeech(request);
   const { omitted } = readScript(request.text);
   const facts = { characters: Array.from(request.text).length, omitted: omitted === '' ? null : omitted };
-  if (request.format === 'wav') {
+  if (request.format !== 'mp3') {
     const tone = createTone();
-    return { bytes: writeWav(tone), contentType: 'audio/wav', duration: durationOf(tone), ...facts };
+    return { ...plainSpeech(tone, request.format), duration: durationOf(tone), ...facts };
   }
   return { bytes: await load('speech.mp3'), contentType: 'audio/mpeg', duration: SPEECH_SECONDS, ...facts };
 }

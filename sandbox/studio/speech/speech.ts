@@ -1,4 +1,5 @@
 import { fileDuration } from '../measure/probe.ts';
+import { writeFlac, writePcm } from '../sound/flac.ts';
 import { writeMp3 } from '../sound/mp3.ts';
 import { shiftFormants } from '../sound/reshape.ts';
 import { durationOf, joined } from '../sound/sound.ts';
@@ -17,14 +18,26 @@ const PAUSE_SECONDS = 0.12;
 /** Speaks a text with Flite and encodes it. Throws NOTHING_TO_SPEAK. */
 export async function makeSpeech(request: SpeechRequest, onProgress: OnProgress): Promise<StudioSpeech> {
   const { sound, omitted } = await speakText(request, onProgress);
-  const bytes = request.format === 'mp3' ? await writeMp3(sound) : writeWav(sound);
+  const file =
+    request.format === 'mp3'
+      ? ({ bytes: await writeMp3(sound), contentType: 'audio/mpeg' } as const)
+      : plainSpeech(sound, request.format);
   return {
-    bytes,
-    contentType: request.format === 'mp3' ? 'audio/mpeg' : 'audio/wav',
-    duration: await fileDuration(bytes),
+    ...file,
+    duration: request.format === 'mp3' ? await fileDuration(file.bytes) : durationOf(sound),
     characters: Array.from(request.text).length,
     omitted,
   };
+}
+
+/** A sound in a format without loss. */
+export function plainSpeech(
+  sound: Sound,
+  format: Exclude<SpeechRequest['format'], 'mp3'>,
+): Pick<StudioSpeech, 'bytes' | 'contentType'> {
+  if (format === 'flac') return { bytes: writeFlac(sound), contentType: 'audio/flac' };
+  if (format === 'pcm') return { bytes: writePcm(sound), contentType: 'audio/pcm' };
+  return { bytes: writeWav(sound), contentType: 'audio/wav' };
 }
 
 /** A spoken text. */

@@ -103,12 +103,13 @@ export interface SpeechRequest {
   readonly format: SpeechFormat;
 }
 
-type SpeechFormat = 'mp3' | 'wav';
+/** `pcm`: the samples alone, 16-bit little endian. */
+type SpeechFormat = 'mp3' | 'wav' | 'flac' | 'pcm';
 
 /** The text, spoken. */
 export interface StudioSpeech {
   readonly bytes: Buffer;
-  readonly contentType: 'audio/mpeg' | 'audio/wav';
+  readonly contentType: 'audio/mpeg' | 'audio/wav' | 'audio/flac' | 'audio/pcm';
   /** Seconds. */
   readonly duration: number;
   /** How many characters the text has (code points). */
