@@ -35,7 +35,7 @@ const picture = (text = 'picture'): Blob => new Blob([text], { type: 'image/png'
 
 /** The input of the latest generateImage, and the files it names. */
 function lastInput(): { readonly input: unknown; readonly names: readonly unknown[] } {
-  const latest = server.media.asked.findLast(({ name }) => name === 'GenerateImage');
+  const latest = server.media.requests.findLast(({ name }) => name === 'GenerateImage');
   const input = latest?.variables['input'] as { images?: { fileId?: string; url?: string }[] };
   const names = (input.images ?? []).map(
     ({ fileId, url }) => server.media.files.get(fileId ?? '')?.name ?? url,
@@ -178,14 +178,14 @@ describe('file parts', () => {
   });
 
   it('are not even stored when a field before them is wrong', async () => {
-    const before = server.media.asked.length;
+    const before = server.media.requests.length;
     const reply = await post(image, [
       ['ar', '1:1\0'],
       ['img_file', picture()],
     ]);
     expect(reply.status).toBe(422);
     expect(reply.body['detail']).toMatchObject([{ loc: ['body', 'ar'], type: 'value_error' }]);
-    expect(server.media.asked).toHaveLength(before);
+    expect(server.media.requests).toHaveLength(before);
   });
 
   it('may not be text', async () => {
@@ -231,7 +231,7 @@ describe('the upload operations', () => {
       '--b\r\nContent-Disposition: form-data; name="more"\r\n\r\ncut';
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     expect((await server.send('POST', '/api/file/upload', { body, headers })).status).toBe(422);
-    expect(server.media.asked.map(({ name }) => name).slice(-2)).toEqual(['UploadFile', 'RemoveFile']);
+    expect(server.media.requests.map(({ name }) => name).slice(-2)).toEqual(['UploadFile', 'RemoveFile']);
     expect(server.media.files.size).toBe(before);
   });
 
@@ -352,13 +352,13 @@ describe('a large file', () => {
 
   it('leaves nothing behind when its sender hangs up', async () => {
     const before = server.media.files.size;
-    const asked = server.media.asked.length;
+    const asked = server.media.requests.length;
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     const request = httpRequest(`${server.url}/api/file/upload`, { method: 'POST', headers });
     const failed = new Promise((resolve) => request.on('error', resolve));
     request.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
     request.write(Buffer.alloc(200_000));
-    await vi.waitUntil(() => server.media.asked.length > asked);
+    await vi.waitUntil(() => server.media.requests.length > asked);
     request.destroy();
     await failed;
     expect((await server.send('GET', '/')).status).toBe(200);

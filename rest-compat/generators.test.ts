@@ -33,7 +33,7 @@ const link = 'https://example.com/a.png';
 
 /** Variables of the latest document of that name, files by their names. */
 function lastOf(name: string): unknown {
-  const latest = server.media.asked.findLast((asked) => asked.name === name);
+  const latest = server.media.requests.findLast((request) => request.name === name);
   return JSON.parse(JSON.stringify(latest?.variables ?? null), (key, value: unknown) =>
     key === 'fileId' ? (server.media.files.get(String(value))?.name ?? value) : value,
   );
@@ -388,7 +388,7 @@ describe('speech', () => {
       },
       msg: 'finished',
     });
-    const latest = server.media.asked.findLast(({ name }) => name === 'CloneVoice');
+    const latest = server.media.requests.findLast(({ name }) => name === 'CloneVoice');
     expect(latest?.variables).toMatchObject({ input: { sample: { fileId: id }, text: 'hello' } });
 
     server.media.tasks.startAs = 'SUCCEEDED';
@@ -450,7 +450,7 @@ describe('graphs', () => {
     // No more than the question can hold: it is answered, and not refused by the schema.
     const tooMany = await ask('?task_count=99999999999');
     expect(tooMany).toMatchObject({ status: false, data: null });
-    expect(server.media.asked.at(-1)?.variables).toMatchObject({ taskCount: 2_147_483_647 });
+    expect(server.media.requests.at(-1)?.variables).toMatchObject({ taskCount: 2_147_483_647 });
     server.media.questions.hasRoom = false;
     expect(await ask('')).toMatchObject({ status: false, msg: 'no node has room for 1 more now' });
   });

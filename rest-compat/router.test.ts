@@ -14,7 +14,7 @@ afterAll(() => server.close());
 const unknownId = '00000000-0000-7000-8000-000000000000';
 
 function lastAsked() {
-  return server.media.asked.at(-1);
+  return server.media.requests.at(-1);
 }
 
 async function submit(): Promise<string> {

@@ -120,14 +120,14 @@ async function runWithFallback(deps: RestRouterDeps, run: RunRequest): Promise<R
   const { fallback } = deps;
   if (fallback === undefined) return runRoute(deps, run);
   const { url: target = '/', headers } = run.request;
-  const asked = { ...run, target, authorization: headers.authorization };
+  const operation = { ...run, target, authorization: headers.authorization };
   try {
     const response = await runRoute(deps, run);
     return response.status === 200
-      ? { ...response, body: await fallback.joined(asked, response.body) }
+      ? { ...response, body: await fallback.joined(operation, response.body) }
       : response;
   } catch (error) {
-    const answer = isNothing(error) ? await fallback.answer(asked) : null;
+    const answer = isNothing(error) ? await fallback.answer(operation) : null;
     if (answer === null) throw error;
     return answer;
   }

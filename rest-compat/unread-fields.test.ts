@@ -24,7 +24,8 @@ function post(path: string, fields: Readonly<Record<string, string | Blob>>): Pr
 const picture = new Blob(['picture'], { type: 'image/png' });
 
 /** The input of the latest generateImage. */
-const latest = () => server.media.asked.findLast(({ name }) => name === 'GenerateImage')?.variables['input'];
+const latest = () =>
+  server.media.requests.findLast(({ name }) => name === 'GenerateImage')?.variables['input'];
 
 describe('a field that no operation reads', () => {
   it('is named in msg and in a header', async () => {
@@ -110,10 +111,10 @@ describe('a field under another name', () => {
     [{ n: '1', count: '2' }, 'n and count are the same and differ: send one of them'],
     [{ size: '8k', resolution: '4k' }, 'resolution and size are the same and differ: send one of them'],
   ])('is refused when two names differ: %j', async (fields, msg) => {
-    const before = server.media.asked.length;
+    const before = server.media.requests.length;
     const reply = await post(custom, { prompt: 'a cup', ...fields });
     expect([reply.status, reply.body]).toEqual([200, { status: false, data: null, msg }]);
-    expect(server.media.asked).toHaveLength(before);
+    expect(server.media.requests).toHaveLength(before);
   });
 
   it('is told by the OpenAPI document', async () => {

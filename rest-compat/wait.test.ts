@@ -112,7 +112,7 @@ describe('a synchronous operation', () => {
     expect(new Set(bodies.map(({ task_id }) => task_id))).toEqual(new Set(ids));
     expect(server.media.tasks.watchers()).toBe(0);
     // One question to submit and one to read, no polling in between.
-    expect(server.media.asked).toHaveLength(600);
+    expect(server.media.requests).toHaveLength(600);
   });
 });
 

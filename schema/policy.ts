@@ -104,10 +104,10 @@ function entitiesOf({ name: subgraph, schema }: { readonly name: string; readonl
 function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   const what = `${route.method} ${route.path}`;
   const documents = [route.document, route.first?.document].filter(
-    (asked) => asked !== null && asked !== undefined,
+    (document) => document !== null && document !== undefined,
   );
-  const asked = documents.flatMap(rootFieldsOf);
-  const inherited = asked.map((name) => checkedRule(rules.get(name)?.rule, `${what}: ${name}`));
+  const rootFields = documents.flatMap(rootFieldsOf);
+  const inherited = rootFields.map((name) => checkedRule(rules.get(name)?.rule, `${what}: ${name}`));
   const own = route.rule === undefined ? [] : [checkedRule(route.rule, what)];
   // A route's own rule first: of equally strict rules it describes the route best.
   const rule = [...own, ...inherited].reduce<Rule | undefined>(stricter, undefined);
@@ -116,18 +116,18 @@ function ruleOfRoute(route: Route, rules: ReadonlyMap<string, RuledField>) {
   }
   return {
     rule: checkedRule(rule, what),
-    scopes: scopesOf(route, asked, rules),
-    asks: asked.map((name) => name.slice(name.indexOf(' ') + 1)),
+    scopes: scopesOf(route, rootFields, rules),
+    asks: rootFields.map((name) => name.slice(name.indexOf(' ') + 1)),
   };
 }
 
 /** A route without a document stores a file. */
 function scopesOf(
   { document }: Route,
-  asked: readonly string[],
+  rootFields: readonly string[],
   fields: ReadonlyMap<string, RuledField>,
 ): readonly KeyScope[] {
-  const names = document === null ? ['mutation uploadFile'] : asked;
+  const names = document === null ? ['mutation uploadFile'] : rootFields;
   const scopes = names.map((name) => fields.get(name)?.scope ?? null).filter((scope) => scope !== null);
   return [...new Set(scopes)];
 }

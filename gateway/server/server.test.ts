@@ -185,7 +185,7 @@ describe('the gateway', () => {
     expect(await body.text()).not.toContain('alert(1)');
   });
 
-  test('believes of whoever asks for the explorer only a trusted proxy that it is https', async () => {
+  test('believes the forwarded protocol for the explorer from a trusted proxy alone', async () => {
     const socketOf = async (trustProxy: readonly string[], proto: string) => {
       gateway = await startTestGateway({ trustProxy });
       const page = await fetch(`${gateway.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });

@@ -20,8 +20,8 @@ export async function localSecret({
   readonly name: string;
 }): Promise<LocalSecret> {
   const file = path.join(directory, name);
-  const kept = await readSecret(file);
-  if (kept !== null) return { secret: kept, isNew: false };
+  const stored = await readSecret(file);
+  if (stored !== null) return { secret: stored, isNew: false };
   await mkdir(directory, { recursive: true });
   const secret = randomBytes(32).toString('hex');
   const isNew = await writeOnce(file, secret);

@@ -39,15 +39,15 @@ const exampleInputs: Readonly<Record<string, Readonly<Record<string, string>>>> 
 
 /** The values of the example: every required input, and of each group of alternatives the easiest. Files are `@name`. */
 export function exampleValues({ method, path, operation }: PlacedOperation): ReadonlyMap<string, string> {
-  const given = exampleInputs[`${method} ${path}`] ?? {};
-  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in given);
+  const examples = exampleInputs[`${method} ${path}`] ?? {};
+  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in examples);
   const [content] = Object.values(operation.requestBody?.content ?? {});
-  const fields = content === undefined ? [] : chosenFields(content.schema, Object.keys(given));
+  const fields = content === undefined ? [] : chosenFields(content.schema, Object.keys(examples));
   const isJson = 'application/json' in (operation.requestBody?.content ?? {});
   return new Map([
-    ...chosen.map(({ name, schema }) => [name, given[name] ?? sampleOf(name, schema)] as const),
+    ...chosen.map(({ name, schema }) => [name, examples[name] ?? sampleOf(name, schema)] as const),
     ...fields.map(([name, schema]) => {
-      const text = given[name] ?? sampleOf(name, schema);
+      const text = examples[name] ?? sampleOf(name, schema);
       const { type } = schema;
       const isStructure = isJson && (type === 'object' || type === 'array');
       return [name, isStructure ? JSON.stringify(jsonSampleOf(schema, text)) : text] as const;
@@ -57,10 +57,10 @@ export function exampleValues({ method, path, operation }: PlacedOperation): Rea
 
 /** The command, one option on each line. */
 export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl: string): string {
-  const given = exampleInputs[`${method} ${path}`] ?? {};
-  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in given);
+  const examples = exampleInputs[`${method} ${path}`] ?? {};
+  const chosen = (operation.parameters ?? []).filter(({ name, required }) => required || name in examples);
   const values = new Map(
-    chosen.map(({ name, schema }) => [name, given[name] ?? sampleOf(name, schema)] as const),
+    chosen.map(({ name, schema }) => [name, examples[name] ?? sampleOf(name, schema)] as const),
   );
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values.get(name) ?? ''),
@@ -70,41 +70,41 @@ export function exampleOf({ method, path, operation }: PlacedOperation, baseUrl:
     .map(({ name }) => `${name}=${encodeURIComponent(values.get(name) ?? '')}`);
   const url = `${baseUrl}${place}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const verb = method === 'GET' ? '' : ` -X ${method}`;
-  const { Authorization: credential } = given;
+  const { Authorization: credential } = examples;
   const header = credential === undefined ? [] : [`-H ${quoted(`Authorization: ${credential}`)}`];
-  return [`curl${verb} ${quoted(url)}`, ...header, ...bodyOf(operation, given)].join(' \\\n  ');
+  return [`curl${verb} ${quoted(url)}`, ...header, ...bodyOf(operation, examples)].join(' \\\n  ');
 }
 
 function bodyOf(
   { requestBody }: OpenApiOperation,
-  given: Readonly<Record<string, string>>,
+  examples: Readonly<Record<string, string>>,
 ): readonly string[] {
   if (requestBody === undefined) return [];
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(requestBody.content);
   if (type === '*/*') return ["-H 'pp-signature: SIGNATURE'", '--data-binary @event.json'];
-  const fields = chosenFields(schema, Object.keys(given));
+  const fields = chosenFields(schema, Object.keys(examples));
   if (type === 'application/json') {
     const json = fields.map(
-      ([name, field]) => [name, jsonSampleOf(field, given[name] ?? sampleOf(name, field))] as const,
+      ([name, field]) => [name, jsonSampleOf(field, examples[name] ?? sampleOf(name, field))] as const,
     );
     return ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(Object.fromEntries(json)))}`];
   }
   const option = type === 'multipart/form-data' ? '-F' : '--data-urlencode';
   return fields.map(
-    ([name, field]) => `${option} ${quoted(`${name}=${given[name] ?? sampleOf(name, field)}`)}`,
+    ([name, field]) => `${option} ${quoted(`${name}=${examples[name] ?? sampleOf(name, field)}`)}`,
   );
 }
 
 /** Fields that are required or have a value here, and of each group of alternatives the easiest; else the first field. */
 function chosenFields(
   schema: JsonSchema,
-  given: readonly string[],
+  examples: readonly string[],
 ): readonly (readonly [string, JsonSchema])[] {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
   const groups = ((schema['allOf'] ?? []) as readonly { anyOf: readonly { required: readonly string[] }[] }[])
     .map(({ anyOf }) => anyOf.flatMap(({ required }) => required))
-    .filter((group) => !group.some((name) => given.includes(name)));
-  const names = [...((schema['required'] ?? []) as readonly string[]), ...given, ...groups.map(easiest)];
+    .filter((group) => !group.some((name) => examples.includes(name)));
+  const names = [...((schema['required'] ?? []) as readonly string[]), ...examples, ...groups.map(easiest)];
   const chosen = properties.filter(([name]) => names.includes(name));
   return chosen.length > 0 ? chosen : properties.slice(0, 1);
 }

@@ -115,13 +115,13 @@ interface BodyCopy {
 
 function keepCopy(): BodyCopy {
   const chunks: Buffer[] = [];
-  let kept = 0;
+  let size = 0;
   let total = 0;
   return {
     add(chunk) {
-      const part = chunk.subarray(0, MAX_BODY_BYTES - kept);
+      const part = chunk.subarray(0, MAX_BODY_BYTES - size);
       if (part.length > 0) chunks.push(part);
-      kept += part.length;
+      size += part.length;
       total += chunk.length;
     },
     bytes: () => Buffer.concat(chunks),

@@ -68,8 +68,8 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const { problems, conflicts, values, sent, notes } = reader;
   if (problems.length > 0) {
     // What a problem tells of was read.
-    const told = new Set(problems.map(({ loc }) => loc[1]));
-    ignored.splice(0, ignored.length, ...ignored.filter((name) => !told.has(name)));
+    const reported = new Set(problems.map(({ loc }) => loc[1]));
+    ignored.splice(0, ignored.length, ...ignored.filter((name) => !reported.has(name)));
     return { problems };
   }
   if (conflicts.length > 0) throw new AppError('BAD_USER_INPUT', conflicts.join('; '));

@@ -39,7 +39,7 @@ export function unreadParts(
   used: readonly unknown[],
 ): readonly string[] {
   const spare = files.filter(({ file }) => file === null || !used.includes(file)).map(({ field }) => field);
-  const kept = new Set(files.filter(({ field }) => !spare.includes(field)).map(({ field }) => field));
-  const unused = spare.filter((field) => !kept.has(field));
+  const read = new Set(files.filter(({ field }) => !spare.includes(field)).map(({ field }) => field));
+  const unused = spare.filter((field) => !read.has(field));
   return bounded([...unreadNames(params, fields.keys()), ...unused]);
 }

@@ -38,9 +38,9 @@ export function headerVariables(
   document: DocumentNode,
   headers: IncomingHttpHeaders,
 ): Readonly<Record<string, string>> {
-  const given = headersTakenBy(document).flatMap(({ name, variable }) => {
+  const entries = headersTakenBy(document).flatMap(({ name, variable }) => {
     const value = headers[name.toLowerCase()];
     return typeof value === 'string' && value.trim() !== '' ? [[variable, value.trim()] as const] : [];
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(entries);
 }

@@ -146,8 +146,8 @@ const temporary: Destination = { to: 'files', keep: false, cdn: false };
 export function file<const O extends FileOptions = object>(options?: O): Param<Present<UploadedFile, O>> {
   const { destination = temporary, accepts }: FileOptions = options ?? {};
   const read = (raw: unknown): Reading<UploadedFile> => ({ value: raw as UploadedFile });
-  const given: Options<UploadedFile> & O = options ?? ({} as O);
-  return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, given, { destination, accepts });
+  const settings: Options<UploadedFile> & O = options ?? ({} as O);
+  return param<UploadedFile, O>({ in: 'file', type: 'file' }, read, settings, { destination, accepts });
 }
 
 /** A file part or a text with an address, under the same name. */
@@ -156,8 +156,8 @@ export function linkOrFile<const O extends Pick<FileOptions, 'optional'> = objec
 ): Param<Present<UploadedFile | string, O>> {
   const read = (raw: unknown): Reading<UploadedFile | string> =>
     typeof raw === 'string' ? readText(raw) : { value: raw as UploadedFile };
-  const given: Options<UploadedFile | string> & O = options ?? ({} as O);
-  return param<UploadedFile | string, O>({ in: 'file', type: 'link-or-file' }, read, given, {
+  const settings: Options<UploadedFile | string> & O = options ?? ({} as O);
+  return param<UploadedFile | string, O>({ in: 'file', type: 'link-or-file' }, read, settings, {
     destination: temporary,
   });
 }

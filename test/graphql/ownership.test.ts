@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
-/** Behind the door users are callers like any other; with tokens of their own: test/policy. */
+/** Behind the gateway users are callers like any other; with tokens of their own: test/policy. */
 function asUser(id: string) {
   const caller: Caller = { kind: 'user', id, scopes: [], traceId: 'test', address: null };
   return async (query: string, variables: Record<string, unknown> = {}) => {

@@ -47,7 +47,7 @@ describe('the sandbox', () => {
   );
 });
 
-describe('the door', () => {
+describe('the public server', () => {
   const post = (path: string, body = '{}') => fetch(`${kiln.url}${path}`, { method: 'POST', body });
 
   it('takes no notice that it did not ask for', async () => {

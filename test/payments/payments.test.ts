@@ -159,7 +159,7 @@ describe('a payment', () => {
     expect(after.filter(({ last_error: why }) => why !== null)).toEqual([]);
   });
 
-  it('waits out a provider that is down, whoever asks meanwhile, and loses nothing', async () => {
+  it('waits out a provider that is down, also under concurrent calls, and loses nothing', async () => {
     const { payment, sessionId } = await bought();
     const before = await shop.counts();
     shop.standIn.control.fail({ match: /^GET /, times: Infinity, status: 0 });

@@ -3,7 +3,7 @@ import { graphql } from '../kit/clients/requests.ts';
 import { signedIn } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
-/** A Kiln in one mode, and everybody who may come to its door, each by the way in that people and programs have. */
+/** A Kiln in one mode, and every kind of caller of it, each with its own way to authenticate. */
 export interface PolicySetup {
   readonly kiln: KilnUnderTest;
   readonly mode: AuthMode;

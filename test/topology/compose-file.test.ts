@@ -108,7 +108,7 @@ describe('docker-compose.yml', () => {
     expect(told.stdout).toBe('');
   });
 
-  it('opens the door and the files to this machine only, and nothing else to anybody', () => {
+  it('opens the API and the files to this machine only, and nothing else to anybody', () => {
     const published = Object.values(services).flatMap(({ ports = [] }) => ports);
     expect(published).toEqual(['127.0.0.1:4000:4000', '127.0.0.1:9000:9000']);
   });

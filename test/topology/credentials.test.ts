@@ -136,7 +136,7 @@ it('a stream ends with its token, whose session goes on', async () => {
   expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);
 });
 
-it('nobody brings the word of one process to another in through the door', async () => {
+it('nobody smuggles an assertion between processes in through the gateway', async () => {
   const ada = await signedIn(kiln.url);
   const key = kiln.settings['INTERNAL_KEY'] ?? '';
   const caller = { ...internalCaller('a'.repeat(32)), kind: 'user' as const, id: ada.user.id };

@@ -4,7 +4,7 @@ import { createBrowser } from '../kit/clients/browser.ts';
 import { graphql, until, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { signedIn } from '../kit/clients/sign-in.ts';
 
-/** A person who signs in, buys and looks, over the door of a Kiln whose sandbox is another process. */
+/** A person who signs in, buys and looks, over the API of a Kiln whose sandbox is another process. */
 export interface Buyer {
   readonly userId: string;
   /** What goes along with each of their requests. */

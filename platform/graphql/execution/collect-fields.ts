@@ -76,8 +76,11 @@ function isLeftOut({ directives = [] }: SelectionNode, conditions: Compiling['co
   );
 }
 
-function holds({ arguments: given = [] }: DirectiveNode, conditions: Compiling['conditions']): boolean {
-  const value = given.find(({ name }) => name.value === 'if')?.value;
+function holds(
+  { arguments: directiveArguments = [] }: DirectiveNode,
+  conditions: Compiling['conditions'],
+): boolean {
+  const value = directiveArguments.find(({ name }) => name.value === 'if')?.value;
   if (value?.kind === Kind.VARIABLE) return conditions[value.name.value] === true;
   return value?.kind === Kind.BOOLEAN && value.value;
 }

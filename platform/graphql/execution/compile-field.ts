@@ -83,7 +83,7 @@ function isObjectLike(source: unknown): source is Record<string, unknown> {
   return typeof source === 'object' ? source !== null : typeof source === 'function';
 }
 
-type Methods = Record<string, (given: object, context: unknown, info: GraphQLResolveInfo) => unknown>;
+type Methods = Record<string, (values: object, context: unknown, info: GraphQLResolveInfo) => unknown>;
 
 /** What both kinds of fields are made of. */
 function partsOf(

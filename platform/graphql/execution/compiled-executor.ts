@@ -87,8 +87,8 @@ function compileOperation(
     return compiled;
   };
 
-  return ({ variableValues: given, contextValue, rootValue }) => {
-    const { coerced, errors } = coerceVariables(given);
+  return ({ variableValues: variables, contextValue, rootValue }) => {
+    const { coerced, errors } = coerceVariables(variables);
     if (errors !== undefined) return { errors };
     const fields = variantOf(coerced);
     if (fields === null) return null;
@@ -157,9 +157,10 @@ function isRare(document: DocumentNode): boolean {
 function conditionVariables(document: DocumentNode): readonly string[] {
   const names = new Set<string>();
   visit(document, {
-    Directive({ name, arguments: given = [] }) {
+    Directive({ name, arguments: directiveArguments = [] }) {
       if (name.value !== 'skip' && name.value !== 'include') return;
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      for (const { value } of directiveArguments)
+        if (value.kind === Kind.VARIABLE) names.add(value.name.value);
     },
   });
   return [...names];

@@ -17,7 +17,7 @@ import type { GraphQLError, GraphQLInputType, GraphQLSchema, VariableDefinitionN
 import { isInt } from './leaf.ts';
 
 /** The variables of one request, coerced; or what is wrong with them, in the words of graphql-js. */
-export type CoerceVariables = (given: Readonly<Record<string, unknown>>) => CoercedVariables;
+export type CoerceVariables = (inputs: Readonly<Record<string, unknown>>) => CoercedVariables;
 
 type CoercedVariables =
   | { readonly coerced: Record<string, unknown>; readonly errors?: undefined }
@@ -38,11 +38,11 @@ export function compileVariables(
     const type = typeFromAST(schema, node);
     return { name: variable.name.value, coerce: isInputType(type) ? coercion(type) : misfit };
   });
-  return (given) => {
+  return (inputs) => {
     const coerced: Record<string, unknown> = {};
     for (const { name, coerce } of variables) {
-      const value = Object.hasOwn(given, name) ? coerce(given[name]) : MISFIT;
-      if (value === MISFIT) return getVariableValues(schema, definitions, given, MAX_ERRORS);
+      const value = Object.hasOwn(inputs, name) ? coerce(inputs[name]) : MISFIT;
+      if (value === MISFIT) return getVariableValues(schema, definitions, inputs, MAX_ERRORS);
       coerced[name] = value;
     }
     return { coerced };

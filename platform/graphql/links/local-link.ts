@@ -53,12 +53,12 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
-        const given = argumentsOf(request, document);
-        const started = await createSourceEventStream({ schema, ...given });
+        const execution = argumentsOf(request, document);
+        const started = await createSourceEventStream({ schema, ...execution });
         if (!(Symbol.asyncIterator in started)) return publicResult(started, origin);
         return mapStream<unknown, ExecutionResult>({
           source: started[Symbol.asyncIterator](),
-          map: async (rootValue) => publicResult(await executor.execute({ ...given, rootValue }), origin),
+          map: async (rootValue) => publicResult(await executor.execute({ ...execution, rootValue }), origin),
           failed: (thrown) => failedResult(thrown, origin),
           signals: [request.context.signal],
         });

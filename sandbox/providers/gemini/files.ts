@@ -116,27 +116,27 @@ async function finish(
   fault: Fault | null,
 ): Promise<Answer> {
   const uploadId = query.get('upload_id') ?? '';
-  const announced = begun.get(uploadId);
-  if (announced === undefined) return googleError('NOT_FOUND', 'Upload not found.');
-  const received = Buffer.concat([...announced.chunks, chunk]);
+  const begunUpload = begun.get(uploadId);
+  if (begunUpload === undefined) return googleError('NOT_FOUND', 'Upload not found.');
+  const received = Buffer.concat([...begunUpload.chunks, chunk]);
   const offset = Number(headers['x-goog-upload-offset'] ?? 'NaN');
   if (offset !== received.length - chunk.length) {
     return invalid(`Invalid request. The upload is at offset ${received.length - chunk.length}.`);
   }
   const commands = (headers['x-goog-upload-command'] ?? '').split(/,\s*/);
-  if (!commands.includes('upload') || received.length > announced.bytes) {
+  if (!commands.includes('upload') || received.length > begunUpload.bytes) {
     return invalid(
       'Invalid request. X-Goog-Upload-Command must be upload, and no more may come than was said.',
     );
   }
   if (!commands.includes('finalize')) {
-    begun.set(uploadId, { ...announced, chunks: [received] });
+    begun.set(uploadId, { ...begunUpload, chunks: [received] });
     return json({}, 200, {
       'x-goog-upload-status': 'active',
       'x-goog-upload-size-received': String(received.length),
     });
   }
-  if (received.length !== announced.bytes) {
+  if (received.length !== begunUpload.bytes) {
     return invalid('Invalid request. The upload is shorter than was said.');
   }
   begun.delete(uploadId);
@@ -144,7 +144,7 @@ async function finish(
   const id = newFileId();
   const sha256Hash = createHash('sha256').update(body).digest('base64');
   const pictures = await storeInputs(journal, id, [body]);
-  const { mimeType, displayName } = announced;
+  const { mimeType, displayName } = begunUpload;
   const input = { mimeType, displayName, sizeBytes: String(body.length), sha256Hash, pictures };
   const jobFault = jobFaultOf(fault);
   const job = await runner.submit({ id, operation: 'file', reference: null, input, fault: jobFault });

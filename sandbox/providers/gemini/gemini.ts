@@ -50,11 +50,11 @@ export function createGemini(options: GeminiOptions): StandIn {
 
 /** Checks the key (not for the bytes of an upload, whose URL is unguessable), and makes `:verb` a path segment. */
 function checkCredentials(
-  { path: asked, headers, query }: WireRequest,
+  { path: requestPath, headers, query }: WireRequest,
   secret: string | null,
 ): { path: string; params: Record<string, string> } | { answer: Answer } {
   // Newer SDKs say v1 for the same operations.
-  const path = asked.replace(/^(\/upload)?\/v1\//, '$1/v1beta/');
+  const path = requestPath.replace(/^(\/upload)?\/v1\//, '$1/v1beta/');
   if (path === '/upload/v1beta/files' && query.has('upload_id')) return { path: `${path}/bytes`, params: {} };
   const key = headers['x-goog-api-key'] ?? query.get('key');
   if (key === undefined || key === null || key === '') return { answer: noKey() };

@@ -53,7 +53,7 @@ export function vod(request: WireRequest, result: object): Answer {
 }
 
 /** An error of the gateway in front of all services. */
-export function doorError(
+export function gatewayError(
   request: WireRequest | null,
   service: 'cv' | 'vod',
   { status, error }: { readonly status: number; readonly error: Unsigned },

@@ -14,7 +14,7 @@ import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { fetched } from '../shared/inputs/fetched.ts';
 import type { StandIn } from '../shared/stand-in.ts';
-import { doorError, vod } from './answers.ts';
+import { gatewayError, vod } from './answers.ts';
 import { signatureProblem } from './signature.ts';
 
 /** The name of Volcengine's other service in faults, latencies and jobs, and its mount: the storage of videos. */
@@ -90,7 +90,7 @@ function fileOf(id: string): string {
 
 function checkCredentials(request: WireRequest, secret: string) {
   const error = signatureProblem(request, { service: 'vod', secret });
-  if (error !== null) return { answer: doorError(request, 'vod', { status: 401, error }) };
+  if (error !== null) return { answer: gatewayError(request, 'vod', { status: 401, error }) };
   const { query: requested } = request;
   const isKnown = requested.get('Version') === VERSION && request.path === '/';
   return { path: isKnown ? `/${requested.get('Action') ?? ''}` : request.path, params: {} };
@@ -105,7 +105,7 @@ const CODES = {
 
 function refuse(request: WireRequest | null, status: keyof typeof CODES, message: string): Answer {
   const [number, code] = CODES[status];
-  return doorError(request, 'vod', { status, error: { number, code, message } });
+  return gatewayError(request, 'vod', { status, error: { number, code, message } });
 }
 
 const jsonText = z.string().transform((text, context): unknown => {
@@ -134,7 +134,7 @@ async function upload(runner: JobRunner, request: WireRequest, fault: Fault | nu
       code: 'InvalidParameter',
       message: requested.error.issues[0]?.message ?? '',
     };
-    return doorError(request, 'vod', { status: 400, error });
+    return gatewayError(request, 'vod', { status: 400, error });
   }
   const [{ SourceUrl: source }] = requested.data.URLSets;
   const id = randomBytes(10).toString('hex');

@@ -13,7 +13,16 @@ import { newNumericId } from '../shared/numeric-id.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
-import { BROKEN, CONCURRENCY, CONTENT, INTERNAL, LIMIT, doorError, visual, visualError } from './answers.ts';
+import {
+  BROKEN,
+  CONCURRENCY,
+  CONTENT,
+  INTERNAL,
+  LIMIT,
+  gatewayError,
+  visual,
+  visualError,
+} from './answers.ts';
 import { perform } from './perform.ts';
 import { serviceOf } from './services.ts';
 import type { ServiceName } from './services.ts';
@@ -69,7 +78,7 @@ function trainingOf(runner: JobRunner, resource: unknown): Job | null {
 function checkCredentials(request: WireRequest, secret: string) {
   if (request.path.startsWith('/results/')) return { path: request.path, params: {} };
   const error = signatureProblem(request, { service: 'cv', secret });
-  if (error !== null) return { answer: doorError(request, 'cv', { status: 401, error }) };
+  if (error !== null) return { answer: gatewayError(request, 'cv', { status: 401, error }) };
   const action = request.query.get('Action') ?? '';
   const isKnown = request.path === '/' && request.query.get('Version') === VERSION;
   if (!isKnown) return { path: request.path, params: {} };
@@ -82,7 +91,7 @@ function refuse(status: 404 | 413 | 429 | 500, message: string): Answer {
   if (status === 429) return visualError(LIMIT);
   if (status === 500) return visualError(INTERNAL);
   const error = { number: 100_008, code: 'InvalidActionOrVersion', message };
-  return doorError(null, 'cv', { status, error });
+  return gatewayError(null, 'cv', { status, error });
 }
 
 function submitRoutes(runner: JobRunner): WireRoute[] {

@@ -103,8 +103,8 @@ function audioPart(audio: Json | undefined, field: string): Part {
 }
 
 /** A data address is passed on as it is; everything else is fetched first. */
-function mediaPart(given: Json | undefined, field: string, type: 'image_url' | 'video_url' | 'media'): Part {
-  const source: Json = typeof given === 'string' ? { url: given } : (given ?? null);
+function mediaPart(part: Json | undefined, field: string, type: 'image_url' | 'video_url' | 'media'): Part {
+  const source: Json = typeof part === 'string' ? { url: part } : (part ?? null);
   if (isObject(source)) {
     const { url = null, fileId = null } = source;
     if (typeof fileId === 'string' && url === null) return { field, media: { fileId } };

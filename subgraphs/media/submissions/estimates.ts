@@ -82,8 +82,8 @@ function expectedAt(registry: GeneratorRegistry, input: StepInput): Cost {
 function workOf({ kind, generator, ...rest }: EstimateRequest & { readonly kind: StepKind }): StepInput {
   const named = generator ?? rulesOf({ kind }).generator;
   if (named === undefined) throw badInput('generator', 'is needed: nobody does this unless named');
-  const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
-  return { kind, generator: named, ...Object.fromEntries(given) } as unknown as StepInput;
+  const present = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  return { kind, generator: named, ...Object.fromEntries(present) } as unknown as StepInput;
 }
 
 const DONE: TaskOutcome = { mediaIds: [ANY_FILE], texts: ['any'], notes: [], facts: {} };

@@ -60,8 +60,8 @@ export function fittingComfy(request: ComfyRequest): ComfyRequest {
   if (bundled === undefined || !isObject(inputs)) return request;
   const { imageUrl = null } = inputs;
   const [file] = Object.keys(bundled.inputs).filter((name) => bundled.inputs[name]?.type === 'file');
-  const given = file === undefined || imageUrl === null ? inputs : { [file]: imageUrl, ...inputs };
-  const own = Object.entries(given).filter(([name]) => Object.hasOwn(bundled.inputs, name));
+  const merged = file === undefined || imageUrl === null ? inputs : { [file]: imageUrl, ...inputs };
+  const own = Object.entries(merged).filter(([name]) => Object.hasOwn(bundled.inputs, name));
   return { ...request, inputs: Object.fromEntries(own) };
 }
 

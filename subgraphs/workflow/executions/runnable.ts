@@ -30,11 +30,11 @@ export function createRunnableChecks(dependencies: RunnableDependencies): Runnab
     },
     async reasons(templates) {
       // Templates of one workflow and model share an answer.
-      const asked = new Map<string, Promise<string | null>>();
+      const requested = new Map<string, Promise<string | null>>();
       const reasonOf = (template: Template) => {
         const key = JSON.stringify([template.workflow, template.imageModel]);
-        const reason = asked.get(key) ?? reasonFor(dependencies, template);
-        asked.set(key, reason);
+        const reason = requested.get(key) ?? reasonFor(dependencies, template);
+        requested.set(key, reason);
         return reason;
       };
       const reasons: (string | null)[] = [];

@@ -24,7 +24,7 @@ import { schemaOf, supergraphOf, type SubgraphName } from './world.ts';
 const logger = createLogger({ level: 'warn' });
 const nowhere = { media: 'http://media.invalid', workflow: 'http://workflow.invalid' };
 
-/** Kiln's whole door: callers, limits, every transport, over local links. */
+/** Kiln's whole gateway: callers, limits, every transport, over local links. */
 async function startKiln(): Promise<string> {
   const link = (name: SubgraphName) =>
     createLocalLink({ subgraph: { name, schema: schemaOf(name), contextFor: (request) => request }, logger });

@@ -8,7 +8,7 @@ import { send, type Answer, type Sent } from './send.ts';
 /** What requests to a live server are made of: media of its own, and things it was asked for before. Each is made once. */
 export interface LiveServer {
   readonly url: string;
-  /** The answer to the sound request of an operation, sent once whoever asks. */
+  /** The answer to the sound request of an operation, sent once for all callers. */
   readonly once: (key: string) => Promise<Answer>;
   /** The answer to it, sent anew. */
   readonly fresh: (key: string) => Promise<Answer>;

@@ -22,7 +22,7 @@ beforeAll(async () => {
       MIDJOURNEY_SECRET: SECRET,
       OPENAI_BASE_URL: `${origin}/openai/v1`,
       OPENAI_API_KEY: SECRET,
-      // Results lie at the stand-in itself, behind the door.
+      // Results lie at the stand-in itself, behind the proxy.
       OUTBOUND_ALLOW: new URL(world.sandbox.url).host,
     },
     logLevel: 'silent',

@@ -27,13 +27,13 @@ import { startRecordingProxy, type RecordingProxy } from './recording-proxy.ts';
 /** What every stand-in demands, so that whoever leaves it out, or sends it elsewhere, is noticed. */
 export const SECRET = 'a-secret-of-the-contract-suite';
 
-/** Where a provider is tried: the real HTTP client, the stand-ins, a door between them, all on real sockets. */
+/** Where a provider is tried: the real HTTP client, the stand-ins, a recording proxy between them, all on real sockets. */
 export interface Environment {
   readonly sandbox: Sandbox;
   readonly proxy: RecordingProxy;
   readonly http: HttpClient;
   readonly providers: Readonly<Record<string, Provider>>;
-  /** A connection through the door; results lie at the stand-in's own origin. */
+  /** A connection through the proxy; results lie at the stand-in's own origin. */
   connection(
     basePath: string,
     headers: Readonly<Record<string, string>>,
@@ -151,7 +151,7 @@ function unconnectedProviders(): Readonly<Record<string, Provider>> {
   return createProviders({ http: { request: unused, download: unused, close: unused } });
 }
 
-/** One provider before a door that answers what the test tells it to: for answers that no stand-in gives. */
+/** One provider before a proxy that answers what the test tells it to: for answers that no stand-in gives. */
 export interface ScriptedProvider {
   readonly provider: Provider;
   readonly proxy: RecordingProxy;

@@ -13,7 +13,7 @@ export interface SentRequest {
   readonly body: Buffer;
 }
 
-/** An answer that the door gives by itself. */
+/** An answer that the proxy gives by itself. */
 export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface RecordingProxy {
   close(): Promise<void>;
 }
 
-/** Opens a door before `target` (an origin); without one, everything unscripted is answered 404. */
+/** Opens a proxy before `target` (an origin); without one, everything unscripted is answered 404. */
 export async function startRecordingProxy(target: string | null): Promise<RecordingProxy> {
   let sent: SentRequest[] = [];
   let scripted: { pathPart: string; answer: ScriptedResponse }[] = [];

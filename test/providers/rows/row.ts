@@ -72,7 +72,7 @@ interface ResultTraits {
   readonly type?: 'png' | 'mp4';
   /** Fetched with the connection's own credentials. */
   readonly needsKey?: boolean;
-  /** The same, but its address names the upstream's own host: before the suite's door the adapter must not show the key, so the suite does. */
+  /** The same, but its address names the upstream's own host: before the suite's proxy the adapter must not show the key, so the suite does. */
   readonly needsKeyAtHome?: boolean;
   /** Its address never changes. */
   readonly isLasting?: boolean;

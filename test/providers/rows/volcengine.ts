@@ -15,7 +15,7 @@ function at(world: Environment, kind: InputKind): InputFile {
   return picture({ name: kind, publicUrl: world.fileUrl(kind) });
 }
 
-/** A video that the upstream has already, handed over past the door. */
+/** A video that the upstream has already, handed over past the proxy. */
 export async function uploadedVideo(world: Environment): Promise<string> {
   const job = must(world.providers['volcengine']?.jobs?.AVATAR_SOURCE, 'job');
   const { url } = world.sandbox;

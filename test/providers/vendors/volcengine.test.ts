@@ -79,7 +79,7 @@ describe('an answer of Volcengine', () => {
     expect(await failureOf(asked)).toMatchObject({ code, retryable: true });
   });
 
-  it('that is full of work is to be waited for, and one of the door is ours to mend', async () => {
+  it('that is full of work is to be waited for, and one of the gateway in front is ours to mend', async () => {
     const full = { code: 50_430, data: null, message: 'Request Has Reached API Concurrent Limit' };
     const start = (status: number, body: unknown) => {
       stage.proxy.respondNext('/', { status, body });

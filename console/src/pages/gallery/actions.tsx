@@ -14,17 +14,17 @@ import type { Piece } from './use-pieces.ts';
 
 interface ActionsProps {
   readonly piece: Piece;
-  readonly asked: TaskInputsQuery['task'];
+  readonly source: TaskInputsQuery['task'];
   readonly onDeleted: (ids: ReadonlySet<string>) => void;
 }
 
 /** What can be made of a piece, and how it leaves. */
-export function Actions({ piece, asked, onDeleted }: ActionsProps) {
+export function Actions({ piece, source, onDeleted }: ActionsProps) {
   const { media } = piece;
   const navigate = useNavigate();
   const kind = useCredentialKind();
   const [failure, setFailure] = useState<string | null>(null);
-  const recalled = asked === null ? null : recallTask(asked);
+  const recalled = source === null ? null : recallTask(source);
   const isImage = media.contentType.startsWith('image/');
   const go = (tab: Tab, key: string, values: Values) => {
     setDraft(tab, { key, values });

@@ -12,7 +12,7 @@ import { nameOfPiece } from './gallery-item.tsx';
 import type { Piece } from './use-pieces.ts';
 import { Viewer } from './viewer.tsx';
 
-type AskedTask = NonNullable<TaskInputsQuery['task']>;
+type SourceTask = NonNullable<TaskInputsQuery['task']>;
 
 interface DrawerProps {
   readonly piece: Piece;
@@ -25,7 +25,7 @@ export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
   const { media, task } = piece;
   const [isLarge, setIsLarge] = useState(false);
   const { data } = useQuery(TaskInputsDocument, { variables: { id: task?.id ?? '' }, skip: task === null });
-  const asked = data?.task ?? null;
+  const source = data?.task ?? null;
   const name = nameOfPiece(piece);
   return (
     <aside className="drawer" aria-label={t('gallery.details')}>
@@ -52,19 +52,19 @@ export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
         </button>
       </div>
       {isLarge && <Viewer url={media.url} name={name} onClose={() => setIsLarge(false)} />}
-      <Actions piece={piece} asked={asked} onDeleted={onDeleted} />
+      <Actions piece={piece} source={source} onDeleted={onDeleted} />
       <section>
         <h2>{task === null ? t('gallery.upload') : t('field.prompt')}</h2>
         <p className="c14">{name}</p>
       </section>
-      {asked !== null && <Lineage asked={asked} />}
-      <Facts piece={piece} asked={asked} />
+      {source !== null && <Lineage source={source} />}
+      <Facts piece={piece} source={source} />
     </aside>
   );
 }
 
 /** From which files it was made. */
-function Lineage({ asked: { input } }: { readonly asked: AskedTask }) {
+function Lineage({ source: { input } }: { readonly source: SourceTask }) {
   const files = (input?.files ?? []).filter(({ media }) => media !== null);
   if (files.length === 0) return null;
   return (
@@ -86,12 +86,12 @@ function Lineage({ asked: { input } }: { readonly asked: AskedTask }) {
 
 function Facts({
   piece: { media, task },
-  asked,
+  source,
 }: {
   readonly piece: Piece;
-  readonly asked: AskedTask | null;
+  readonly source: SourceTask | null;
 }) {
-  const settings = Object.entries((asked?.input?.options ?? {}) as Readonly<Record<string, unknown>>).filter(
+  const settings = Object.entries((source?.input?.options ?? {}) as Readonly<Record<string, unknown>>).filter(
     ([, value]) => typeof value !== 'object',
   );
   return (
@@ -99,8 +99,8 @@ function Facts({
       <h2>{t('task.facts')}</h2>
       <dl className="kv">
         {task !== null && <Fact name={t('task.generator')} value={task.generator} />}
-        {asked?.model && <Fact name={t('gallery.model')} value={asked.model} />}
-        {asked?.provider && <Fact name={t('task.provider')} value={asked.provider} />}
+        {source?.model && <Fact name={t('gallery.model')} value={source.model} />}
+        {source?.provider && <Fact name={t('task.provider')} value={source.provider} />}
         {settings.map(([name, value]) => (
           <Fact key={name} name={name} value={String(value)} />
         ))}

@@ -129,8 +129,8 @@ function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {
   useEffect(() => {
     if (key === null) return undefined;
     let isStale = false;
-    const asked = key.split(' ').filter((id) => id !== '');
-    void Promise.allSettled(asked.map(loadTask)).then((answers) => {
+    const requested = key.split(' ').filter((id) => id !== '');
+    void Promise.allSettled(requested.map(loadTask)).then((answers) => {
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       if (!isStale) setPieces(found);
     });

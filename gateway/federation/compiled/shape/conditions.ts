@@ -37,9 +37,10 @@ function conditionVariables({ operation, fragments }: OperationContext): readonl
   const names = new Set<string>();
   for (const definition of [operation, ...Object.values(fragments)]) {
     visit(definition, {
-      Directive({ name, arguments: given = [] }) {
+      Directive({ name, arguments: directiveArguments = [] }) {
         if (name.value !== 'skip' && name.value !== 'include') return;
-        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+        for (const { value } of directiveArguments)
+          if (value.kind === Kind.VARIABLE) names.add(value.name.value);
       },
     });
   }

@@ -91,12 +91,12 @@ function fieldsShape(sets: readonly SelectionSet[], place: Place): Shape {
     const { name, type, sets: inner } = group;
     if (type === null) return { name, shape: typenameShape(group, place) };
     const { context } = place;
-    const maker = {
+    const shaping = {
       objectShape: (of: CompositeType) => objectShape(inner, of, context),
       leafShape,
       nextNumber: context.nextNumber,
     };
-    return { name, shape: shapeOf(type, maker) };
+    return { name, shape: shapeOf(type, shaping) };
   });
   return objectWriter(fields);
 }

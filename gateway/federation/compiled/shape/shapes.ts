@@ -29,12 +29,12 @@ export interface ShapeMaker {
 }
 
 /** The shape of a value of any type. */
-export function shapeOf(type: OutputType, maker: ShapeMaker): Shape {
-  if (isNonNullType(type)) return nonNull(shapeOf(type.ofType as OutputType, maker));
+export function shapeOf(type: OutputType, shaping: ShapeMaker): Shape {
+  if (isNonNullType(type)) return nonNull(shapeOf(type.ofType as OutputType, shaping));
   if (isListType(type))
-    return onceEach(listOf(shapeOf(type.ofType as OutputType, maker)), maker.nextNumber());
-  if (isCompositeType(type)) return onceEach(maker.objectShape(type), maker.nextNumber());
-  return maker.leafShape(type);
+    return onceEach(listOf(shapeOf(type.ofType as OutputType, shaping)), shaping.nextNumber());
+  if (isCompositeType(type)) return onceEach(shaping.objectShape(type), shaping.nextNumber());
+  return shaping.leafShape(type);
 }
 
 function nonNull(inner: Shape): Shape {

@@ -6,7 +6,7 @@ import type {
   Provider,
 } from '../../providers/contract/provider.ts';
 
-/** Told of what an upstream says about a binding's credentials. */
+/** Reported of what an upstream says about a binding's credentials. */
 export interface CredentialWatch {
   /** An answer that needs valid credentials has come. */
   accepted(): void;
@@ -17,7 +17,7 @@ export interface CredentialWatch {
 
 /** The same provider; the watch is told of each of its calls. */
 export function watchedProvider(provider: Provider, watch: CredentialWatch): Provider {
-  const told = async <Answer>(work: Promise<Answer>): Promise<Answer> => {
+  const reported = async <Answer>(work: Promise<Answer>): Promise<Answer> => {
     try {
       const answer = await work;
       watch.accepted();
@@ -30,29 +30,29 @@ export function watchedProvider(provider: Provider, watch: CredentialWatch): Pro
   const { jobs, calls, chat, chatStream, voices, upload } = provider;
   return {
     ...provider,
-    ...(jobs && { jobs: mapped(jobs, (job: JobCapability) => watchedJob(job, told)) }),
+    ...(jobs && { jobs: mapped(jobs, (job: JobCapability) => watchedJob(job, reported)) }),
     ...(calls && {
       calls: mapped(calls, (one: CallCapability) => ({
         ...one,
-        call: (request, context) => told(one.call(request, context)),
+        call: (request, context) => reported(one.call(request, context)),
       })),
     }),
-    ...(chat && { chat: (request, context) => told(chat(request, context)) }),
+    ...(chat && { chat: (request, context) => reported(chat(request, context)) }),
     ...(chatStream && {
       chatStream: (request, context) => watchedStream(chatStream(request, context), watch),
     }),
-    ...(voices && { voices: (context) => told(voices(context)) }),
-    ...(upload && { upload: (request, context) => told(upload(request, context)) }),
+    ...(voices && { voices: (context) => reported(voices(context)) }),
+    ...(upload && { upload: (request, context) => reported(upload(request, context)) }),
   };
 }
 
-type Told = <Answer>(work: Promise<Answer>) => Promise<Answer>;
+type Reported = <Answer>(work: Promise<Answer>) => Promise<Answer>;
 
-function watchedJob(job: JobCapability, told: Told): JobCapability {
+function watchedJob(job: JobCapability, reported: Reported): JobCapability {
   return {
     ...job,
-    start: (request, context) => told(job.start(request, context)),
-    status: (handle, context) => told(job.status(handle, context)),
+    start: (request, context) => reported(job.start(request, context)),
+    status: (handle, context) => reported(job.status(handle, context)),
   };
 }
 

@@ -17,9 +17,9 @@ export interface Upload {
 /** Headers that describe the connection, or would carry credentials: ours alone. */
 const OWN = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'authorization', 'cookie']);
 
-function askedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const asked = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return Object.fromEntries(asked.filter(([name]) => !OWN.has(name)));
+function requiredHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const required = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(required.filter(([name]) => !OWN.has(name)));
 }
 
 /**
@@ -28,7 +28,7 @@ function askedHeaders(headers: Readonly<Record<string, string>>): Record<string,
  */
 export async function putFile(
   http: HttpClient,
-  { file, url, context, headers: asked = {} }: Upload,
+  { file, url, context, headers: required = {} }: Upload,
 ): Promise<ExchangeAnswer> {
   const { trustedOrigins = [] } = httpRequestOf(context, { method: 'PUT', path: '' });
   const stream = await file.open();
@@ -38,7 +38,7 @@ export async function putFile(
       url,
       headers: {
         'content-type': file.contentType,
-        ...askedHeaders(asked),
+        ...requiredHeaders(required),
         'content-length': String(file.bytes),
       },
       body: () => stream as AsyncIterable<Uint8Array>,

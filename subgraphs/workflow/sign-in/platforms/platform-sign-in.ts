@@ -83,8 +83,8 @@ async function verifiedByProvider(
   request: PlatformSignInRequest,
 ): Promise<NewSession> {
   const { loginCode, idToken, code, codeVerifier = null, redirectUri, nonce = null } = request;
-  const given = [loginCode, idToken, code].filter(Boolean);
-  if (given.length !== 1)
+  const credentials = [loginCode, idToken, code].filter(Boolean);
+  if (credentials.length !== 1)
     throw badInput('loginCode', 'give exactly one of a login code, an ID token and a code');
   if (loginCode) return options.codes.redeem(loginCode, codeVerifier);
   const { provider } = options;

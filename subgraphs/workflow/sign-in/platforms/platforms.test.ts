@@ -170,7 +170,7 @@ describe.each(rows)('$name', ({ name, make, identity, unknown, used, limited, do
       const code = `ada-${fault}`;
       await plan(sandbox, { wire: name, fault });
       await expect(exchange(make(), code)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-      // It was carried out all the same, once: whoever asks again is told that the code was used.
+      // It was carried out all the same, once: a second call is told that the code was used.
       await expect(exchange(make(), code)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     }
   });

@@ -93,10 +93,10 @@ export function subjectIn(name: PlatformName, ...candidates: readonly (string | 
 
 /** The secrets of an answer, without empty ones. */
 export function secretsOf(
-  given: Readonly<Record<string, string | undefined>>,
+  values: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> | null {
-  const kept = Object.entries(given).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  return kept.length === 0 ? null : Object.fromEntries(kept);
+  const present = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return present.length === 0 ? null : Object.fromEntries(present);
 }
 
 /** A mini-program's platform whose apps have a secret. */

@@ -36,12 +36,12 @@ export function useChat(): Conversation {
   }
 
   function send({ generator, model }: Model, content: string): void {
-    const asked: readonly Message[] = [...messages, { role: 'user', content }];
+    const request: readonly Message[] = [...messages, { role: 'user', content }];
     const pieces = new Map<number, string>();
-    setMessages([...asked, { role: 'assistant', content: '' }]);
+    setMessages([...request, { role: 'assistant', content: '' }]);
     setProblem(null);
     setIsAnswering(true);
-    const variables = { key: crypto.randomUUID(), input: { generator, model, messages: asked } };
+    const variables = { key: crypto.randomUUID(), input: { generator, model, messages: request } };
     running.current = client.subscribe({ query: ChatStreamDocument, variables }).subscribe({
       next({ data, error }) {
         if (error !== undefined) return fail(problemText(error));
@@ -55,7 +55,7 @@ export function useChat(): Conversation {
             .sort(([one], [other]) => one - other)
             .map(([, delta]) => delta)
             .join('');
-        setMessages([...asked, { role: 'assistant', content: text }]);
+        setMessages([...request, { role: 'assistant', content: text }]);
         if (chunk.error !== null) fail(chunk.error.message);
       },
       error: (error: unknown) => fail(problemText(error)),
