@@ -36,6 +36,7 @@ describe('the defaults', () => {
       },
       files: {
         urlTtlSeconds: 0,
+        ffmpeg: null,
         mediaRetentionDays: 0,
         eventRetentionDays: 30,
         s3: null,

@@ -140,6 +140,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     files: {
       /** 0: addresses are permanent and unsigned. */
       urlTtlSeconds: values.FILES_URL_TTL,
+      ffmpeg: values.FFMPEG_PATH,
       /** 0: forever. */
       mediaRetentionDays: values.MEDIA_RETENTION_DAYS,
       anonymousDays: values.ANONYMOUS_UPLOAD_DAYS,

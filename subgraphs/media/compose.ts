@@ -49,6 +49,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
       ...(localUrl !== undefined && { localUrl }),
       cdnBaseUrl: config.files.cdnBaseUrl,
       urlTtlSeconds: config.files.urlTtlSeconds,
+      ffmpeg: config.files.ffmpeg,
       secret: fileSecret,
       retentionDays: config.files.mediaRetentionDays,
       anonymousDays: config.files.anonymousDays,

@@ -1,8 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { gql, InMemoryCache } from '@apollo/client';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../platform/access/caller.ts';
@@ -194,7 +194,54 @@ describe('thumbnails', () => {
     expect(await objects()).toBe(before);
   });
 
-  it('are refused of what is no picture', async () => {
+  it('are the waveform of a recording, and the first picture of a video or a drawing in its shape', async () => {
+    const UPLOAD =
+      'mutation ($file: Upload!) { uploadFile(file: $file) { contentType thumbnail(width: 160) } }';
+    const studio = new URL('../../sandbox/studio/instant/', import.meta.url);
+    const thumbnailOf = async (content: Uint8Array<ArrayBuffer>, name: string) => {
+      const { data } = await asking.upload(content, name, UPLOAD);
+      const answer = await fetch(data.uploadFile.thumbnail);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp']);
+      return sharp(Buffer.from(await answer.arrayBuffer()));
+    };
+    const inkAt = async (picture: Sharp, left: number) => {
+      const part = await picture.clone().extract({ left, top: 0, width: 40, height: 40 }).toBuffer();
+      return (await sharp(part).stats()).channels[2]?.mean ?? 0;
+    };
+
+    const colourAt = async (picture: Sharp, top: number) => {
+      const part = await picture.clone().extract({ left: 0, top, width: 128, height: 20 }).toBuffer();
+      const [red, , blue] = (await sharp(part).stats()).channels;
+      return { red: red?.mean ?? 0, blue: blue?.mean ?? 0 };
+    };
+
+    const sample = async (name: string, folder = new URL('../kit/samples/', import.meta.url)) =>
+      new Uint8Array(await readFile(new URL(name, folder)));
+    // Silent at first, then loud.
+    const halves = [wavOf([0, 0.9]), await sample('half-opus.ogg'), await sample('half-vorbis.ogg')];
+    for (const half of await Promise.all(halves.map((content) => thumbnailOf(content, 'half')))) {
+      // oxlint-disable-next-line no-await-in-loop -- three small pictures
+      expect(await half.metadata()).toMatchObject({ width: 160, height: 40, format: 'webp' });
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await inkAt(half, 110)).toBeGreaterThan(1.5 * (await inkAt(half, 10)));
+    }
+    const speech = await thumbnailOf(await sample('speech.mp3', studio), 'speech.mp3');
+    expect(await speech.metadata()).toMatchObject({ width: 160, height: 40 });
+    expect((await speech.stats()).channels[2]?.stdev).toBeGreaterThan(10);
+
+    const clip = await thumbnailOf(await sample('clip.mp4', studio), 'clip.mp4');
+    expect(await clip.metadata()).toMatchObject({ width: 128, height: 72 });
+    // A red sky over a blue sea, and no drawing of one colour.
+    const [sky, sea] = [await colourAt(clip, 0), await colourAt(clip, 50)];
+    expect(sky.red).toBeGreaterThan(sky.blue + 10);
+    expect(sea.blue).toBeGreaterThan(sea.red + 10);
+    const drawn = await thumbnailOf(await sample('high-profile.mp4'), 'high.mp4');
+    expect(await drawn.metadata()).toMatchObject({ width: 160, height: 90 });
+    const { data } = await asking.upload(wavOf([0.5]).subarray(0, 30), 'cut.wav', UPLOAD);
+    expect((await fetch(data.uploadFile.thumbnail)).status).toBe(404);
+  });
+
+  it('are refused of what is neither', async () => {
     const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { url thumbnail } }';
     const { data } = await asking.upload(new TextEncoder().encode('hello'), 'a.txt', UPLOAD);
     expect(data.uploadFile.thumbnail).toBeNull();
@@ -255,3 +302,26 @@ describe('tasksProgress', () => {
     expect(errors?.length).toBeGreaterThan(0);
   });
 });
+
+/** A WAV with a second of a square wave for each of these levels. */
+function wavOf(levels: readonly number[]): Uint8Array<ArrayBuffer> {
+  const rate = 8_000;
+  const samples = Int16Array.from({ length: levels.length * rate }, (_, index) => {
+    const level = levels[Math.floor(index / rate)] ?? 0;
+    return (index % 20 < 10 ? level : -level) * 32_767;
+  });
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples.byteLength, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples.byteLength, 40);
+  return new Uint8Array(Buffer.concat([head, Buffer.from(samples.buffer)]));
+}

@@ -124,6 +124,11 @@ export const settings = {
     'seconds that file URLs stay valid, which makes them signed; 0 = forever',
     '0',
   ),
+  FFMPEG_PATH: optional(
+    text,
+    'ffmpeg program that takes the first picture out of videos for their thumbnails, where Kiln decodes only H.264 of the Baseline profile',
+    'a drawing instead',
+  ),
   MEDIA_RETENTION_DAYS: setting(integer(0, CENTURY_DAYS), 'days that files are kept; 0 = forever', '0'),
   ANONYMOUS_UPLOAD_DAYS: setting(
     integer(0, CENTURY_DAYS),

@@ -54,6 +54,8 @@ interface FileSettings {
   readonly cdnBaseUrl: string | null;
   /** Seconds that addresses stay valid; 0 forever. */
   readonly urlTtlSeconds: number;
+  /** Program that decodes first pictures of videos for thumbnails (FFMPEG_PATH); none when absent. */
+  readonly ffmpeg?: string | null;
   /** Signs expiring addresses; the same in every process and after a restart. */
   readonly secret: string;
   /** Days that files are kept; 0 forever. */

@@ -7,7 +7,7 @@ import type { ByteRange, ObjectStore } from '../../../platform/object-store/obje
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
 import type { FileAccess, LocatedFile, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
-import { hasThumbnail, widthOfName } from './thumbnails/sizes.ts';
+import { thumbnailKindOf, widthOfName } from './thumbnails/sizes.ts';
 import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
 
 /** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
@@ -18,6 +18,8 @@ export interface FileHandlerOptions {
   readonly store: ObjectStore;
   /** Seconds that addresses stay valid (FILES_URL_TTL); 0 for ever. Decides how long caches may keep a file. */
   readonly urlTtlSeconds: number;
+  /** Program that decodes first pictures of videos for thumbnails (FFMPEG_PATH); none when absent. */
+  readonly ffmpeg?: string | null;
 }
 
 const DAY_SECONDS = 86_400;
@@ -29,14 +31,19 @@ const ADDRESS_SECONDS = 3_600;
  * capability. Where the store gives out addresses, GET is answered by a redirect to a fresh one. Mount it at `/files` or
  * at the root; it looks at the last two parts of the path.
  */
-export function createFileHandler({ files, store, urlTtlSeconds }: FileHandlerOptions): FileHandler {
+export function createFileHandler({
+  files,
+  store,
+  urlTtlSeconds,
+  ffmpeg = null,
+}: FileHandlerOptions): FileHandler {
   // An address of the store must not live longer than one of ours.
   const expiresIn = urlTtlSeconds === 0 ? ADDRESS_SECONDS : Math.min(urlTtlSeconds, ADDRESS_SECONDS);
   const cacheControl =
     urlTtlSeconds === 0
       ? `public, max-age=${DAY_SECONDS}`
       : `private, max-age=${Math.min(urlTtlSeconds, DAY_SECONDS)}`;
-  const thumbnails = createThumbnails(store);
+  const thumbnails = createThumbnails(store, ffmpeg);
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
@@ -63,7 +70,9 @@ interface SendingThumbnail {
 
 async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
   const { thumbnails, request, response, file, width, cacheControl } = sending;
-  if (!hasThumbnail(file.contentType)) return refuse(response, 404, 'there are thumbnails of pictures only');
+  if (thumbnailKindOf(file.contentType) === null) {
+    return refuse(response, 404, 'there are thumbnails of pictures, recordings and videos only');
+  }
   try {
     const body = await thumbnails.read(file, width);
     response.writeHead(200, {

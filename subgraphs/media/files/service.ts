@@ -25,7 +25,7 @@ import {
   readFiles,
   type FileRow,
 } from './store.ts';
-import { hasThumbnail, thumbnailKeys, thumbnailName } from './thumbnails/sizes.ts';
+import { thumbnailKeys, thumbnailKindOf, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
   readonly database: MediaDatabase;
@@ -101,7 +101,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       return cdn && cdnBaseUrl !== null ? `${cdnBaseUrl}${pathOf(id, name)}` : ownUrl(id, name);
     },
     thumbnailUrlOf: ({ id, contentType }, width) =>
-      hasThumbnail(contentType) ? ownUrl(id, thumbnailName(width)) : null,
+      thumbnailKindOf(contentType) === null ? null : ownUrl(id, thumbnailName(width)),
     remove(caller, id, manageToken = null) {
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
       return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));

@@ -50,7 +50,7 @@ builder.objectFields(Media, (t) => ({
   thumbnail: t.string({
     nullable: true,
     description:
-      'Address of a small WebP of a picture, made when it is first fetched; null for everything but pictures (no SVG, no HEIC).',
+      'Address of a small WebP, made when it is first fetched and then kept: of a picture (no SVG, no HEIC) the picture, of a recording (WAV, MP3, Ogg) its waveform, of a video its first picture, or a drawing in its shape that says play where that can not be decoded (FFMPEG_PATH). Null for everything else. A file of which none can be made, because it is damaged or beyond 64 MiB, answers 404 there.',
     args: {
       width: t.arg.int({
         required: true,

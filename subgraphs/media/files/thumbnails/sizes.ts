@@ -3,8 +3,11 @@
 /** Every width in pixels; a request takes the next one that is at least as wide, or the last. */
 const widths = [160, 320, 640, 1280] as const;
 
-/** Types that thumbnails are made of. SVG is left out: it can name other files. */
-const TYPES: ReadonlySet<string> = new Set([
+/** What a thumbnail shows: the picture made smaller, the waveform of a recording, or the first picture of a video. */
+export type ThumbnailKind = 'picture' | 'waveform' | 'video';
+
+/** Pictures that can be decoded. SVG is left out: it can name other files. */
+const PICTURES: ReadonlySet<string> = new Set([
   'image/png',
   'image/apng',
   'image/jpeg',
@@ -13,10 +16,23 @@ const TYPES: ReadonlySet<string> = new Set([
   'image/avif',
   'image/tiff',
 ]);
+/** Recordings that can be decoded: PCM, MP3, Vorbis and Opus. */
+const RECORDINGS: ReadonlySet<string> = new Set([
+  'audio/wav',
+  'audio/x-wav',
+  'audio/wave',
+  'audio/vnd.wave',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/opus',
+]);
 
-/** Whether a thumbnail can be made of files of this type. */
-export function hasThumbnail(contentType: string): boolean {
-  return TYPES.has(contentType);
+/** What a thumbnail of files of this type shows; null when there is none. */
+export function thumbnailKindOf(contentType: string): ThumbnailKind | null {
+  const [type = ''] = contentType.split(';');
+  if (PICTURES.has(type)) return 'picture';
+  if (RECORDINGS.has(type)) return 'waveform';
+  return type.startsWith('video/') ? 'video' : null;
 }
 
 /** Name of the thumbnail for a width, in place of the file's own in its address. */

@@ -4,30 +4,36 @@ import sharp from 'sharp';
 
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
-import { thumbnailKey } from './sizes.ts';
+import { videoDrawing } from './drawings.ts';
+import { readFirstPicture } from './first-picture.ts';
+import { thumbnailKey, thumbnailKindOf, type ThumbnailKind } from './sizes.ts';
+import { drawWaveform } from './waveform.ts';
 
-/** Thumbnails of pictures: made when they are first asked for, and kept in the object store. */
+/** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
 export interface Thumbnails {
   /** The bytes of a WebP. NOT_FOUND when none can be made of the file, UNAVAILABLE when too many are being made. */
   read(source: ThumbnailSource, width: number): Promise<Buffer>;
 }
 
-/** The picture. */
+/** The file. */
 interface ThumbnailSource {
   readonly id: string;
   readonly objectKey: string;
   readonly bytes: number;
+  readonly contentType: string;
+  readonly width: number | null;
+  readonly height: number | null;
 }
 
-/** Larger pictures have none: each one that is being made is in memory. */
+/** Larger pictures and recordings have none: each one that is being made is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_PIXELS = 100_000_000;
 /** How many are made at once, and how many wait at most. */
 const MAKERS = 2;
 const MAX_WAITING = 500;
 
-/** Makes it over the store of the files. */
-export function createThumbnails(store: ObjectStore): Thumbnails {
+/** Makes it over the store of the files. `ffmpeg` is the program that decodes what can't be decoded here, or null. */
+export function createThumbnails(store: ObjectStore, ffmpeg: string | null): Thumbnails {
   const making = new Map<string, Promise<Buffer>>();
   const turns = createTurns();
   return {
@@ -36,23 +42,34 @@ export function createThumbnails(store: ObjectStore): Thumbnails {
       if ((await store.head(key)) !== null) return buffer(await store.get(key));
       const running = making.get(key);
       if (running !== undefined) return running;
-      const made = turns.run(() => make(store, source, { key, width })).finally(() => making.delete(key));
+      const made = turns
+        .run(async () => {
+          const thumbnail = await make({ store, ffmpeg, source, width });
+          await store.put(key, one(thumbnail), { contentType: 'image/webp' });
+          return thumbnail;
+        })
+        .finally(() => making.delete(key));
       making.set(key, made);
       return made;
     },
   };
 }
 
-async function make(
-  store: ObjectStore,
-  { id, objectKey, bytes }: ThumbnailSource,
-  { key, width }: { readonly key: string; readonly width: number },
-): Promise<Buffer> {
-  if (bytes > MAX_BYTES) throw notFound('thumbnail of file', id);
-  const picture = await buffer(await store.get(objectKey));
-  let made: Buffer;
+interface Making {
+  readonly store: ObjectStore;
+  readonly ffmpeg: string | null;
+  readonly source: ThumbnailSource;
+  readonly width: number;
+}
+
+async function make(making: Making): Promise<Buffer> {
+  const { source, width } = making;
+  const kind = thumbnailKindOf(source.contentType);
+  if (kind === null || (kind !== 'video' && source.bytes > MAX_BYTES)) {
+    throw notFound('thumbnail of file', source.id);
+  }
   try {
-    made = await sharp(picture, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+    return await sharp(await PICTURES[kind](making), { limitInputPixels: MAX_PIXELS, failOn: 'error' })
       .autoOrient()
       .resize({ width, withoutEnlargement: true })
       .webp({ quality: 78 })
@@ -60,8 +77,21 @@ async function make(
   } catch (error) {
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
   }
-  await store.put(key, one(made), { contentType: 'image/webp' });
-  return made;
+}
+
+/** What each kind of thumbnail is made of. */
+const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
+  picture: contentOf,
+  waveform: async (making) => drawWaveform(await contentOf(making), making.width),
+  async video(making) {
+    const { ffmpeg, source, width } = making;
+    const first = source.bytes > MAX_BYTES ? null : await readFirstPicture(await contentOf(making), ffmpeg);
+    return first ?? Buffer.from(videoDrawing(source, width));
+  },
+};
+
+async function contentOf({ store, source }: Making): Promise<Buffer> {
+  return buffer(await store.get(source.objectKey));
 }
 
 async function* one(content: Buffer): AsyncGenerator<Buffer> {
