@@ -6,8 +6,9 @@ import type { TemplateService, WorkflowNames } from './domain/template.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
 import type { MediaClient } from './executions/media-client.ts';
 import type { ExecutionStore, StoredExecution } from './executions/store.ts';
-import { enqueueLostRefunds, workAutomaticRefunds } from './payments/automatic-refunds.ts';
+import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
+import { enqueueLostJobs } from './payments/lost-jobs.ts';
 import type { PayProvider } from './payments/provider/pay-provider.ts';
 import type { ReconcileDependencies } from './payments/reconcile.ts';
 import { createPaymentService } from './payments/service.ts';
@@ -98,7 +99,7 @@ function commerceLoops(
       : createPaymentSweeper({
           commerce,
           logger,
-          enqueueLostRefunds: autoRefund ? () => enqueueLostRefunds(commerce, logger) : undefined,
+          enqueueLostJobs: () => enqueueLostJobs({ ...commerce, logger, autoRefund }),
         });
   let refunds: QueueWorker | null = null;
   return {

@@ -12,12 +12,12 @@ import { createExecutionStore } from '../../subgraphs/workflow/executions/store.
 import { sweepExecutions } from '../../subgraphs/workflow/executions/sweep.ts';
 import { executionQueues } from '../../subgraphs/workflow/executions/worker.ts';
 import {
-  enqueueLostRefunds,
   refundFailed,
   refundQueue,
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from '../../subgraphs/workflow/payments/checkout.ts';
+import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import { reconcile, type ReconcileDependencies } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { refund } from '../../subgraphs/workflow/payments/refunds.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
@@ -67,7 +67,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
     // The sweep opens no checkout.
     commerce: commerce as ReconcileDependencies & CheckoutDependencies,
     logger,
-    enqueueLostRefunds: () => enqueueLostRefunds(commerce, logger),
+    enqueueLostJobs: () => enqueueLostJobs({ ...commerce, logger, autoRefund: true }),
   });
   const dependencies = { commerce, executions, logger };
   return {

@@ -5,7 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
-import { createExecutionLifecycle, startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
+import {
+  cancelQueue,
+  createExecutionLifecycle,
+  startQueue,
+} from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { sweepExecutions } from '../../subgraphs/workflow/executions/sweep.ts';
 import {
   refundFailed,
@@ -109,6 +113,21 @@ describe('a paid execution', () => {
     expect(await read(id)).toMatchObject({ status: 'REFUNDED', amountRefunded: 100 });
   });
 
+  it('that was refunded in full and still runs is cancelled though that job was lost', async () => {
+    const { id, executionId } = await bought();
+    const all = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempotencyKey: null } as const;
+    await shop.payments.refund(operator, id, all);
+    expect(await jobsOf(executionId, cancelQueue)).toBe(1);
+    await shop.database.pool.query('delete from pgboss.job');
+    await shop.sweeper.sweep();
+    await shop.sweeper.sweep();
+    expect(await jobsOf(executionId, cancelQueue)).toBe(1);
+    await shop.executions.markEnded(executionId, ending('CANCELLED', null));
+    await shop.database.pool.query('delete from pgboss.job');
+    await shop.sweeper.sweep();
+    expect(await jobsOf(executionId, cancelQueue)).toBe(0);
+  });
+
   it('whose refund lost its job gets another one, until it is refunded', async () => {
     const { id, executionId } = await bought();
     await shop.executions.markEnded(executionId, ending('FAILED', AWAY), refundWhenFailed(shop.queue));
@@ -131,7 +150,7 @@ it('the sweep of payments is waited for when its process stops', async () => {
   const sweeper = createPaymentSweeper({
     commerce: shop.commerce,
     logger: silentLogger(),
-    enqueueLostRefunds() {
+    enqueueLostJobs() {
       begun.resolve();
       return held.promise;
     },

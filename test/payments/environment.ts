@@ -9,7 +9,7 @@ import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/st
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
-import { enqueueLostRefunds } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
@@ -58,7 +58,7 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
       commerce: counter.commerce,
       logger,
       overdueMs: 0,
-      enqueueLostRefunds: () => enqueueLostRefunds(counter.commerce, logger),
+      enqueueLostJobs: () => enqueueLostJobs({ ...counter.commerce, logger, autoRefund: true }),
     }),
     onStep: () => undefined,
     hookAnswers: hook.answers,

@@ -45,10 +45,13 @@ export interface AttemptEnd {
   readonly pauseSeconds: number | null;
 }
 
-/** Stores the end of an attempt, unless its round is over. */
+/**
+ * Stores the end of an attempt, unless its round is over. A worker that was paused may come back after another one has
+ * begun the next attempt: then only its success counts, since the receiver has the message.
+ */
 export async function endAttempt(
   database: MediaDatabase,
-  { deliveryId, round }: WebhookJob,
+  { id, round, tries }: Pick<DeliveryRow, 'id' | 'round' | 'tries'>,
   end: AttemptEnd,
 ): Promise<void> {
   await sql`/* webhooks.end */
@@ -58,7 +61,20 @@ export async function endAttempt(
       last_error = ${end.error}::text,
       delivered_at = case when ${end.state} = 'DELIVERED' then now() end,
       next_attempt_at = now() + make_interval(secs => ${end.pauseSeconds}::float8)
-    where id = ${deliveryId}::uuid and round = ${round} and state = 'PENDING'`.execute(database);
+    where id = ${id}::uuid and round = ${round} and state = 'PENDING'
+      and (tries = ${tries} or ${end.state} = 'DELIVERED')`.execute(database);
+}
+
+/** The next pending deliveries that nothing has touched for so many seconds, in order of their ids. */
+export async function readUntouched(
+  database: MediaDatabase,
+  { afterId, seconds, limit }: { readonly afterId: string; readonly seconds: number; readonly limit: number },
+): Promise<readonly WebhookJob[]> {
+  const { rows } = await sql<WebhookJob>`/* webhooks.untouched */
+    select id as delivery_id, round from media.webhook_deliveries
+    where state = 'PENDING' and id > ${afterId}::uuid and touched_at <= now() - make_interval(secs => ${seconds}::float8)
+    order by id limit ${limit}`.execute(database);
+  return rows;
 }
 
 /** The deliveries of a task, oldest first, as its owner sees them. */

@@ -21,6 +21,7 @@ import {
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
 import { prune } from '../tasks/work/pruner.ts';
+import { beginAttempt, endAttempt, type AttemptEnd } from './delivery-store.ts';
 import { startReceiver, type Receiver } from './receiver.fixture.ts';
 import { createWebhookService } from './service.ts';
 import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
@@ -50,7 +51,16 @@ afterEach(async () => {
 async function startWebhooks(change: Partial<WebhookWorkerOptions> = {}) {
   const { database, queue, files, logger } = engine;
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [receiver.host] }), logger });
-  const worker = createWebhookWorker({ database, queue, files, http, secret, pauses: QUICK, ...change });
+  const worker = createWebhookWorker({
+    database,
+    queue,
+    files,
+    http,
+    secret,
+    logger,
+    pauses: QUICK,
+    ...change,
+  });
   await worker.start();
   const stop = async () => {
     await worker.stop(0);
@@ -288,6 +298,37 @@ describe('a result webhook', () => {
     const delivery = await inState(id, 'DELIVERED');
     expect(delivery.attempts).toBe(2);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id, delivery.id]);
+  });
+});
+
+describe('a delivery that waits', () => {
+  it.each(['deleted', 'failed for good'])('is sent though its job was %s, and ends', async (fate) => {
+    receiver.onRequest = (response, count) => void response.writeHead(count === 1 ? 500 : 200).end();
+    await startWebhooks({ pauses: [3_600], sweepPauseMs: 50, untouchedSeconds: 0 });
+    const id = await endedTask(receiver.url);
+    await until(async () => (await row(id)).nextAttemptAt);
+    const lose = fate === 'deleted' ? 'delete from pgboss.job' : `update pgboss.job set state = 'failed'`;
+    await engine.pool.query(`${lose} where name = 'media.webhook-out'`);
+    await sql`update media.webhook_deliveries set next_attempt_at = now()`.execute(engine.database);
+    expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, lastStatus: 200 });
+  });
+
+  it('is not ended by an attempt that another one has followed, unless that has delivered it', async () => {
+    const id = await endedTask(receiver.url);
+    const { id: deliveryId, round } = await row(id);
+    const attempt = async () => {
+      const begun = await beginAttempt(engine.database, { deliveryId, round });
+      if (begun === null) throw new Error('no attempt is due');
+      return begun;
+    };
+    const [paused, current] = [await attempt(), await attempt()];
+    const failed: AttemptEnd = { state: 'GIVEN_UP', status: 503, error: 'down', pauseSeconds: null };
+    await endAttempt(engine.database, paused, failed);
+    expect(await row(id)).toMatchObject({ state: 'PENDING', lastError: null });
+    await endAttempt(engine.database, current, { ...failed, state: 'PENDING', pauseSeconds: 60 });
+    expect(await row(id)).toMatchObject({ state: 'PENDING', lastStatus: 503 });
+    await endAttempt(engine.database, paused, { ...failed, state: 'DELIVERED', status: 204, error: null });
+    expect(await row(id)).toMatchObject({ state: 'DELIVERED', lastStatus: 204, nextAttemptAt: null });
   });
 });
 

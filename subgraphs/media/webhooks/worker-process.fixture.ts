@@ -8,4 +8,4 @@ const [connectionString = '', host = '', secret = ''] = process.argv.slice(2);
 
 const { database, queue, files, logger } = await startEngine({ connectionString });
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [host] }), logger });
-await createWebhookWorker({ database, queue, files, http, secret }).start();
+await createWebhookWorker({ database, queue, files, http, secret, logger }).start();

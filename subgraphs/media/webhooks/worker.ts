@@ -1,5 +1,7 @@
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import { noMetrics, type Metrics } from '../../../platform/metrics/metrics.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import { createLoop } from '../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
@@ -14,6 +16,7 @@ import {
 import { defineWebhookQueue, WEBHOOK_QUEUE } from './enqueue.ts';
 import { messageOf } from './message.ts';
 import { createSender, type Sender, type Verdict } from './send.ts';
+import { enqueueLostDeliveries } from './sweep.ts';
 
 /** Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
 export interface WebhookWorker {
@@ -35,6 +38,11 @@ export interface WebhookWorkerOptions {
   readonly metrics?: Metrics;
   /** Longest time of one attempt, answer included (default 15,000). */
   readonly timeoutMs?: number;
+  readonly logger: Logger;
+  /** Pause between sweeps for deliveries whose job was lost (default 60,000). */
+  readonly sweepPauseMs?: number;
+  /** Seconds without an attempt from which a sweep looks for a delivery's job (default 120). */
+  readonly untouchedSeconds?: number;
 }
 
 /** Attempts at once in this process. A receiver that hangs holds one for no longer than the time-out. */
@@ -50,14 +58,18 @@ export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorke
   const counted = metrics.counter('kiln_webhook_attempts_total', 'Attempts to deliver a webhook.', ['state']);
   const sender = createSender({ http, secret, timeoutMs });
   const parts: Parts = { pauses: PAUSES, ...options, sender, counted };
+  const { logger, sweepPauseMs: everyMs = 60_000 } = options;
+  const tick = () => enqueueLostDeliveries(options);
+  const sweep = createLoop({ tick, everyMs, logger, name: 'sweep of webhooks' });
   let worker: QueueWorker | null = null;
   return {
     async start() {
       await defineWebhookQueue(queue);
       worker = await queue.work(WEBHOOK_QUEUE, { slots: SLOTS }, handlerOf(parts));
+      sweep.start();
     },
     async stop(graceSeconds) {
-      await worker?.stop(graceSeconds);
+      await Promise.all([sweep.stop(), worker?.stop(graceSeconds)]);
     },
   };
 }
@@ -86,7 +98,7 @@ function handlerOf(parts: Parts): JobHandler {
     const body = await messageOf(task, files);
     const verdict = await sender.send({ id: delivery.id, url: delivery.url, body }, signal);
     const end = endOf(verdict, delivery.tries, parts.pauses);
-    await endAttempt(database, job, end);
+    await endAttempt(database, delivery, end);
     parts.counted({ state: end.state });
     return end.pauseSeconds === null ? undefined : { againInSeconds: end.pauseSeconds };
   };

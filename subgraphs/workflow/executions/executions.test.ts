@@ -296,6 +296,19 @@ describe('an execution that is refunded in full', () => {
   });
 });
 
+it('cancels at media, with the next try of its start, what was cancelled while that was on its way', async () => {
+  media.starting = 'UNAVAILABLE';
+  const { id, taskId } = await executions.execute(anna, request());
+  const store = createExecutionStore(workflowDatabase(database));
+  const lifecycle = createExecutionLifecycle({ store, media: createMediaClient(media.link), bus, logger });
+  const stored = async () => (await store.byIds([id]))[0]!;
+  await lifecycle.cancel(await stored());
+  // Media took the start after that cancel, and its answer was lost.
+  media.adopt(taskId);
+  await lifecycle.start(await stored(), AbortSignal.timeout(5_000));
+  expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
+});
+
 describe('the sweep', () => {
   const forgetJob = (id: string) =>
     database.pool.query(`delete from pgboss.job where data->>'executionId' = $1`, [id]);

@@ -57,7 +57,11 @@ async function start(
   signal: AbortSignal,
 ): Promise<'done' | 'later'> {
   const { store, media, logger } = dependencies;
-  if (execution.status !== 'PENDING') return 'done';
+  if (execution.status !== 'PENDING') {
+    // The answer to an earlier start may have been lost, and the cancel that followed it too.
+    await cancelUnwanted(dependencies, execution);
+    return 'done';
+  }
   try {
     const { taskId, taskOwner, start: input } = execution;
     const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input };

@@ -47,29 +47,6 @@ export function refundWhenFailed(queue: Queue): EndHook {
   };
 }
 
-/** Enqueues refunds that are due and whose job was lost, at most 1,000. */
-export async function enqueueLostRefunds(
-  { database, queue }: Pick<ReconcileDependencies, 'database' | 'queue'>,
-  logger: Logger,
-): Promise<void> {
-  const due = await database
-    .selectFrom('workflow.payments')
-    .select('executionId')
-    .where('refundDue', '=', true)
-    .orderBy('id')
-    .limit(1_000)
-    .execute();
-  const lost = await queue.withoutJob(
-    refundQueue,
-    due.map(({ executionId }) => ({ executionId })),
-  );
-  if (lost.length === 0) return;
-  logger.warn({ executions: lost }, 'refunds without a job are made again');
-  const jobs = lost.map((data) => ({ queue: refundQueue, data }));
-  await database.transaction().execute((transaction) => queue.enqueue(transaction, ...jobs));
-  queue.wake(refundQueue);
-}
-
 /** Defines the queue and starts its worker. */
 export async function workAutomaticRefunds(dependencies: AutomaticRefundDependencies): Promise<QueueWorker> {
   const { queue } = dependencies.commerce;

@@ -18,8 +18,8 @@ export interface PaymentSweeper {
 export interface PaymentSweeperDependencies {
   readonly commerce: ReconcileDependencies & CheckoutDependencies;
   readonly logger: Logger;
-  /** Enqueues refunds whose jobs were lost; absent where nothing is refunded automatically. */
-  readonly enqueueLostRefunds?: (() => Promise<void>) | undefined;
+  /** Enqueues jobs that were lost (lost-jobs.ts). */
+  readonly enqueueLostJobs: () => Promise<void>;
   /** Milliseconds between sweeps (default 120,000), and the age from which a payment is checked (default 300,000). */
   readonly everyMs?: number;
   readonly overdueMs?: number;
@@ -82,8 +82,7 @@ async function sweep(dependencies: PaymentSweeperDependencies, stopping: AbortSi
   await guarded('events of the payment provider could not be pruned', () =>
     pruneEvents(commerce.database, PRUNED),
   );
-  const { enqueueLostRefunds } = dependencies;
-  if (enqueueLostRefunds) await guarded('refunds that are due could not be read', enqueueLostRefunds);
+  await guarded('jobs that were lost could not be made again', dependencies.enqueueLostJobs);
   await guarded('open payments could not be read', () => reconcilePending(dependencies, guarded));
   await guarded('events that did not reach us could not be asked for', () =>
     processUndelivered(commerce, guarded),

@@ -15,6 +15,7 @@ import { costs } from './0012-costs.ts';
 import { endedAttempts } from './0013-ended-attempts.ts';
 import { uploadQuotas } from './0014-upload-quotas.ts';
 import { uploadReservations } from './0015-upload-reservations.ts';
+import { pendingWebhooks } from './0016-pending-webhooks.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -33,4 +34,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0013-ended-attempts': endedAttempts,
   '0014-upload-quotas': uploadQuotas,
   '0015-upload-reservations': uploadReservations,
+  '0016-pending-webhooks': pendingWebhooks,
 };
