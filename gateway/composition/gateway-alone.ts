@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -35,6 +36,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
   const { files, hooks } = proxiesTo(urls.get('media'), parts);
+  const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {
     supergraphSdl,
     links,
@@ -42,22 +44,29 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     publicUrl,
     port,
     metrics: await startMetrics(parts),
-    sharedCounts: await sharedCountsOf(parts),
+    sharedCounts: await sharedCountsOf(parts, database),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files,
     hooks,
+    database,
   });
   logger.info({ url: server.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
   return server;
 }
 
-/** Gateways with a database share their rate counters; without one a gateway counts by itself. */
-async function sharedCountsOf(parts: ProcessParts): Promise<SharedCounts | undefined> {
-  const { config, logger } = parts;
-  if (config.limits.rate === null) return undefined;
-  if (config.data.databaseUrl !== null) {
-    return await openSharedCounts({ database: await startDatabase(parts), logger });
+/**
+ * Gateways with a database share their rate counters; without one a gateway counts by itself. The tables of the gateway
+ * are made here.
+ */
+async function sharedCountsOf(
+  { config, logger }: ProcessParts,
+  database: Database | undefined,
+): Promise<SharedCounts | undefined> {
+  if (database !== undefined) {
+    const counts = await openSharedCounts({ database, logger });
+    return config.limits.rate === null ? undefined : counts;
   }
+  if (config.limits.rate === null) return undefined;
   logger.info('rates are counted per gateway: set DATABASE_URL to count them over all gateways');
   return undefined;
 }

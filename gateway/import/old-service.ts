@@ -52,7 +52,7 @@ function unreadable(address: string, what: string, cause?: unknown): AppError {
   return new AppError('UNAVAILABLE', `${address} ${what}`, cause === undefined ? {} : { cause });
 }
 
-/** Checks an answer against what the documents say; names the address and the field otherwise. */
+/** Checks an answer against what the documents say. BAD_USER_INPUT with its address and field otherwise. */
 export function checkedAnswer<Shape extends z.ZodType>(
   shape: Shape,
   answer: unknown,
@@ -61,7 +61,7 @@ export function checkedAnswer<Shape extends z.ZodType>(
   const parsed = shape.safeParse(answer);
   if (parsed.success) return parsed.data;
   throw new AppError(
-    'UNAVAILABLE',
+    'BAD_USER_INPUT',
     `${path} is not answered as documented: ${z.prettifyError(parsed.error)}`,
   );
 }

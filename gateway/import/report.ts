@@ -31,42 +31,43 @@ const outcomes: readonly Outcome[] = [
   'not taken over',
 ];
 
+/** Most things whose reasons are listed; the counts have all of them. */
+const MAX_DETAILS = 5_000;
+
 /** An empty report; `dryRun` says in its head that nothing was written. */
 export function createReport({ dryRun }: { readonly dryRun: boolean }): Report {
-  const lines: ReportLine[] = [];
+  const counts = new Map<string, Map<Outcome, number>>();
+  const details: ReportLine[] = [];
   const names = new Map<string, string>();
   return {
-    add: (line) => void lines.push(line),
+    add(line) {
+      const ofKind = counts.get(line.kind) ?? new Map<Outcome, number>();
+      counts.set(line.kind, ofKind.set(line.outcome, (ofKind.get(line.outcome) ?? 0) + 1));
+      if (line.reasons.length > 0 && details.length < MAX_DETAILS) details.push(line);
+    },
     addWorkflowName: (name, suggested) => void names.set(name, suggested),
-    isComplete: () => lines.every(({ outcome }) => outcome === 'taken over' || outcome === 'already there'),
+    isComplete: () =>
+      [...counts.values()].every((ofKind) =>
+        [...ofKind.keys()].every((outcome) => outcome === 'taken over' || outcome === 'already there'),
+      ),
     text: () =>
       [
         dryRun ? 'Dry run: nothing was written. A real run would do this:' : 'Import finished.',
-        ...summary(lines),
-        ...details(lines),
+        ...[...counts].map(([kind, ofKind]) => `  ${kind}s: ${countsText(ofKind)}`),
+        ...details.flatMap(detailLines),
+        ...(details.length < MAX_DETAILS ? [] : [`Only the first ${MAX_DETAILS} are listed.`]),
         ...workflowNames(names),
       ].join('\n'),
   };
 }
 
-function summary(lines: readonly ReportLine[]): readonly string[] {
-  const kinds = [...new Set(lines.map(({ kind }) => kind))];
-  return kinds.map((kind) => {
-    const ofKind = lines.filter((line) => line.kind === kind);
-    const counts = outcomes.flatMap((outcome) => {
-      const count = ofKind.filter((line) => line.outcome === outcome).length;
-      return count === 0 ? [] : [`${count} ${outcome}`];
-    });
-    return `  ${kind}s: ${counts.join(', ')}`;
-  });
+function countsText(ofKind: ReadonlyMap<Outcome, number>): string {
+  const known = outcomes.filter((outcome) => ofKind.has(outcome));
+  return known.map((outcome) => `${ofKind.get(outcome)} ${outcome}`).join(', ');
 }
 
-function details(lines: readonly ReportLine[]): readonly string[] {
-  const worth = lines.filter(({ reasons }) => reasons.length > 0);
-  return worth.flatMap(({ kind, id, outcome, reasons }) => [
-    `${kind} ${id}: ${outcome}`,
-    ...reasons.map((reason) => `    ${reason}`),
-  ]);
+function detailLines({ kind, id, outcome, reasons }: ReportLine): readonly string[] {
+  return [`${kind} ${id}: ${outcome}`, ...reasons.map((reason) => `    ${reason}`)];
 }
 
 function workflowNames(names: ReadonlyMap<string, string>): readonly string[] {

@@ -29,8 +29,20 @@ const storedAnswers: Migration = {
   },
 };
 
+/** Answers that an import stored without their results get them at a read. */
+const copiesOfResults: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table gateway.stored_answers
+        add column has_copies boolean not null default true -- its results are in Kiln's storage`.execute(
+      database,
+    );
+  },
+};
+
 /** Every migration of the "gateway" schema. */
 export const gatewayMigrations: Record<string, Migration> = {
   '0001-rate-limits': rateLimits,
   '0002-stored-answers': storedAnswers,
+  '0003-copies-of-results': copiesOfResults,
 };

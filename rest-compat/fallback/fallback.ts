@@ -1,15 +1,15 @@
 import type { AuthMode } from '../../platform/access/policy.ts';
 import { AppError, notFound, toError } from '../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
-import type { Json, JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Route } from '../route/route.ts';
-import type { ResultCopier } from './copy-results.ts';
 import { ageOf, dataOf, isFinal, isUnknown } from './ended.ts';
+import { joinLists } from './joined-lists.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
 import { listTarget, readTarget, type FallbackTarget, type RequestValues } from './operations.ts';
 import { mayReadOf, withoutSession } from './owners.ts';
-import type { StoredAnswers } from './stored-answers.ts';
+import type { EndedAnswers } from './store-ended.ts';
 
 /** Asks the old services for what Kiln does not know. Only reads are passed on; nothing starts, writes or moves money. */
 export interface Fallback {
@@ -48,8 +48,7 @@ export interface FallbackOptions {
   /** Null where FALLBACK_MEDIA_URL or FALLBACK_WORKFLOW_URL is not set. */
   readonly readers: { readonly media: OldReader | null; readonly workflow: OldReader | null };
   /** Null without a database: every read then goes to the old service. */
-  readonly stored: StoredAnswers | null;
-  readonly copier: ResultCopier;
+  readonly ended: EndedAnswers | null;
   readonly reads: FallbackReads;
 }
 
@@ -62,9 +61,8 @@ export function createFallback(options: FallbackOptions): Fallback {
     async answer(request) {
       const target = readTarget(request.route, request);
       if (target === null) return null;
-      const { operation, id } = target;
-      const storedBody = (await options.stored?.find(operation, id)) ?? null;
-      if (storedBody !== null) options.reads.count(operation, 'stored', ageOf(storedBody, Date.now()));
+      const storedBody = (await options.ended?.find(target)) ?? null;
+      if (storedBody !== null) options.reads.count(target.operation, 'stored', ageOf(storedBody, Date.now()));
       const answer =
         storedBody === null ? await ask(options, request, target) : { status: 200, body: storedBody };
       if (answer === null) return null;
@@ -94,15 +92,10 @@ async function ask(
   const reader = options.readers[target.service];
   if (reader === null) return null;
   const answer = await counted(options, target.operation, () => reader(readOf(request)));
-  if (isUnknown(answer)) return null;
-  if (answer.status !== 200 || !isFinal(target, answer.body) || options.stored === null) return answer;
-  const { executor } = options;
-  // Copying goes on when the caller has disconnected.
-  const context = { ...request.context, signal: new AbortController().signal };
-  const body = await options.copier.copy(answer.body, { executor, context });
-  if (body === null) return answer;
-  await options.stored.save({ operation: target.operation, id: target.id, body });
-  return { ...answer, body };
+  if (answer.status === 404) return null;
+  const isEnded = answer.status === 200 && !isUnknown(answer) && isFinal(target, answer.body);
+  if (!isEnded || options.ended === null) return answer;
+  return { ...answer, body: await options.ended.store(target, answer.body) };
 }
 
 async function counted(
@@ -124,13 +117,13 @@ async function counted(
 async function oldList(
   options: FallbackOptions,
   request: FallbackRequest,
-  { operation, id }: FallbackTarget,
+  target: FallbackTarget,
 ): Promise<JsonObject | null> {
-  const stored = (await options.stored?.find(operation, id)) ?? null;
+  const stored = (await options.ended?.find(target)) ?? null;
   const reader = options.readers.workflow;
   if (reader === null) return stored;
   try {
-    const answer = await counted(options, operation, () => reader(readOf(request)));
+    const answer = await counted(options, target.operation, () => reader(readOf(request)));
     return answer.status === 200 ? answer.body : stored;
   } catch (thrown) {
     if (stored !== null) return stored;
@@ -165,31 +158,6 @@ async function visible(
   if (options.authMode === 'required')
     throw notFound('payment', readTarget(request.route, request)?.id ?? '');
   return withoutSession(body);
-}
-
-/** Both lists, newest first, each item once. */
-function joinLists(
-  ours: JsonObject,
-  theirs: JsonObject,
-  { items, id }: { readonly items: string; readonly id: string },
-): object {
-  const [own, other] = [itemsOf(ours, items), itemsOf(theirs, items)];
-  const known = new Set(own.map((item) => item[id]));
-  const added = other.filter((item) => !known.has(item[id]));
-  if (added.length === 0) return ours;
-  const all = [...own, ...added].sort((a, b) => timeOf(b) - timeOf(a));
-  const total = Number(dataOf(ours)['total'] ?? own.length) + added.length;
-  return { ...ours, data: { ...dataOf(ours), [items]: all, total } };
-}
-
-function itemsOf(body: JsonObject, name: string): readonly JsonObject[] {
-  const list: Json | undefined = dataOf(body)[name];
-  return Array.isArray(list) ? (list as JsonObject[]) : [];
-}
-
-function timeOf({ createdAt }: JsonObject): number {
-  const time = typeof createdAt === 'string' ? Date.parse(createdAt) : 0;
-  return Number.isNaN(time) ? 0 : time;
 }
 
 /** Whether an error says that Kiln has nothing under an id. */

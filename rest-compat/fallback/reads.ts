@@ -1,31 +1,18 @@
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { FallbackReads } from './fallback.ts';
 
-/** Reads that went to an old service, by operation, outcome and age; metrics read the snapshot. */
-export interface FallbackReadCounts extends FallbackReads {
-  snapshot(): readonly FallbackReadCount[];
-}
-
-/** One count since the start. */
-interface FallbackReadCount {
-  readonly operation: string;
-  readonly outcome: string;
-  /** day, week, month, older or unknown. */
-  readonly age: string;
-  readonly count: number;
-}
-
-/** Counts in memory, and logs each read. There are few operations, outcomes and ages, so the counts are bounded. */
-export function createFallbackReads(logger: Logger): FallbackReadCounts {
-  const counts = new Map<string, { operation: string; outcome: string; age: string; count: number }>();
+/** Counts reads in the metrics, and logs each. There are few operations, outcomes and ages. */
+export function createFallbackReads(logger: Logger, metrics: Metrics): FallbackReads {
+  const counted = metrics.counter(
+    'kiln_fallback_reads_total',
+    'Reads of ids that an old service may know, by who answered and how old the thing is.',
+    ['operation', 'outcome', 'age'],
+  );
   return {
     count(operation, outcome, age) {
-      const key = [operation, outcome, age].join(' ');
-      const entry = counts.get(key) ?? { operation, outcome, age, count: 0 };
-      entry.count += 1;
-      counts.set(key, entry);
-      logger.info({ operation, outcome, age, count: entry.count }, 'a read went to the old service');
+      counted({ operation, outcome, age });
+      logger.info({ operation, outcome, age }, 'a read of an old id');
     },
-    snapshot: () => [...counts.values()].map((entry) => ({ ...entry })),
   };
 }

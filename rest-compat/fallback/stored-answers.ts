@@ -5,20 +5,28 @@ import type { JsonObject } from '../../platform/json.ts';
 
 /** Answers of an old service that no longer change: stored at their first read or by an import. */
 export interface StoredAnswers {
-  find(operation: string, id: string): Promise<JsonObject | null>;
-  /** Stores an answer unless there is one; whether it was new. */
-  save(answer: NewStoredAnswer): Promise<boolean>;
+  find(operation: string, id: string): Promise<StoredAnswer | null>;
+  /** Stores an answer in place of the one before. */
+  save(answer: StoredAnswer & AnswerKey): Promise<void>;
 }
 
-/** An answer to be stored. */
-interface NewStoredAnswer {
+/** What an answer is found by. */
+interface AnswerKey {
+  /** Such as `GET /task/{taskId}`. */
   readonly operation: string;
+  /** Of the task or payment; of the user for a list. */
   readonly id: string;
+}
+
+/** An answer as the old service worded it. */
+interface StoredAnswer {
   readonly body: JsonObject;
+  /** Whether its results are in Kiln's storage, as far as they could be had. */
+  readonly hasCopies: boolean;
 }
 
 interface StoredAnswerTables {
-  'gateway.stored_answers': { operation: string; id: string; body: unknown };
+  'gateway.stored_answers': { operation: string; id: string; body: unknown; has_copies: boolean };
 }
 
 /** Stored answers in the schema `gateway`. */
@@ -28,20 +36,19 @@ export function createStoredAnswers(database: Database): StoredAnswers {
     async find(operation, id) {
       const row = await tables
         .selectFrom('gateway.stored_answers')
-        .select('body')
+        .select(['body', 'has_copies'])
         .where('operation', '=', operation)
         .where('id', '=', id)
         .executeTakeFirst();
-      return row === undefined ? null : (row.body as JsonObject);
+      return row === undefined ? null : { body: row.body as JsonObject, hasCopies: row.has_copies };
     },
-    async save({ operation, id, body }) {
-      const row = await tables
+    async save({ operation, id, body, hasCopies }) {
+      const values = { body: sql`${JSON.stringify(body)}::jsonb`, has_copies: hasCopies };
+      await tables
         .insertInto('gateway.stored_answers')
-        .values({ operation, id, body: sql`${JSON.stringify(body)}::jsonb` })
-        .onConflict((conflict) => conflict.columns(['operation', 'id']).doNothing())
-        .returning('id')
-        .executeTakeFirst();
-      return row !== undefined;
+        .values({ operation, id, ...values })
+        .onConflict((conflict) => conflict.columns(['operation', 'id']).doUpdateSet(values))
+        .execute();
     },
   };
 }

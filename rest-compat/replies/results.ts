@@ -15,7 +15,7 @@ export interface Execution {
 
 /** Runs a query or a mutation. Throws its first error as an AppError. */
 export async function runDocument<Data, Variables extends object>(
-  { executor, context }: Execution,
+  { executor, context }: Pick<Execution, 'context'> & { readonly executor: Pick<GraphqlExecutor, 'execute'> },
   document: Operation<Data, Variables>,
   variables: Immutable<Variables>,
 ): Promise<Immutable<Data>> {

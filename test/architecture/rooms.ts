@@ -317,8 +317,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {
       'federation/operation': [],
-      import: [],
       migrations: [],
+      import: ['migrations'],
       request: [],
       'federation/compiled': ['federation/operation'],
       limits: ['migrations'],

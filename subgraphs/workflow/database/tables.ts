@@ -46,6 +46,11 @@ export interface WorkflowIdempotency {
   owner: string;
 }
 
+export interface WorkflowImportedTemplate {
+  templateCode: string;
+  templateUpdatedAt: Timestamp;
+}
+
 export interface WorkflowLoginCode {
   challenge: string | null;
   codeHash: string;
@@ -199,6 +204,7 @@ export interface WorkflowUser {
 export interface DB {
   "workflow.executions": WorkflowExecution;
   "workflow.idempotency": WorkflowIdempotency;
+  "workflow.importedTemplates": WorkflowImportedTemplate;
   "workflow.loginCodes": WorkflowLoginCode;
   "workflow.payEvents": WorkflowPayEvent;
   "workflow.payments": WorkflowPayment;

@@ -13,6 +13,7 @@ import type { PayProvider } from '../payments/provider/pay-provider.ts';
 import bundled from '../templates/bundled-templates.json' with { type: 'json' };
 import { newTemplate } from '../templates/rules.ts';
 import { createTemplateStore, type TemplateStore } from '../templates/store.ts';
+import { isAsImported, noteImported } from './imported-templates.ts';
 
 /** Takes templates of another installation over, with the products that they have at the payment provider. */
 
@@ -68,7 +69,7 @@ export function createTemplateImporter(options: TemplateImporterOptions): Templa
       if (wanted instanceof AppError) {
         return { outcome: 'refused', reasons: [wanted.message], product: 'none' };
       }
-      const there = await presentState(store, wanted);
+      const there = await presentState(options.database, store, wanted);
       if (there !== 'missing' && there !== 'unfinished') return there;
       const account = options.provider === null ? null : await accountOf();
       const unable = await unableReason(options, wanted);
@@ -76,7 +77,7 @@ export function createTemplateImporter(options: TemplateImporterOptions): Templa
       const problems = [...(unable === null ? [] : [unable]), ...reasons];
       const template = { ...wanted, isActive: wanted.isActive && problems.length === 0 };
       const hasNews = there === 'missing' || problems.length === 0;
-      if (!dryRun && hasNews) await write(options, { store, template, adoption });
+      if (!dryRun && hasNews) await write(options, { template, adoption });
       return {
         outcome: problems.length === 0 ? 'imported' : 'inactive',
         reasons: problems,
@@ -102,6 +103,7 @@ const comparedFields = ['name', 'description', 'workflow', 'creditCost', 'templa
 
 /** `unfinished`: taken over earlier, and inactive only because it could not be run or sold then. */
 async function presentState(
+  database: WorkflowDatabase,
   store: TemplateStore,
   wanted: Template,
 ): Promise<'missing' | 'unfinished' | TemplateImport> {
@@ -114,7 +116,10 @@ async function presentState(
   if (isUntouchedBundled(present) && differences(present, wanted).length > 0) return 'missing';
   const reasons = differences(present, wanted);
   if (reasons.length > 0) return { outcome: 'conflict', reasons, product: 'none' };
-  if (wanted.isActive && !present.isActive) return 'unfinished';
+  if (wanted.isActive && !present.isActive) {
+    if (await isAsImported(database, present.code)) return 'unfinished';
+    return { outcome: 'conflict', reasons: ['it was deactivated here'], product: 'none' };
+  }
   return { outcome: 'present', reasons, product: 'none' };
 }
 
@@ -129,7 +134,11 @@ function differences(present: Template, wanted: Template): readonly string[] {
 /** A template that Kiln brought along and nobody has changed makes way for the one that is taken over. */
 function isUntouchedBundled(template: Template): boolean {
   const entry = bundled.find(({ code }) => code === template.code);
-  return entry !== undefined && comparedFields.every((field) => entry[field] === template[field]);
+  return (
+    entry !== undefined &&
+    template.isActive &&
+    comparedFields.every((field) => entry[field] === template[field])
+  );
 }
 
 /** Why the workflow or the model can't be run here; null when it can. */
@@ -183,27 +192,27 @@ async function adoptable(
   return { adoption: { account, productId, priceId }, reasons: [] };
 }
 
-/** Writes the template and the reference to its product; nothing is written at the provider. */
+/** Writes the template and the reference to its product, both or neither; nothing is written at the provider. */
 async function write(
   options: TemplateImporterOptions,
-  {
-    store,
-    template,
-    adoption,
-  }: { readonly store: TemplateStore; readonly template: Template; readonly adoption: Adoption | null },
+  { template, adoption }: { readonly template: Template; readonly adoption: Adoption | null },
 ): Promise<void> {
-  if (adoption !== null) {
+  const { isActive, createdAt, ...values } = template;
+  await options.database.transaction().execute(async (transaction) => {
+    const store = createTemplateStore(transaction);
+    if ((await store.byCodes([template.code], { withDeleted: false })).length === 0) {
+      await store.insert(values);
+    }
+    await store.update(template.code, { ...values, isActive, createdAt });
+    await noteImported(transaction, template.code);
+    if (adoption === null) return;
     const { account, ...ids } = adoption;
-    // Before the template: an interrupted import finds the template missing, and does both again.
-    await saveReference(options.database, {
+    await saveReference(transaction, {
       templateCode: template.code,
       ppAccount: account,
       ...ids,
       contentHash: hashOf(options, template),
       syncedAt: new Date(),
     });
-  }
-  const { isActive, createdAt, ...values } = template;
-  if ((await store.byCodes([template.code], { withDeleted: false })).length === 0) await store.insert(values);
-  await store.update(template.code, { ...values, isActive, createdAt });
+  });
 }

@@ -146,6 +146,32 @@ function templates([sold, other]: readonly OldProduct[]) {
 
 const executions: [string, string, Record<string, unknown>][] = [
   [
+    'run-10',
+    'sub-bob',
+    {
+      executionId: 'exec-10',
+      taskId: 'run-10',
+      templateCode: 'clip',
+      status: 'completed',
+      progress: 100,
+      createdAt: '2025-02-02T03:04:05.000Z',
+      completedAt: '2025-02-02T03:05:05.000Z',
+    },
+  ],
+  [
+    'run-11',
+    'sub-bob',
+    {
+      executionId: 'exec-11',
+      taskId: 'run-11',
+      templateCode: 'clip',
+      status: 'running',
+      progress: 10,
+      createdAt: '2025-02-03T03:04:05.000Z',
+      completedAt: null,
+    },
+  ],
+  [
     'run-7',
     'sub-ada',
     {
@@ -184,6 +210,17 @@ const payments = [
     ppSessionId: 'cs_old_7',
     executionId: 'exec-7',
     createdAt: '2025-01-02T03:04:00.000Z',
+  },
+  {
+    id: 'pay-8',
+    userId: 'sub-bob',
+    templateCode: 'clip',
+    status: 'pending',
+    amount: 300,
+    currency: 'usd',
+    ppSessionId: 'cs_old_8',
+    executionId: null,
+    createdAt: '2025-01-03T03:04:00.000Z',
   },
   {
     id: 'pay-9',

