@@ -30,7 +30,7 @@ export const audit = [
   '',
   'Written down, with caller, address, target and time: sign-ins and deleted accounts; every mutation of the rules `admin` and `operator` (templates,',
   'refunds, keys); what administrators read, follow, cancel or delete that is of others. The rows are only added to (a trigger refuses the',
-  'rest) and end after AUDIT_RETENTION_DAYS. `auditLog` shows them to administrators.',
+  'rest) and end after AUDIT_RETENTION_DAYS. `auditEntries` shows them to administrators.',
   '',
 ];
 

@@ -77,7 +77,8 @@ export const templateCatalog: readonly Route[] = [
     rule: 'admin',
     variables: () => ({}),
     dataSchema: catalogSchemas.status,
-    reply({ templates: found, unrunnableTemplates }) {
+    reply({ templatesConnection: { edges }, unrunnableTemplates }) {
+      const found = edges.map(({ node }) => node);
       const reasons = new Map(unrunnableTemplates.map(({ template, reason }) => [template.code, reason]));
       const issuesOf = (code: string) => [reasons.get(code) ?? []].flat();
       return done('success', {

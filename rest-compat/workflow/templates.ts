@@ -56,8 +56,8 @@ export const templates: Section = {
       summary: 'Lists the templates that can be executed.',
       variables: () => ({ activeOnly: true }),
       dataSchema: templateSchemas.active,
-      reply({ templates: found }) {
-        const all = found.map((template) => pick(itemSchemas.template, template));
+      reply({ templatesConnection: { edges } }) {
+        const all = edges.map(({ node: template }) => pick(itemSchemas.template, template));
         return done('success', { templates: all, total: all.length });
       },
     }),

@@ -93,6 +93,53 @@ describe('the video template fields', () => {
   });
 });
 
+describe('catalogs', () => {
+  const LISTS = `query ($first: Int!, $video: String, $code: String) {
+    videoTemplatesConnection(first: $first, after: $video) {
+      totalCount
+      edges { cursor node { taskType } }
+      pageInfo { hasNextPage endCursor }
+    }
+    templatesConnection(first: $first, after: $code) {
+      totalCount
+      edges { cursor node { code } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`;
+
+  it('are read in pages behind a cursor, each entry once', async () => {
+    const whole = await asking.ok(LISTS, { first: 1000 });
+    for (const name of ['videoTemplatesConnection', 'templatesConnection']) {
+      expect(whole[name].edges).toHaveLength(whole[name].totalCount);
+      expect(whole[name].pageInfo.hasNextPage).toBe(false);
+    }
+    const first = await asking.ok(LISTS, { first: 1 });
+    const next = await asking.ok(LISTS, {
+      first: 1,
+      video: first.videoTemplatesConnection.pageInfo.endCursor,
+      code: first.templatesConnection.pageInfo.endCursor,
+    });
+    for (const name of ['videoTemplatesConnection', 'templatesConnection']) {
+      expect(first[name].pageInfo.hasNextPage).toBe(true);
+      expect([...first[name].edges, ...next[name].edges]).toEqual(whole[name].edges.slice(0, 2));
+    }
+    const filtered = '{ videoTemplatesConnection(taskType: "tea", category: "全部") { totalCount } }';
+    expect((await asking.ok(filtered)).videoTemplatesConnection.totalCount).toBe(1);
+  });
+
+  it.each([
+    ['videoTemplatesConnection(after: "x")', 'after'],
+    ['videoTemplatesConnection(first: 0)', 'first'],
+    ['templatesConnection(after: "a b")', 'after'],
+    ['templatesConnection(first: 1001)', 'first'],
+  ])('refuse %s', async (field, name) => {
+    expect(await asking.refusal(`{ ${field} { totalCount } }`)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: name,
+    });
+  });
+});
+
 describe('what is read', () => {
   it('names the models, by generator and category', async () => {
     const { models } = await asking.ok(

@@ -219,10 +219,16 @@ describe('a template that costs something', () => {
 });
 
 describe('the audit log', () => {
-  const LOG =
-    'query ($what: String) { auditLog(what: $what, first: 1000) { id caller address what target } }';
-  const entries = async (what: string, headers = office) =>
-    (await graphql(kiln.url, LOG, { what }, headers)).data?.auditLog;
+  const LOG = `query ($what: String, $first: Int! = 1000, $after: String) {
+    auditEntries(what: $what, first: $first, after: $after) {
+      edges { node { id caller address what target } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`;
+  const page = async (variables: object, headers = office) =>
+    (await graphql(kiln.url, LOG, { ...variables }, headers)).data?.auditEntries;
+  const entries = async (what: string) =>
+    (await page({ what })).edges.map(({ node }: { readonly node: object }) => node);
 
   it('says who signed in, changed templates, made keys, and looked at or ended what is of others', async () => {
     const ada = await signedIn(kiln.url);
@@ -249,6 +255,10 @@ describe('the audit log', () => {
     expect(await entries('createServiceKey')).toContainEqual(
       expect.objectContaining({ ...by, target: made.data.createServiceKey.key.id }),
     );
+    const newest = await page({ first: 1 });
+    expect(newest.pageInfo.hasNextPage).toBe(true);
+    const older = await page({ first: 1, after: newest.pageInfo.endCursor });
+    expect(Number(older.edges[0].node.id)).toBeLessThan(Number(newest.edges[0].node.id));
     expect(await graphql(kiln.url, LOG, {}, bearerOf(ada))).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });

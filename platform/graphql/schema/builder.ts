@@ -32,10 +32,6 @@ interface Page {
   readonly after: string | null;
 }
 
-interface Identified {
-  readonly id: string;
-}
-
 /** How a connection reads its pages. */
 interface ConnectionOptions<Item, ItemsPage> {
   /** Name of the item type: `Task` makes `TaskConnection` and `TaskEdge`. */
@@ -43,6 +39,10 @@ interface ConnectionOptions<Item, ItemsPage> {
   /** What descriptions call the items; the name with an s when absent. */
   readonly plural?: string;
   readonly itemsOf: (page: ItemsPage) => readonly Item[];
+  /** Cursor of an item; its id when absent. */
+  readonly cursorOf?: (item: Item) => string;
+  /** How descriptions say the order; newest first when absent. */
+  readonly order?: string;
   /** Counts the items of all pages; without it the connection has no `totalCount`. */
   readonly countOf?: (page: ItemsPage) => Promise<number>;
 }
@@ -50,8 +50,8 @@ interface ConnectionOptions<Item, ItemsPage> {
 /** The builder of one subgraph, and its connections. */
 export interface SubgraphBuilder<Types> {
   readonly builder: PothosSchemaTypes.SchemaBuilder<Extended<Types>>;
-  /** Defines the connection of a type and its edge. Cursors are the ids of the items. */
-  readonly connection: <Item extends Identified, ItemsPage extends Page>(
+  /** Defines the connection of a type and its edge. */
+  readonly connection: <Item, ItemsPage extends Page>(
     node: ObjectRef<Extended<Types>, Item>,
     options: ConnectionOptions<Item, ItemsPage>,
   ) => ObjectRef<Extended<Types>, ItemsPage>;
@@ -82,8 +82,8 @@ export function createSubgraphBuilder<Context extends RuleContext, OwnScalars = 
   return { builder, connection } as unknown as SubgraphBuilder<TypesOf<Context, OwnScalars>>;
 }
 
-function createConnections(builder: SubgraphBuilder<Base>['builder']) {
-  const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
+function definePageInfo(builder: SubgraphBuilder<Base>['builder']) {
+  return builder.objectRef<PageInfoShape>('PageInfo').implement({
     description: 'Where a page of a list stands.',
     shareable: true,
     fields: (t) => ({
@@ -101,20 +101,34 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
       }),
     }),
   });
+}
+
+function createConnections(builder: SubgraphBuilder<Base>['builder']) {
+  const PageInfo = definePageInfo(builder);
   return (
-    node: ObjectRef<Extended<Base>, Identified>,
-    { name, plural = `${name.toLowerCase()}s`, itemsOf, countOf }: ConnectionOptions<Identified, Page>,
+    node: ObjectRef<Extended<Base>, unknown>,
+    {
+      name,
+      plural = `${name.toLowerCase()}s`,
+      order = 'newest first',
+      itemsOf,
+      cursorOf = idOf,
+      countOf,
+    }: ConnectionOptions<unknown, Page>,
   ) => {
-    const noun = plural.replace(/s$/, '');
-    const Edge = builder.objectRef<Identified>(`${name}Edge`).implement({
+    const noun = plural.replace(/ies$/, 'y').replace(/s$/, '');
+    const Edge = builder.objectRef<unknown>(`${name}Edge`).implement({
       description: `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun} within a list.`,
       fields: (t) => ({
-        cursor: t.exposeString('id', { description: `Send it as \`after\` to go on behind this ${noun}.` }),
+        cursor: t.string({
+          description: `Send it as \`after\` to go on behind this ${noun}.`,
+          resolve: (item) => cursorOf(item),
+        }),
         node: t.field({ type: node, description: `The ${noun}.`, resolve: (item) => item }),
       }),
     });
     return builder.objectRef<Page>(`${name}Connection`).implement({
-      description: `A page of ${plural}, newest first.`,
+      description: `A page of ${plural}, ${order}.`,
       fields: (t) => ({
         edges: t.field({
           type: [Edge],
@@ -127,9 +141,14 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
         pageInfo: t.field({
           type: PageInfo,
           description: 'Where this page stands.',
-          resolve: (page) => pageInfoOf(itemsOf(page), page),
+          resolve: (page) => pageInfoOf(itemsOf(page).map(cursorOf), page),
         }),
       }),
     });
   };
+}
+
+/** The id of an item, which is its cursor unless the connection says otherwise. */
+function idOf(item: unknown): string {
+  return (item as { readonly id: string }).id;
 }

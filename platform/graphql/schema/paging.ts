@@ -11,16 +11,16 @@ export interface PageInfoShape {
   readonly endCursor: string | null;
 }
 
-/** The page info of a list whose cursors are the ids of its items. `after` is the cursor it was requested with. */
+/** The page info of a page with these cursors. `after` is the cursor it was requested with. */
 export function pageInfoOf(
-  items: readonly { readonly id: string }[],
+  cursors: readonly string[],
   { hasNextPage, after }: { readonly hasNextPage: boolean; readonly after: string | null },
 ): PageInfoShape {
   return {
     hasNextPage,
     hasPreviousPage: after !== null,
-    startCursor: items[0]?.id ?? null,
-    endCursor: items.at(-1)?.id ?? null,
+    startCursor: cursors[0] ?? null,
+    endCursor: cursors.at(-1) ?? null,
   };
 }
 
@@ -30,9 +30,12 @@ export function boundedFirst(first: number, most: number): number {
   throw badInput('first', `first must be from 1 to ${most}`);
 }
 
-/** Checks an `after` argument: cursors are ids; BAD_USER_INPUT for anything else. */
-export function checkedCursor(after: string | null | undefined): string | null {
-  if (after === null || after === undefined || isUuid(after)) return after ?? null;
+/** Checks an `after` argument: cursors are UUIDs, unless the list says otherwise; BAD_USER_INPUT for anything else. */
+export function checkedCursor(
+  after: string | null | undefined,
+  isCursor: (text: string) => boolean = isUuid,
+): string | null {
+  if (after === null || after === undefined || isCursor(after)) return after ?? null;
   throw badInput('after', 'after must be a cursor of this list');
 }
 

@@ -29,8 +29,12 @@ export type TemplateFields = DataOf<typeof templateFields>;
 export const Templates = graphql(
   `
     query Templates($activeOnly: Boolean!) {
-      templates(activeOnly: $activeOnly) {
-        ...TemplateFields
+      templatesConnection(activeOnly: $activeOnly, first: 1000) {
+        edges {
+          node {
+            ...TemplateFields
+          }
+        }
       }
     }
   `,
@@ -41,8 +45,12 @@ export const Templates = graphql(
 export const TemplateStates = graphql(
   `
     query TemplateStates {
-      templates(activeOnly: false) {
-        ...TemplateFields
+      templatesConnection(activeOnly: false, first: 1000) {
+        edges {
+          node {
+            ...TemplateFields
+          }
+        }
       }
       unrunnableTemplates {
         reason

@@ -39,6 +39,7 @@ describe('the media schema', () => {
       'tasks',
       'usage',
       'videoTemplates',
+      'videoTemplatesConnection',
       'voices',
       'webhookDeliveries',
     ]);

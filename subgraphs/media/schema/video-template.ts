@@ -1,11 +1,13 @@
 import { badInput } from '../../../platform/errors.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type {
   VideoTemplate as VideoTemplateShape,
   VideoTemplateChange,
+  VideoTemplateList,
   VideoTemplatePage as VideoTemplatePageShape,
 } from '../video-templates/video-template.ts';
-import { builder } from './builder.ts';
+import { builder, connection } from './builder.ts';
 
 /** One entry of the catalog. */
 const VideoTemplate = builder.objectRef<VideoTemplateShape>('VideoTemplate').implement({
@@ -55,6 +57,15 @@ const VideoTemplatePage = builder.objectRef<VideoTemplatePageShape>('VideoTempla
   }),
 });
 
+const VideoTemplateConnection = connection(VideoTemplate, {
+  name: 'VideoTemplate',
+  plural: 'video templates',
+  order: 'ordered by id',
+  itemsOf: ({ items }: VideoTemplateList & { readonly after: string | null }) => items,
+  cursorOf: ({ id }) => String(id),
+  countOf: ({ count }) => count(),
+});
+
 const VideoTemplateInput = builder.inputType('VideoTemplateInput', {
   description: 'What to store of a video template. On update: absent leaves as it is, null clears.',
   fields: (t) => ({
@@ -71,7 +82,8 @@ const VideoTemplateInput = builder.inputType('VideoTemplateInput', {
 builder.queryField('videoTemplates', (t) =>
   t.field({
     type: VideoTemplatePage,
-    description: 'The catalog of living video templates.',
+    description: 'The catalog of living video templates, by numbered pages.',
+    deprecationReason: 'Use videoTemplatesConnection.',
     rule: 'public',
     args: {
       taskType: t.arg.string({ description: 'Only the template of this task type.' }),
@@ -83,6 +95,27 @@ builder.queryField('videoTemplates', (t) =>
     },
     resolve: (_, { taskType = null, category = null, page, pageSize }, { services }) =>
       services.videoTemplates.page({ taskType, category, page, pageSize }),
+  }),
+);
+
+builder.queryField('videoTemplatesConnection', (t) =>
+  t.field({
+    type: VideoTemplateConnection,
+    description: 'The catalog of living video templates.',
+    rule: 'public',
+    args: {
+      taskType: t.arg.string({ description: 'Only the template of this task type.' }),
+      category: t.arg.string({
+        description: 'Only those whose `category` property is this; 全部 means all.',
+      }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: 'Cursor of the last template already seen.' }),
+    },
+    resolve: async (_, { taskType = null, category = null, ...asked }, { services }) => {
+      const after = checkedCursor(asked.after, isTemplateId);
+      const page = { first: boundedFirst(asked.first, 1000), after: Number(after ?? 0) };
+      return { after, ...(await services.videoTemplates.list({ taskType, category, ...page })) };
+    },
   }),
 );
 
@@ -130,6 +163,11 @@ builder.mutationField('deleteVideoTemplate', (t) =>
     resolve: (_, { id }, { services }) => services.videoTemplates.remove(id),
   }),
 );
+
+/** Ids are PostgreSQL integers. */
+function isTemplateId(text: string): boolean {
+  return /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31;
+}
 
 function changeOf(
   input: Omit<VideoTemplateChange, 'fields'> & { fields?: Json | null | undefined },

@@ -1,5 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
-import type { VideoTemplateQuery } from './video-template.ts';
+import type { VideoTemplateFilter, VideoTemplateQuery } from './video-template.ts';
 
 /** The catalog's pure rules: what a member may hold. */
 
@@ -43,10 +43,15 @@ export function checkedFields<Fields extends object>(fields: Fields): Fields {
   return fields;
 }
 
-/** A page query within its bounds; 全部 means every category. */
+/** A page query within its bounds. */
 export function checkedQuery(query: VideoTemplateQuery): VideoTemplateQuery {
-  const { page, pageSize, category } = query;
+  const { page, pageSize } = query;
   if (page < 1) throw badInput('page', 'page must be at least 1');
   if (pageSize < 1 || pageSize > 1000) throw badInput('pageSize', 'pageSize must be from 1 to 1000');
-  return { ...query, category: category === '全部' ? null : category };
+  return checkedFilter(query);
+}
+
+/** A filter whose category is one; 全部 means every category. */
+export function checkedFilter<Filter extends VideoTemplateFilter>(filter: Filter): Filter {
+  return { ...filter, category: filter.category === '全部' ? null : filter.category };
 }

@@ -2,7 +2,14 @@ import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import bundled from './bundled-video-templates.json' with { type: 'json' };
-import { checkedFields, checkedPresetPrompts, checkedQuery, checkedTaskType, checkedText } from './rules.ts';
+import {
+  checkedFields,
+  checkedFilter,
+  checkedPresetPrompts,
+  checkedQuery,
+  checkedTaskType,
+  checkedText,
+} from './rules.ts';
 import { createVideoTemplateStore, type NewVideoTemplate, type VideoTemplateStore } from './store.ts';
 import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from './video-template.ts';
 
@@ -13,6 +20,12 @@ import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from '.
 export function createVideoTemplateService(database: MediaDatabase): VideoTemplateService {
   const store = createVideoTemplateStore(database);
   return {
+    async list(query) {
+      const checked = checkedFilter(query);
+      const found = await store.after({ ...checked, first: query.first + 1 });
+      const items = found.slice(0, query.first);
+      return { items, hasNextPage: found.length > items.length, count: () => store.count(checked) };
+    },
     page: async (query) => {
       const checked = checkedQuery(query);
       return { ...(await store.page(checked)), page: checked.page, pageSize: checked.pageSize };

@@ -1,13 +1,20 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase } from '../database/database.ts';
-import type { VideoTemplate, VideoTemplateQuery } from './video-template.ts';
+import type {
+  VideoTemplate,
+  VideoTemplateFilter,
+  VideoTemplateQuery,
+  VideoTemplatesAfter,
+} from './video-template.ts';
 
 /** A whole new row, as the service has checked it. */
 export type NewVideoTemplate = Omit<VideoTemplate, 'id' | 'deletedAt'>;
 
 /** The SQL of the catalog; no rules here. */
 export interface VideoTemplateStore {
+  after(query: VideoTemplatesAfter): Promise<VideoTemplate[]>;
+  count(filter: VideoTemplateFilter): Promise<number>;
   page(query: VideoTemplateQuery): Promise<{ items: VideoTemplate[]; total: number }>;
   byIds(ids: readonly number[]): Promise<VideoTemplate[]>;
   living(taskType: string): Promise<VideoTemplate | null>;
@@ -24,6 +31,9 @@ export interface VideoTemplateStore {
 /** A store over the media schema's catalog table. */
 export function createVideoTemplateStore(database: MediaDatabase): VideoTemplateStore {
   return {
+    after: ({ first, after, ...filter }) =>
+      matching(database, filter).selectAll().where('id', '>', after).orderBy('id').limit(first).execute(),
+    count: (filter) => count(database, filter),
     page: (query) => readPage(database, query),
     byIds: async (ids) => {
       if (ids.length === 0) return [];
@@ -62,19 +72,27 @@ function living(database: MediaDatabase, { deletedToo = false } = {}) {
   return deletedToo ? all : all.where('deletedAt', 'is', null);
 }
 
-async function readPage(database: MediaDatabase, query: VideoTemplateQuery) {
-  const { taskType, category, page, pageSize } = query;
-  let matching = database.selectFrom('media.videoTemplates').where('deletedAt', 'is', null);
-  if (taskType !== null) matching = matching.where('taskType', '=', taskType);
-  if (category !== null) matching = matching.where(sql`fields ->> 'category'`, '=', category);
-  const counted = await matching.select(sql<string>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  const rows = await matching
+function matching(database: MediaDatabase, { taskType, category }: VideoTemplateFilter) {
+  let found = database.selectFrom('media.videoTemplates').where('deletedAt', 'is', null);
+  if (taskType !== null) found = found.where('taskType', '=', taskType);
+  if (category !== null) found = found.where(sql`fields ->> 'category'`, '=', category);
+  return found;
+}
+
+async function count(database: MediaDatabase, filter: VideoTemplateFilter): Promise<number> {
+  const counted = matching(database, filter).select(sql<string>`count(*)`.as('total'));
+  return Number((await counted.executeTakeFirstOrThrow()).total);
+}
+
+async function readPage(database: MediaDatabase, { page, pageSize, ...filter }: VideoTemplateQuery) {
+  const total = await count(database, filter);
+  const rows = await matching(database, filter)
     .selectAll()
     .orderBy('id')
     .limit(pageSize)
     .offset((page - 1) * pageSize)
     .execute();
-  return { items: rows, total: Number(counted.total) };
+  return { items: rows, total };
 }
 
 async function update(

@@ -27,11 +27,30 @@ export interface VideoTemplateChange {
   readonly fields?: JsonObject | null | undefined;
 }
 
-/** Filter and page of a list of templates. */
-export interface VideoTemplateQuery {
+/** Which templates are listed. */
+export interface VideoTemplateFilter {
   readonly taskType: string | null;
   /** The additional property `category`; null or 全部 means all. */
   readonly category: string | null;
+}
+
+/** Those that come after one. */
+export interface VideoTemplatesAfter extends VideoTemplateFilter {
+  readonly first: number;
+  /** Id of the last one already seen; 0 for the first page. */
+  readonly after: number;
+}
+
+/** Templates of a list, in the order of their ids. */
+export interface VideoTemplateList {
+  readonly items: readonly VideoTemplate[];
+  readonly hasNextPage: boolean;
+  /** How many there are on all pages. */
+  readonly count: () => Promise<number>;
+}
+
+/** A numbered page of a list of templates. */
+export interface VideoTemplateQuery extends VideoTemplateFilter {
   /** From 1; a page past the end is empty. */
   readonly page: number;
   /** 1 to 1,000. */
@@ -49,6 +68,8 @@ export interface VideoTemplatePage {
 /** The catalog and its rules. Implemented by createVideoTemplateService (service.ts). */
 export interface VideoTemplateService {
   /** Living templates in the order of their ids. */
+  list(query: VideoTemplatesAfter): Promise<VideoTemplateList>;
+  /** The same by numbered pages. */
   page(query: VideoTemplateQuery): Promise<VideoTemplatePage>;
   /** In the order of the ids, deleted ones included; null where there is none. */
   byIds(ids: readonly string[]): Promise<readonly (VideoTemplate | null)[]>;

@@ -76,15 +76,24 @@ export interface ImportedTemplate {
   readonly error: string | null;
 }
 
+/** Which templates are listed. */
+export interface TemplateListOptions {
+  readonly activeOnly: boolean;
+  readonly limit?: number;
+  /** Only those behind this code. */
+  readonly after?: string | null;
+}
+
 /** Templates and their rules. Implemented by createTemplateService (service.ts). */
 export interface TemplateService {
-  /** Ordered by code; at most 1,000. */
-  list(options: { readonly activeOnly: boolean }): Promise<readonly Template[]>;
+  /** Ordered by code; at most 1,000, of those after a code when it is given. */
+  list(options: TemplateListOptions): Promise<readonly Template[]>;
   /** In the order of the codes, inactive ones included; null where there is none. */
   byCodes(codes: readonly string[]): Promise<readonly (Template | null)[]>;
   /** The same with deleted ones: for payments and executions that name them. */
   namedBy(codes: readonly string[]): Promise<readonly (Template | null)[]>;
-  count(): Promise<number>;
+  /** All of them, or those that can be executed. */
+  count(options?: { readonly activeOnly: boolean }): Promise<number>;
   /**
    * CONFLICT for a code that is taken, BAD_USER_INPUT with every problem, also for a workflow or model that is not
    * known here. UNAVAILABLE while media can't be asked.

@@ -1,7 +1,7 @@
 import type { AuditEntry as AuditEntryShape } from '../../../platform/audit/audit-log.ts';
 import { badInput } from '../../../platform/errors.ts';
-import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
-import { builder } from './builder.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import { builder, connection } from './builder.ts';
 
 const AuditEntry = builder.objectRef<AuditEntryShape>('AuditEntry').implement({
   description:
@@ -24,9 +24,24 @@ const AuditEntry = builder.objectRef<AuditEntryShape>('AuditEntry').implement({
   }),
 });
 
+interface AuditPage {
+  readonly items: readonly AuditEntryShape[];
+  readonly hasNextPage: boolean;
+  readonly after: string | null;
+}
+
+const AuditEntryConnection = connection(AuditEntry, {
+  name: 'AuditEntry',
+  plural: 'audit entries',
+  itemsOf: ({ items }: AuditPage) => items,
+});
+
+const isEntryId = (text: string): boolean => /^\d{1,18}$/.test(text);
+
 builder.queryField('auditLog', (t) =>
   t.field({
     type: [AuditEntry],
+    deprecationReason: 'Use auditEntries.',
     description:
       "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator; newest first.",
     rule: 'operator',
@@ -37,10 +52,30 @@ builder.queryField('auditLog', (t) =>
       what: t.arg.string({ description: 'Only this, as `refundPayment` or `read task`.' }),
     },
     resolve: async (_, { first, before = null, caller = null, what = null }, { audit }) => {
-      if (before !== null && !/^\d{1,18}$/.test(before)) {
+      if (before !== null && !isEntryId(before)) {
         throw badInput('before', 'before must be the id of an entry');
       }
       return [...((await audit?.list({ first: boundedFirst(first, 1000), before, caller, what })) ?? [])];
+    },
+  }),
+);
+
+builder.queryField('auditEntries', (t) =>
+  t.field({
+    type: AuditEntryConnection,
+    description:
+      "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator; newest first.",
+    rule: 'operator',
+    args: {
+      caller: t.arg.id({ description: 'Only what this caller did.' }),
+      what: t.arg.string({ description: 'Only this, as `refundPayment` or `read task`.' }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: 'Cursor of the last entry already seen.' }),
+    },
+    async resolve(_, { caller = null, what = null, ...asked }, { audit }) {
+      const [first, after] = [boundedFirst(asked.first, 1000), checkedCursor(asked.after, isEntryId)];
+      const found = (await audit?.list({ first: first + 1, before: after, caller, what })) ?? [];
+      return { items: found.slice(0, first), hasNextPage: found.length > first, after };
     },
   }),
 );

@@ -23,6 +23,7 @@ describe('the workflow schema', () => {
         .filter((name) => !name.startsWith('_'))
         .sort();
     expect(rootFields(workflowSchema.getQueryType())).toEqual([
+      'auditEntries',
       'auditLog',
       'caller',
       'callerOf',
@@ -38,6 +39,7 @@ describe('the workflow schema', () => {
       'signingKeys',
       'template',
       'templates',
+      'templatesConnection',
       'unrunnableTemplates',
       'viewer',
       'workflowHealth',

@@ -1,6 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
 import type { Template as TemplateShape, templateTypes } from '../domain/template.ts';
-import { builder } from './builder.ts';
+import { builder, connection } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 
 /** What a template makes. */
@@ -51,10 +52,26 @@ builder.asEntity(Template, {
   resolveReference: ({ code }, { loaders }) => loaders.templates.load(code),
 });
 
+interface TemplatePage {
+  readonly items: readonly TemplateShape[];
+  readonly hasNextPage: boolean;
+  readonly after: string | null;
+  readonly count: () => Promise<number>;
+}
+
+const TemplateConnection = connection(Template, {
+  name: 'Template',
+  order: 'ordered by code',
+  itemsOf: ({ items }: TemplatePage) => items,
+  cursorOf: ({ code }) => code,
+  countOf: ({ count }) => count(),
+});
+
 builder.queryField('templates', (t) =>
   t.field({
     type: [Template],
-    description: 'Every template, ordered by code.',
+    description: 'Templates, ordered by code, at most 1000.',
+    deprecationReason: 'Use templatesConnection.',
     rule: 'public',
     args: {
       activeOnly: t.arg.boolean({
@@ -64,6 +81,33 @@ builder.queryField('templates', (t) =>
       }),
     },
     resolve: async (_, { activeOnly }, { services }) => [...(await services.templates.list({ activeOnly }))],
+  }),
+);
+
+/** Codes are 1 to 64 of these. */
+const isCode = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
+
+builder.queryField('templatesConnection', (t) =>
+  t.field({
+    type: TemplateConnection,
+    description: 'Templates, ordered by code.',
+    rule: 'public',
+    args: {
+      activeOnly: t.arg.boolean({
+        required: true,
+        defaultValue: true,
+        description: 'Leave out those that can not be executed now.',
+      }),
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: 'Cursor of the last template already seen.' }),
+    },
+    async resolve(_, { activeOnly, ...asked }, { services: { templates } }) {
+      const [first, after] = [boundedFirst(asked.first, 1000), checkedCursor(asked.after, isCode)];
+      const found = await templates.list({ activeOnly, limit: first + 1, after });
+      const items = found.slice(0, first);
+      const hasNextPage = found.length > first;
+      return { items, hasNextPage, after, count: () => templates.count({ activeOnly }) };
+    },
   }),
 );
 

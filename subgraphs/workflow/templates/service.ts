@@ -36,10 +36,10 @@ export function createTemplateService(
     return codes.map((code) => byCode.get(code) ?? null);
   };
   return {
-    list: ({ activeOnly }) => store.list({ activeOnly, limit: listLimit }),
+    list: ({ limit = listLimit, ...options }) => store.list({ ...options, limit }),
     byCodes: async (codes) => inOrder(codes, await store.byCodes(codes, { withDeleted: false })),
     namedBy: async (codes) => inOrder(codes, await store.byCodes(codes, { withDeleted: true })),
-    count: () => store.count(),
+    count: (options = { activeOnly: false }) => store.count(options),
     async create(request) {
       const template = newTemplate(request, workflowNames);
       checkPrice(template);

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase } from '../database/database.ts';
-import type { Template } from '../domain/template.ts';
+import type { Template, TemplateListOptions } from '../domain/template.ts';
 
 /** A template to be inserted. */
 export type NewTemplate = Omit<Template, 'isActive' | 'createdAt'>;
 
 /** The SQL of templates; no rules here. */
 export interface TemplateStore {
-  list(options: { readonly activeOnly: boolean; readonly limit: number }): Promise<Template[]>;
+  list(options: TemplateListOptions & { readonly limit: number }): Promise<Template[]>;
   byCodes(codes: readonly string[], options: { readonly withDeleted: boolean }): Promise<Template[]>;
-  count(): Promise<number>;
+  count(options: { readonly activeOnly: boolean }): Promise<number>;
   /** Inserts a template, or revives a deleted one. A unique violation when the code is taken. */
   insert(template: NewTemplate): Promise<Template>;
   /** Null when there is none. */
@@ -25,19 +25,20 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
   const all = () => database.selectFrom('workflow.templates').selectAll().orderBy('code');
   const living = () => all().where('deletedAt', 'is', null);
   return {
-    list({ activeOnly, limit }) {
+    list({ activeOnly, limit, after = null }) {
       const query = activeOnly ? living().where('isActive', '=', true) : living();
-      return query.limit(limit).execute();
+      return (after === null ? query : query.where('code', '>', after)).limit(limit).execute();
     },
     async byCodes(codes, { withDeleted }) {
       if (codes.length === 0) return [];
       return (withDeleted ? all() : living()).where('code', 'in', codes).execute();
     },
-    async count() {
+    async count({ activeOnly }) {
       const row = await database
         .selectFrom('workflow.templates')
         .select(sql<number>`count(*)`.as('total'))
         .where('deletedAt', 'is', null)
+        .$if(activeOnly, (query) => query.where('isActive', '=', true))
         .executeTakeFirstOrThrow();
       return row.total;
     },

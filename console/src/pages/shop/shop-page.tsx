@@ -14,7 +14,7 @@ export function ShopPage() {
   const navigate = useNavigate({ from: '/shop' });
   const isSignedIn = useIsSignedIn();
   const { data, error } = useQuery(ShopDocument);
-  const templates = data?.templates ?? [];
+  const templates = data?.templatesConnection?.edges.map(({ node }) => node) ?? [];
   const template = templates.find(({ code }) => code === chosen);
   return (
     <>

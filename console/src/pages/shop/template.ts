@@ -1,4 +1,4 @@
 import type { ShopQuery } from '../../api/operations.ts';
 
 /** A template of the catalog. */
-export type Template = ShopQuery['templates'][number];
+export type Template = NonNullable<ShopQuery['templatesConnection']>['edges'][number]['node'];
