@@ -67,6 +67,6 @@ export async function serve(
   } catch (error) {
     if (!(error instanceof BodyTooLarge)) throw error;
     response.setHeader('connection', 'close');
-    await sendAnswer(response, wire.refuse(413, error.message));
+    await sendAnswer(response, wire.refuse(413, error.message, undefined, rest));
   }
 }

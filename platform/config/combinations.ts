@@ -92,6 +92,12 @@ function checkProviders(values: Values, report: Report): void {
       report(needed, `is needed with ${present}: ${what}`);
     }
   }
+  if (values.HEDRA_BASE_URL === null && values.HEDRA_API_KEY?.includes(':') === false) {
+    report(
+      'HEDRA_API_KEY',
+      'must be KEY_ID:SECRET; the key of an account of the older API needs HEDRA_BASE_URL=https://api.hedra.com/web-app',
+    );
+  }
   const hasPair = values.KLING_ACCESS_KEY !== null || values.KLING_SECRET_KEY !== null;
   if (values.KLING_API_KEY !== null && hasPair) {
     report('KLING_API_KEY', 'is instead of KLING_ACCESS_KEY and KLING_SECRET_KEY: unset one or the other');

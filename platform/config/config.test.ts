@@ -251,6 +251,25 @@ describe('providers', () => {
     expect(problemsOf(both)).toEqual({ KLING_API_KEY: expect.stringContaining('unset one') });
   });
 
+  test('of Hedra speak its API v3 unless the address says the older one, whose keys have no colon', () => {
+    const hedraOf = (settings: Record<string, string>) =>
+      readConfig({ REST_AUTH: 'open', ...settings }).providers.hedra;
+    const older = 'https://api.hedra.com/web-app';
+    expect(hedraOf({ HEDRA_API_KEY: 'id:secret' })).toEqual({
+      apiKey: 'id:secret',
+      baseUrl: 'https://api.hedra.com/v3',
+      isOlderApi: false,
+    });
+    expect(hedraOf({ HEDRA_API_KEY: 'k', HEDRA_BASE_URL: older })).toEqual({
+      apiKey: 'k',
+      baseUrl: older,
+      isOlderApi: true,
+    });
+    expect(problemsOf({ REST_AUTH: 'open', HEDRA_API_KEY: 'k' })).toEqual({
+      HEDRA_API_KEY: expect.stringContaining(`HEDRA_BASE_URL=${older}`),
+    });
+  });
+
   test('of a bindings file come with its text and only the variables that it refers to', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
     const file = path.join(directory, 'generators.json');

@@ -20,10 +20,10 @@ export function providersOf(values: Values) {
       groupId: values.MINIMAX_GROUP_ID,
       baseUrl: values.MINIMAX_BASE_URL ?? 'https://api.minimax.io',
     })),
-    hedra: configured(values.HEDRA_API_KEY, (apiKey) => ({
-      apiKey,
-      baseUrl: values.HEDRA_BASE_URL ?? 'https://api.hedra.com/web-app',
-    })),
+    hedra: configured(values.HEDRA_API_KEY, (apiKey) => {
+      const baseUrl = values.HEDRA_BASE_URL ?? 'https://api.hedra.com/v3';
+      return { apiKey, baseUrl, isOlderApi: baseUrl.endsWith('/web-app') };
+    }),
     higgsfield: configured(values.HIGGSFIELD_KEY, (key) => ({
       /** `KEY_ID:KEY_SECRET`. */
       key,

@@ -29,7 +29,7 @@ export function sandboxAddresses(url: string): SandboxAddresses {
     minimax: `${base}/minimax`,
     kling: `${base}/kling`,
     gemini: `${base}/gemini/v1beta`,
-    hedra: `${base}/hedra/web-app`,
+    hedra: `${base}/hedra/v3`,
     higgsfield: `${base}/higgsfield`,
     volcengine: `${base}/volcengine`,
     volcengineVod: `${base}/volcengine-vod`,

@@ -46,17 +46,20 @@ export async function serveWire(
   if ('answer' in authorized) return sendAnswer(response, authorized.answer);
   const match = matchRoute(wire.routes, requested.method, authorized.path);
   if (match === null)
-    return sendAnswer(response, wire.refuse(404, `no route ${requested.method} ${requested.path}`));
+    return sendAnswer(
+      response,
+      wire.refuse(404, `no route ${requested.method} ${requested.path}`, undefined, requested.path),
+    );
   const fault = faults.take(wire.name, match.route.operation);
   if (fault?.fault === 'node-down') return cutOff(wire, response);
-  const refusal = await faultBeforeHandling(wire, fault, hangUp.signal);
+  const refusal = await faultBeforeHandling(wire, fault, requested);
   if (refusal !== null) return sendAnswer(response, refusal);
   const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
   const answer = await match.route.handle(
     { ...requested, path: authorized.path, params: { ...authorized.params, ...match.params } },
     played,
   );
-  if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire));
+  if (fault?.fault === 'server-error') return sendAnswer(response, serverError(wire, requested.path));
   if (fault !== null && FAULTS[fault.fault] === 'answer') return sendWithFault(response, answer, fault.fault);
   return sendAnswer(response, answer);
 }
@@ -70,18 +73,18 @@ function cutOff(wire: Wire, response: ServerResponse): void {
 async function faultBeforeHandling(
   wire: Wire,
   fault: Fault | null,
-  signal: AbortSignal,
+  { path, signal }: Pick<WireRequest, 'path' | 'signal'>,
 ): Promise<Answer | null> {
   if (fault?.fault === 'rate-limited') {
-    const refusal = wire.refuse(429, 'too many requests', fault.retryAfter);
+    const refusal = wire.refuse(429, 'too many requests', fault.retryAfter, path);
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };
   }
-  if (fault?.fault === 'server-error' && !fault.accepted) return serverError(wire);
+  if (fault?.fault === 'server-error' && !fault.accepted) return serverError(wire, path);
   // A client that disconnects has still sent the request: it is handled, as a real server would.
   if (fault?.fault === 'slow') await delay(fault.delayMs, undefined, { signal }).catch(() => undefined);
   return null;
 }
 
-function serverError(wire: Wire): Answer {
-  return wire.refuse(500, 'internal server error');
+function serverError(wire: Wire, path: string): Answer {
+  return wire.refuse(500, 'internal server error', undefined, path);
 }

@@ -23,8 +23,16 @@ export interface Wire {
   readonly cutOff?: () => void;
   /** Headers of every answer, such as the id of the request. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** An HTTP error in the upstream's format; with 429 also the seconds to wait, for wires that have them in the body. */
-  readonly refuse: (status: 404 | 413 | 429 | 500, message: string, retryAfter?: number) => Answer;
+  /**
+   * An HTTP error in the upstream's format; with 429 also the seconds to wait, for wires that have them in the body, and
+   * the path, for wires with several APIs.
+   */
+  readonly refuse: (
+    status: 404 | 413 | 429 | 500,
+    message: string,
+    retryAfter?: number,
+    path?: string,
+  ) => Answer;
 }
 
 /** A WebSocket upgrade request of node:http. */

@@ -213,8 +213,12 @@ export const settings = {
   MINIMAX_API_KEY: real(text, 'key of the MiniMax API'),
   MINIMAX_GROUP_ID: optional(text, 'its group, for keys that need one'),
   MINIMAX_BASE_URL: optional(httpAddress, 'base URL of the MiniMax API', 'https://api.minimax.io'),
-  HEDRA_API_KEY: real(text, 'key of the Hedra API'),
-  HEDRA_BASE_URL: optional(httpAddress, 'base URL of the Hedra API', 'https://api.hedra.com/web-app'),
+  HEDRA_API_KEY: real(text, 'key of the Hedra API, KEY_ID:SECRET'),
+  HEDRA_BASE_URL: optional(
+    httpAddress,
+    'base URL of the Hedra API; for an account of its older API https://api.hedra.com/web-app, with that key',
+    'https://api.hedra.com/v3',
+  ),
   HIGGSFIELD_KEY: real(text, 'credentials of the Higgsfield API, KEY_ID:KEY_SECRET'),
   HIGGSFIELD_BASE_URL: optional(httpAddress, 'base URL of the Higgsfield API', 'https://api.higgsfield.ai'),
   VOLCENGINE_ACCESS_KEY: real(

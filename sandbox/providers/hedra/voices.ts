@@ -14,3 +14,8 @@ function wireIdOf(id: string): string {
   const hash = createHash('sha256').update(`hedra-voice:${id}`).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
+
+/** Its id at v3. */
+export function voiceName({ wireId }: { readonly wireId: string }): string {
+  return `voice_${wireId}`;
+}

@@ -101,6 +101,20 @@ describe('the bundled generators', () => {
     ]);
   });
 
+  it('of Hedra take the key, and have the models, of the API that is configured', () => {
+    const provider: Provider = { name: 'hedra', jobs: { LIP_SYNC: job } };
+    const made = (isOlderApi: boolean) => {
+      const vendor = { apiKey: 's3cret', baseUrl: 'https://hedra.example', isOlderApi };
+      const options = { sandboxUrls, settings: { ...none, hedra: vendor }, providers: { hedra: provider } };
+      return createGeneratorRegistry(bundledBindings(options)).bindingsFor('agg/lipsync', 'LIP_SYNC')[0];
+    };
+    const [current, older] = [made(false), made(true)];
+    expect(current?.connection.headers).toEqual({ authorization: 'Bearer s3cret' });
+    expect(current?.models?.map(({ id }) => id)).toEqual(['hedra-avatar', 'hedra-character-3']);
+    expect(older?.connection.headers).toEqual({ 'x-api-key': 's3cret' });
+    expect(older?.models?.map(({ id }) => id)).toEqual(['hedra-avatar', 'hedra-omnia']);
+  });
+
   it('keep to what an account of the upstream may have open at once', () => {
     const keys = { accessKey: 'ak', secretKey: 'sk', vodSpace: null };
     const volcengine = { ...keys, baseUrl: 'https://cv.example.com', vodBaseUrl: 'https://vod.example.com' };

@@ -28,7 +28,10 @@ import {
 export function jobContract(row: ContractRow, job: JobRow, world: () => Environment): void {
   const bench = () => jobHarness(row, job, world());
   const capability = capabilitiesOf(row.provider)?.jobs?.[job.kind];
-  const can = { find: capability?.find !== undefined, cancel: capability?.cancel !== undefined };
+  const can = {
+    find: job.canFind ?? capability?.find !== undefined,
+    cancel: capability?.cancel !== undefined,
+  };
   describe(`${job.kind} as a job`, () => {
     wellContract({ row, job, can, bench });
     startContract({ row, job, can, bench });

@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
 import type {
   JobCapability,
   ProviderWebhook,
   Provider,
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
-import { contextOf, must, openEnvironment, type Environment } from '../environment/environment.ts';
+import { contextOf, must, openEnvironment, picture, type Environment } from '../environment/environment.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 import { rows } from '../rows/rows.ts';
 
@@ -67,13 +68,22 @@ function contextFor(name: string): StartContext {
   return { ...contextOf({ ...connection, endpoints }), reference: REFERENCE, webhookUrl: hook };
 }
 
+const requests = {
+  IMAGE: imageRequest(),
+  VIDEO: videoRequest(),
+  LIP_SYNC: {
+    kind: 'LIP_SYNC',
+    image: picture(),
+    audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
+  },
+} as const satisfies Readonly<Record<string, WorkRequest>>;
+
 /** Starts work with an address for webhooks, and waits for the webhook of its end. */
-async function webhookFrom(name: string, kind: 'IMAGE' | 'VIDEO', words: RegExp) {
+async function webhookFrom(name: string, kind: keyof typeof requests, words: RegExp) {
   provider = must(world.providers[name], 'provider');
   await world.setLatency({ wire: name, queuedMs: 0, runningMs: 50, progressSteps: 2 });
-  const request = kind === 'IMAGE' ? imageRequest() : videoRequest();
   const job: JobCapability = must(provider.jobs?.[kind], 'job');
-  await job.start(request, contextFor(name));
+  await job.start(requests[kind], contextFor(name));
   const isEnd = ({ body }: ProviderWebhook) => words.test(body.toString('utf8'));
   await expect.poll(() => received.some(isEnd), { timeout: 20_000 }).toBe(true);
   return must(received.find(isEnd), 'webhook');
@@ -86,6 +96,7 @@ describe('the stand-in', () => {
     ['minimax', 'VIDEO', /"status":"Success"/],
     ['fal', 'IMAGE', /"status":"OK"/],
     ['replicate', 'IMAGE', /"status":"succeeded"/],
+    ['hedra', 'LIP_SYNC', /"status":"COMPLETED"/],
   ] as const)(
     'of %s tells the end of its work at the address that came with the start',
     async (name, kind, words) => {

@@ -159,14 +159,14 @@ export interface ScriptedProvider {
   close(): Promise<void>;
 }
 
-/** Opens a stage for a provider. */
-export async function openScriptedProvider(name: string): Promise<ScriptedProvider> {
+/** Opens a stage for a provider; its base URL ends in the path. */
+export async function openScriptedProvider(name: string, basePath = ''): Promise<ScriptedProvider> {
   const proxy = await startRecordingProxy(null);
   const http = quickHttp();
   const provider = createProviders({ http })[name];
   if (provider === undefined) throw new Error(`no provider ${name}`);
   const connection: Connection = {
-    baseUrl: proxy.origin,
+    baseUrl: `${proxy.origin}${basePath}`,
     pathPrefix: '',
     headers: {},
     credentials: {},

@@ -6,10 +6,10 @@ import { must, openScriptedProvider, type ScriptedProvider } from './environment
  * A stage for the tests of the file or block that calls this: opened before the first, closed after the last. What one
  * test sent or planned, the next does not see.
  */
-export function useScriptedProvider(name: string): Omit<ScriptedProvider, 'close'> {
+export function useScriptedProvider(name: string, basePath = ''): Omit<ScriptedProvider, 'close'> {
   let open: ScriptedProvider | undefined;
   beforeAll(async () => {
-    open = await openScriptedProvider(name);
+    open = await openScriptedProvider(name, basePath);
   });
   afterAll(() => open?.close());
   beforeEach(() => open?.proxy.reset());

@@ -1,33 +1,76 @@
 import { expect } from 'vitest';
 
-import { generationId } from '../../../subgraphs/media/providers/hedra/hedra.ts';
+import { generationId } from '../../../subgraphs/media/providers/hedra/web-app.ts';
 import { picture, SECRET } from '../environment/environment.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import type { ContractRow } from './row.ts';
 
 const ID = /^[0-9a-f-]{36}$/;
+const request = {
+  kind: 'LIP_SYNC',
+  image: picture(),
+  video: undefined,
+  audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
+  text: undefined,
+  voiceId: undefined,
+  prompt: 'she smiles',
+  aspectRatio: '9:16',
+  resolution: '720p',
+} as const;
+const upload = { source: 'url', url: expect.stringMatching(/\/uploads\/[0-9a-f-]{36}\?signature=/) };
 
-/** Hedra with a picture and a sound. Texts, voices, videos and uploads are in hedra.test.ts. */
+/** Hedra's API v3 with a picture and a sound. Texts, voices, streams and uploads are in hedra.test.ts. */
 export const hedra: ContractRow = {
   provider: 'hedra',
-  basePath: '/hedra/web-app',
-  headers: { 'x-api-key': SECRET },
+  basePath: '/hedra/v3',
+  headers: { authorization: `Bearer ${SECRET}` },
   fixture: readFixture('hedra'),
   jobs: [
     {
       kind: 'LIP_SYNC',
-      operation: 'generate',
-      request: {
-        kind: 'LIP_SYNC',
-        image: picture(),
-        video: undefined,
-        audio: picture({ name: 'voice.mp3', contentType: 'audio/mpeg' }),
-        text: undefined,
-        voiceId: undefined,
-        prompt: 'she smiles',
-        aspectRatio: '9:16',
-        resolution: '720p',
+      operation: 'submit',
+      request,
+      fields: {
+        input: {
+          prompt: 'she smiles',
+          aspect_ratio: '9:16',
+          resolution: '720p',
+          start_image: upload,
+          audio: upload,
+        },
       },
+      referenceField: { header: 'idempotency-key' },
+      operations: {
+        status: 'jobStatus',
+        list: 'none',
+        cancel: 'none',
+        download: 'download',
+        besides: ['uploadFile', 'job'],
+      },
+      canFind: false,
+      // Content is looked at when it runs; a job that is forgotten is answered 404.
+      unplayed: ['moderation', 'lost-silently'],
+      results: { type: 'mp4', isHidden: true },
+      handsOver: 2,
+      unknownState: { body: { job_id: 'job_1', status: 'A_NEW_WORD', progress: 0.5 } },
+      outcome: { files: 1, texts: 0 },
+    },
+  ],
+  short: [],
+};
+
+/** Its older API with the same. */
+export const hedraWebApp: ContractRow = {
+  provider: 'hedra',
+  api: 'web-app',
+  basePath: '/hedra/web-app',
+  headers: { 'x-api-key': SECRET },
+  fixture: readFixture('hedra-web-app'),
+  jobs: [
+    {
+      kind: 'LIP_SYNC',
+      operation: 'generate',
+      request,
       fields: {
         type: 'video',
         ai_model_id: '26f0fc66-152b-40ab-abed-76c43df99bc8',

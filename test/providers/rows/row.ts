@@ -9,6 +9,8 @@ import type { Fixture, SentFields } from '../fixtures/wire-shape.ts';
 export interface ContractRow {
   /** Folder in providers/, name in the registry, name of the wire in the sandbox. */
   readonly provider: string;
+  /** Which of its APIs, where it speaks several. */
+  readonly api?: string;
   /** Path of the base URL on the stand-in. */
   readonly basePath: string;
   /** The header set of a real binding. */
@@ -47,6 +49,8 @@ export interface JobRow {
   };
   /** Faults that this wire has no words for. */
   readonly unplayed?: readonly FaultName[];
+  /** Whether a start can be looked for by its reference (default: whether the provider can). */
+  readonly canFind?: boolean;
   /** What its results are, where they are not pictures that anybody may fetch, that can be seen early and whose addresses expire. */
   readonly results?: ResultTraits;
   /** How many files it hands over before its start, each kept by the stand-in as a job of its own (default none). */

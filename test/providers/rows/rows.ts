@@ -1,7 +1,7 @@
 import { comfyui } from './comfyui.ts';
 import { fal } from './fal.ts';
 import { gemini } from './gemini.ts';
-import { hedra } from './hedra.ts';
+import { hedra, hedraWebApp } from './hedra.ts';
 import { higgsfield } from './higgsfield.ts';
 import { kling } from './kling.ts';
 import { midjourney } from './midjourney.ts';
@@ -20,6 +20,7 @@ export const rows: readonly ContractRow[] = [
   kling,
   comfyui,
   hedra,
+  hedraWebApp,
   higgsfield,
   fal,
   replicate,

@@ -127,7 +127,8 @@ function bindingOf(
   const real = route.real(settings);
   const connection = real ?? (sandboxUrls && route.sandbox(sandboxUrls));
   if (connection === null || provider === undefined) return null;
-  const models = all.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
+  const offered = all.filter(({ id }) => connection.lacks?.includes(id) !== true);
+  const models = offered.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
   if (models.length === 0) return null;
   return createBinding({
     generator,

@@ -11,6 +11,8 @@ interface Target {
   readonly credentials?: Readonly<Record<string, string>>;
   readonly nodes?: readonly string[];
   readonly endpoints?: Readonly<Record<string, string>>;
+  /** Models of the catalog that this upstream lacks. */
+  readonly lacks?: readonly string[];
 }
 
 /** One way to reach an upstream. */
@@ -85,10 +87,16 @@ export const kling: Route = {
   settings: 'KLING_ACCESS_KEY and KLING_SECRET_KEY, or KLING_API_KEY',
 };
 
-/** Hedra. */
+/** Hedra, by its API v3 or the older one: each has models that the other lacks. */
 export const hedra: Route = {
-  real: ({ hedra: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: { 'x-api-key': vendor.apiKey } },
-  sandbox: (wires) => ({ baseUrl: wires.hedra, headers: { 'x-api-key': 'sandbox' } }),
+  real: ({ hedra: vendor }) => {
+    if (vendor === null) return null;
+    const { baseUrl, apiKey, isOlderApi } = vendor;
+    return isOlderApi
+      ? { baseUrl, headers: { 'x-api-key': apiKey }, lacks: ['hedra-character-3'] }
+      : { baseUrl, headers: bearer(apiKey), lacks: ['hedra-omnia'] };
+  },
+  sandbox: (wires) => ({ baseUrl: wires.hedra, headers: bearer('sandbox:sandbox'), lacks: ['hedra-omnia'] }),
   settings: 'HEDRA_API_KEY',
 };
 

@@ -3,123 +3,176 @@ import { z } from 'zod';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
-import { detailOf } from '../shared/fastapi-detail.ts';
 import { createReader, text } from '../shared/reader.ts';
 
-/** The bodies of Hedra's API, parsed leniently. */
+/** The bodies of Hedra's API v3, parsed leniently. */
 
-const { read, unreadable } = createReader('hedra');
+const reader = createReader('hedra');
+export const { read } = reader;
+const { unreadable } = reader;
 
-const generation = z.object({
-  id: z.string().min(1),
+const problem = z.object({
+  code: text,
+  message: text,
+  retryable: z.boolean().nullish().catch(null),
+  param: text,
+  details: z
+    .array(z.object({ field: text, message: text, reason: text }))
+    .nullish()
+    .catch(null),
+  replaced_by: text,
+});
+type Problem = z.output<typeof problem>;
+
+const status = z.object({
+  job_id: z.string().min(1),
   status: z.string(),
   progress: z.number().nullish().catch(null),
-  url: text,
-  download_url: text,
-  error: z.object({ type: text, reason_code: text, message: text }).nullish().catch(null),
-  error_message: text,
 });
+/** A job as its status shows it. */
+export type StatusOfJob = z.output<typeof status>;
 
-/** The fields of a generation that Kiln uses. */
-export type Generation = z.output<typeof generation>;
+const job = status.extend({
+  outputs: z
+    .array(z.object({ status: text, url: text, asset_id: text, error: problem.nullish().catch(null) }))
+    .nullish()
+    .catch(null),
+  error: problem.nullish().catch(null),
+});
+/** A job with its outputs. */
+export type Job = z.output<typeof job>;
 
-const asset = z.object({ id: z.string().min(1), upload_url: text });
+const voices = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
 /** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
-  start_keyframe_id: 'image',
-  audio_id: 'audio',
+  start_image: 'image',
   voice_id: 'voiceId',
-  text_prompt: 'prompt',
   aspect_ratio: 'aspectRatio',
 };
 
 /** The purpose of a request: new work, existing work, or something about files and voices. */
-type RequestPurpose = 'start' | 'work' | 'asset';
+type RequestPurpose = 'start' | 'work' | 'file';
 
 /** Throws Hedra's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   if (answer.status < 400) return;
-  const { message: detail, field, type } = detailOf(answer.json);
-  const message = `hedra: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
-  if (type === 'MODERATION_FAILED') {
-    throw new UpstreamError('MODERATION_REFUSED', message);
-  }
-  if (answer.status === 422 && field !== null) {
-    throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
-  }
+  const found = z.object({ error: problem }).safeParse(answer.json).data?.error;
+  const message = messageOf(found, `HTTP ${answer.status}`);
+  if (found?.code === 'MODERATION_FAILED') throw new UpstreamError('MODERATION_REFUSED', message);
+  // The same key of idempotency: the work may be under way.
+  if (answer.status === 409) throw new UpstreamError('UNAVAILABLE', message, { startUnknown: true });
+  if (found !== undefined && [400, 422].includes(answer.status)) throw inputError(found, message);
   throwStatus(answer, { message, isAboutWork: purpose === 'work' });
 }
 
-/** The generation of an answer. */
-export function asGeneration(answer: ExchangeAnswer, purpose: RequestPurpose): Generation {
-  throwRefusal(answer, purpose);
-  return read(generation, answer, 'a generation');
+function messageOf(found: Problem | null | undefined, otherwise: string): string {
+  const [first] = found?.details ?? [];
+  const reason = [found?.message, first?.message].filter((part) => part).join(': ') || otherwise;
+  const successor = found?.replaced_by ? ` (replaced by ${found.replaced_by})` : '';
+  return `hedra: ${reason}${successor}`.slice(0, 400);
 }
 
-/** The asset of an answer: its id, and for videos the upload URL. */
-export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
-  throwRefusal(answer, 'asset');
-  return read(asset, answer, 'an asset');
+function inputError({ param, details }: Problem, message: string): UpstreamError {
+  const [first] = details ?? [];
+  // An upload whose hour is over: the next attempt uploads it again.
+  if (first?.reason === 'expired') return new UpstreamError('UNAVAILABLE', message);
+  const names = (param ?? first?.field ?? '').split('.').filter((name) => /^[a-z_]+$/.test(name));
+  const name = names.find((step) => step !== 'input' && step !== 'body');
+  return new UpstreamError('INVALID_INPUT', message, {
+    field: name === undefined ? undefined : (FIELDS[name] ?? name),
+  });
 }
 
-/** The first voice of the account, for text without a voice. */
+/** The id of the job that a submission answered. */
+export function submittedJob(answer: ExchangeAnswer): string {
+  throwRefusal(answer, 'start');
+  return read(status.pick({ job_id: true }), answer, 'a submission').job_id;
+}
+
+/** The status of a job. */
+export function asStatus(answer: ExchangeAnswer): StatusOfJob {
+  throwRefusal(answer, 'work');
+  return read(status, answer, 'a status');
+}
+
+/** A job with its outputs. */
+export function asJob(answer: ExchangeAnswer): Job {
+  throwRefusal(answer, 'work');
+  return read(job, answer, 'a job');
+}
+
+/** The status in an event of the stream; null for a line of the log, and for the mark of its end. */
+export function statusEvent(data: string): StatusOfJob | null {
+  try {
+    return status.safeParse(JSON.parse(data)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The first voice that a model has, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
-  throwRefusal(answer, 'asset');
-  const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
+  throwRefusal(answer, 'file');
+  const [voice] = voices.safeParse(answer.json).data?.data ?? [];
   if (voice !== undefined) return voice.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
   });
 }
 
-/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
-export function jobStatus(found: Generation): JobStatus {
-  switch (found.status) {
-    case 'queued':
-      return { state: 'queued', stage: 'queued upstream' };
-    case 'complete':
-      return finished(found);
-    case 'error':
-      return { state: 'failed', error: failureOf(found) };
-    default: {
-      const { progress = null } = found;
-      return {
-        state: 'running',
-        progress: progress === null ? null : Math.round(Math.min(1, Math.max(0, progress)) * 100),
-        stage: found.status === 'finalizing' ? 'finalizing' : 'rendering',
-      };
-    }
+/** Whether the job has ended, well or not. */
+export function hasEnded({ status: word }: StatusOfJob): boolean {
+  return word === 'COMPLETED' || word === 'FAILED';
+}
+
+/** A job that has not ended. Unknown states mean running: a new state must never fail a paid task. */
+export function progressOf({
+  status: word,
+  progress,
+}: StatusOfJob): Extract<JobStatus, { state: 'queued' | 'running' }> {
+  if (word === 'IN_QUEUE') return { state: 'queued', stage: 'queued upstream' };
+  const percent = typeof progress === 'number' ? Math.round(Math.min(1, Math.max(0, progress)) * 100) : null;
+  return { state: 'running', progress: percent, stage: 'rendering' };
+}
+
+/** What an ended job came to. */
+export function endOf(found: Job): JobStatus {
+  if (!hasEnded(found)) return progressOf(found);
+  if (found.status === 'FAILED') return { state: 'failed', error: failureOf(found.error) };
+  const [output] = found.outputs ?? [];
+  if (output?.status === 'FAILED') return { state: 'failed', error: failureOf(output.error) };
+  if (output?.status === 'EXPIRED') {
+    return { state: 'failed', error: new UpstreamError('LOST', 'hedra: the video has expired') };
   }
+  if (!output?.url) throw unreadable(new Error('no address'), 'a completed job');
+  return { state: 'finished', outcome: { files: [remoteFileOf(output.url)], texts: [] } };
 }
 
-function finished(found: Generation): JobStatus {
-  const url = found.download_url || found.url;
-  if (!url) throw unreadable(new Error('no address'), 'a complete generation');
-  return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
+/** The asset of an ended speech. Throws its error when it failed. */
+export function speechOf(found: Job): string {
+  const [output] = found.outputs ?? [];
+  if (found.status === 'FAILED' || output?.status === 'FAILED') throw failureOf(found.error ?? output?.error);
+  if (!output?.asset_id) throw unreadable(new Error('no asset'), 'a completed speech');
+  return output.asset_id;
 }
 
-/** The error of each type, and whether a retry may succeed. */
+/** The error of each code of a failed job, and whether a retry may succeed where the vendor does not say. */
 const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   INVALID_ARGUMENT: ['INVALID_INPUT', false],
   FAILED_PRECONDITION: ['INVALID_INPUT', false],
+  MODERATION_FAILED: ['MODERATION_REFUSED', false],
   INSUFFICIENT_BALANCE: ['OUT_OF_CREDIT', true],
   RESOURCE_EXHAUSTED: ['RATE_LIMITED', true],
   DEADLINE_EXCEEDED: ['TIMED_OUT', true],
   NOT_FOUND: ['LOST', true],
   GONE: ['LOST', true],
-  MODERATION_FAILED: ['MODERATION_REFUSED', false],
 };
 
-function failureOf({ error, error_message: detail }: Generation): UpstreamError {
-  const reason = error?.message || detail || '';
-  const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
-  // Hedra's moderation of the output; a retry makes another one.
-  if (error?.reason_code === 'MODERATION_OUTPUT_TRANSIENT') {
-    return new UpstreamError('UNAVAILABLE', message);
-  }
-  const isModerated = error?.reason_code?.startsWith('MODERATION_') === true || /\bmoderat/i.test(reason);
-  const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');
-  const [code, retryable] = CODES[type] ?? (['UNAVAILABLE', true] as const);
+function failureOf(found: Problem | null | undefined): UpstreamError {
+  const [code, isRetryable] = CODES[found?.code ?? ''] ?? (['UNAVAILABLE', true] as const);
+  const message = messageOf(found, 'it failed without a reason');
+  // Another binding may have credit, whatever this one says of its own.
+  const retryable = code === 'OUT_OF_CREDIT' || (found?.retryable ?? isRetryable);
   return new UpstreamError(code, message, { retryable });
 }

@@ -1,9 +1,5 @@
 import type { Job, JobState } from '../../jobs/job.ts';
-
-/** The failure of a job that was refused for its content. */
-export const MODERATED = 'This content was refused by moderation';
-/** Prefix of the failure of a job with unusable inputs. */
-export const INVALID = 'invalid: ';
+import { INVALID, MODERATED } from './errors.ts';
 
 const STATUS: Readonly<Record<JobState, string>> = {
   queued: 'queued',

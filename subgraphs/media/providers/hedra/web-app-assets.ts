@@ -6,15 +6,10 @@ import type { CallContext, UploadedFile } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { putFile } from '../shared/upload-address.ts';
-import { asAsset, throwRefusal } from './wire.ts';
+import type { SourceFile } from './files.ts';
+import { asAsset, throwRefusal } from './web-app-wire.ts';
 
 const UPLOAD_TIMEOUT_MS = 120_000;
-
-/** A file to upload to Hedra, and the input field that it came from. */
-export interface SourceFile {
-  readonly file: InputFile;
-  readonly field: string;
-}
 
 /** Uploads a file as an asset: images and audio as a form, videos to an upload URL. Throws UpstreamError. */
 export async function createAsset(

@@ -8,25 +8,14 @@ import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import type { JobRunner } from '../../jobs/job-runner.ts';
-import type { Journal } from '../../jobs/journal.ts';
-import type { Studio } from '../../studio/types/studio.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import type { Results } from '../shared/results.ts';
 import { fileName } from '../shared/uploads.ts';
-import { assetOf } from './assets.ts';
-import { generationJson } from './generation-json.ts';
+import type { HedraParts } from './parts.ts';
 import { voicesOf } from './voices.ts';
-
-/** The context of Hedra's routes. */
-export interface HedraParts {
-  readonly studio: Studio;
-  readonly runner: JobRunner;
-  readonly journal: Journal;
-  readonly results: Results;
-}
+import { assetOf } from './web-app-assets.ts';
+import { generationJson } from './web-app-generation-json.ts';
 
 const form = z
   .object({

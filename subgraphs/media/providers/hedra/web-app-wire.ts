@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
+import type { JobStatus } from '../contract/provider.ts';
+import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { detailOf } from '../shared/fastapi-detail.ts';
+import { createReader, text } from '../shared/reader.ts';
+
+/** The bodies of Hedra's older API, parsed leniently. */
+
+const { read, unreadable } = createReader('hedra');
+
+const generation = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  progress: z.number().nullish().catch(null),
+  url: text,
+  download_url: text,
+  error: z.object({ type: text, reason_code: text, message: text }).nullish().catch(null),
+  error_message: text,
+});
+
+/** The fields of a generation that Kiln uses. */
+export type Generation = z.output<typeof generation>;
+
+const asset = z.object({ id: z.string().min(1), upload_url: text });
+
+/** The wire's field names and ours. */
+const FIELDS: Readonly<Record<string, string>> = {
+  start_keyframe_id: 'image',
+  audio_id: 'audio',
+  voice_id: 'voiceId',
+  text_prompt: 'prompt',
+  aspect_ratio: 'aspectRatio',
+};
+
+/** The purpose of a request: new work, existing work, or something about files and voices. */
+type RequestPurpose = 'start' | 'work' | 'asset';
+
+/** Throws Hedra's error; returns for a success. */
+export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
+  if (answer.status < 400) return;
+  const { message: detail, field, type } = detailOf(answer.json);
+  const message = `hedra: ${detail || `HTTP ${answer.status}`}`.slice(0, 400);
+  if (type === 'MODERATION_FAILED') {
+    throw new UpstreamError('MODERATION_REFUSED', message);
+  }
+  if (answer.status === 422 && field !== null) {
+    throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
+  }
+  throwStatus(answer, { message, isAboutWork: purpose === 'work' });
+}
+
+/** The generation of an answer. */
+export function asGeneration(answer: ExchangeAnswer, purpose: RequestPurpose): Generation {
+  throwRefusal(answer, purpose);
+  return read(generation, answer, 'a generation');
+}
+
+/** The asset of an answer: its id, and for videos the upload URL. */
+export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
+  throwRefusal(answer, 'asset');
+  return read(asset, answer, 'an asset');
+}
+
+/** The first voice of the account, for text without a voice. */
+export function firstVoice(answer: ExchangeAnswer): string {
+  throwRefusal(answer, 'asset');
+  const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
+  if (voice !== undefined) return voice.id;
+  throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
+    field: 'voiceId',
+  });
+}
+
+/** The status of the work. Unknown states mean running: a new state must never fail a paid task. */
+export function jobStatus(found: Generation): JobStatus {
+  switch (found.status) {
+    case 'queued':
+      return { state: 'queued', stage: 'queued upstream' };
+    case 'complete':
+      return finished(found);
+    case 'error':
+      return { state: 'failed', error: failureOf(found) };
+    default: {
+      const { progress = null } = found;
+      return {
+        state: 'running',
+        progress: progress === null ? null : Math.round(Math.min(1, Math.max(0, progress)) * 100),
+        stage: found.status === 'finalizing' ? 'finalizing' : 'rendering',
+      };
+    }
+  }
+}
+
+function finished(found: Generation): JobStatus {
+  const url = found.download_url || found.url;
+  if (!url) throw unreadable(new Error('no address'), 'a complete generation');
+  return { state: 'finished', outcome: { files: [remoteFileOf(url)], texts: [] } };
+}
+
+/** The error of each type, and whether a retry may succeed. */
+const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
+  INVALID_ARGUMENT: ['INVALID_INPUT', false],
+  FAILED_PRECONDITION: ['INVALID_INPUT', false],
+  INSUFFICIENT_BALANCE: ['OUT_OF_CREDIT', true],
+  RESOURCE_EXHAUSTED: ['RATE_LIMITED', true],
+  DEADLINE_EXCEEDED: ['TIMED_OUT', true],
+  NOT_FOUND: ['LOST', true],
+  GONE: ['LOST', true],
+  MODERATION_FAILED: ['MODERATION_REFUSED', false],
+};
+
+function failureOf({ error, error_message: detail }: Generation): UpstreamError {
+  const reason = error?.message || detail || '';
+  const message = `hedra failed: ${reason || 'no reason given'}`.slice(0, 500);
+  // Hedra's moderation of the output; a retry makes another one.
+  if (error?.reason_code === 'MODERATION_OUTPUT_TRANSIENT') {
+    return new UpstreamError('UNAVAILABLE', message);
+  }
+  const isModerated = error?.reason_code?.startsWith('MODERATION_') === true || /\bmoderat/i.test(reason);
+  const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');
+  const [code, retryable] = CODES[type] ?? (['UNAVAILABLE', true] as const);
+  return new UpstreamError(code, message, { retryable });
+}
