@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import packageJson from '../package.json' with { type: 'json' };
 import { modelsOf } from '../subgraphs/media/generators/models/catalog.ts';
-import { registeredNames } from './providers/environment/environment.ts';
+import { capabilitiesOf, registeredNames } from './providers/environment/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{,decisions/}*.md', { cwd: root })];
@@ -26,6 +26,12 @@ const COLUMNS: readonly (readonly string[])[] = [
   ['COMFY_WORKFLOW'],
 ];
 
+/** Kinds of work that a provider is able to do: its models are those of GENERATORS_FILE. */
+function kindsOf(provider: string): readonly string[] {
+  const { jobs = {}, calls = {}, chat } = capabilitiesOf(provider) ?? {};
+  return [...Object.keys(jobs), ...Object.keys(calls), ...(chat === undefined ? [] : ['CHAT'])];
+}
+
 describe('the README', () => {
   it('has at most 150 lines', () => {
     expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
@@ -35,7 +41,8 @@ describe('the README', () => {
     const rows = registeredNames()
       .toSorted()
       .map((provider) => {
-        const kinds = modelsOf(provider).flatMap((model) => model.kinds);
+        const known = modelsOf(provider).flatMap((model) => model.kinds);
+        const kinds = known.length > 0 ? known : kindsOf(provider);
         expect(kinds.filter((kind) => !COLUMNS.flat().includes(kind))).toEqual([]);
         return [
           provider,

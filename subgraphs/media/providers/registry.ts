@@ -8,6 +8,7 @@ import { createHiggsfield } from './higgsfield/higgsfield.ts';
 import { createKling } from './kling/kling.ts';
 import { createMidjourney } from './midjourney/midjourney.ts';
 import { createMinimax } from './minimax/minimax.ts';
+import { createOpenaiCompatible } from './openai/compatible.ts';
 import { createOpenai } from './openai/openai.ts';
 import { createReplicate } from './replicate/replicate.ts';
 import { createVolcengine } from './volcengine/volcengine.ts';
@@ -17,6 +18,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
   const all = [
     createMidjourney(options),
     createOpenai(options),
+    createOpenaiCompatible(options),
     createMinimax(options),
     createKling(options),
     createGemini(options),

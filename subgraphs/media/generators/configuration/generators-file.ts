@@ -9,7 +9,7 @@ import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import { modelsOf, unknownModel } from '../models/catalog.ts';
+import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
 import { createBinding } from './create-binding.ts';
 import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
 import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
@@ -161,6 +161,9 @@ function checkTogether(
     report('baseUrl', 'is missing: the address of the upstream');
   const unable = (kinds ?? []).filter((kind) => !isAble(provider, kind));
   if (unable.length > 0) report('kinds', `has ${unable.join(', ')}, which ${name} does not do: remove it`);
+  if (model === undefined && namesModel(name) && modelsOf(name).length === 0) {
+    report('model', `is missing: Kiln knows no models of ${name}, so name it as the server does`);
+  }
   const known = modelsOf(name).some(({ id }) => id === model);
   if (model !== undefined && !known && kinds === undefined) {
     report(

@@ -16,13 +16,14 @@ const TIMEOUT_MS = 180_000;
 const MAX_BYTES = 96 << 20;
 const DEFAULT_MODEL = 'gpt-image-1';
 
-/** Generates the images. */
+/** Generates the images; `fieldsOf` gives what is sent besides pictures. */
 export async function makeImages(
   exchange: Exchange,
   request: ImageRequest,
   context: StartContext,
+  fieldsOf: typeof imageFields = imageFields,
 ): Promise<Outcome> {
-  const fields = imageFields(request, context.connection.model ?? DEFAULT_MODEL);
+  const fields = fieldsOf(request, context.connection.model ?? DEFAULT_MODEL);
   const { images = [] } = request;
   const sent: Sent =
     images.length === 0
@@ -40,14 +41,18 @@ export async function makeImages(
 }
 
 function imageFields(request: ImageRequest, model: string): Record<string, string | number> {
-  const avoided = request.negativePrompt === undefined ? '' : `\n\nAvoid: ${request.negativePrompt}`;
   return {
     model,
-    prompt: request.prompt + avoided,
+    prompt: promptOf(request),
     n: request.count ?? 1,
     size: sizeOf(request),
     output_format: 'png',
   };
+}
+
+/** The prompt with what is to be avoided: the wire has no field for that. */
+export function promptOf({ prompt, negativePrompt }: ImageRequest): string {
+  return negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`;
 }
 
 /** The three sizes of the image models; the nearest aspect ratio wins. An explicit WxH is sent unchanged. */

@@ -9,18 +9,28 @@ import { throwRefusal, videoFailure, videoOf } from './wire.ts';
  * Videos (/videos): started, then polled until their content can be downloaded with the key. OpenAI has deprecated
  * these operations, but aggregators offer the same format. The wire cancels no video, and finds none by our reference.
  */
-export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
+export function videoJob(exchange: Exchange, dialect: VideoDialect = {}): JobCapability<VideoRequest> {
   return {
     pollMs: 3_000,
-    start: (request, context) => start(exchange, request, context),
+    start: (request, context) => start(exchange, request, { ...context, dialect }),
     status: (handle, context) => status(exchange, handle, context),
   };
+}
+
+/** What differs between servers of this wire. */
+interface VideoDialect {
+  /** Whether a size is sent only when a resolution or a shape was asked for (default: always). */
+  readonly isSizeOptional?: boolean;
 }
 
 const DEFAULT_MODEL = 'sora-2';
 const START_TIMEOUT_MS = 120_000;
 
-async function start(exchange: Exchange, request: VideoRequest, context: StartContext): Promise<Handle> {
+async function start(
+  exchange: Exchange,
+  request: VideoRequest,
+  context: StartContext & { readonly dialect: VideoDialect },
+): Promise<Handle> {
   const { bytes, headers } = await encodeForm(await formOf(request, context));
   const answer = await exchange(context, {
     method: 'POST',
@@ -33,14 +43,18 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   return { id: videoOf(answer).id };
 }
 
-async function formOf(request: VideoRequest, { connection }: StartContext): Promise<FormData> {
+async function formOf(
+  request: VideoRequest,
+  { connection, dialect }: StartContext & { readonly dialect: VideoDialect },
+): Promise<FormData> {
   const { prompt, negativePrompt, firstFrame, lastFrame, duration } = request;
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined) throw invalidInput('lastFrame', 'this model takes no last frame');
   const form = new FormData();
   form.append('model', connection.model ?? DEFAULT_MODEL);
   form.append('prompt', negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`);
-  form.append('size', sizeOf(request));
+  const isShaped = request.resolution !== undefined || request.aspectRatio !== undefined;
+  if (isShaped || dialect.isSizeOptional !== true) form.append('size', sizeOf(request));
   if (duration !== undefined) form.append('seconds', String(duration));
   if (firstFrame !== undefined) {
     const bytes = new Uint8Array(await readInput(firstFrame, 'image'));

@@ -88,11 +88,22 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Codes and types that mean refused content. */
 const MODERATION = /moderation|content_policy|content_filter|safety|sensitive/;
 
+/** What an error says. Some servers have a text for `error`, or its fields in the body itself. */
+function detailOf(json: unknown): Partial<z.output<typeof failure>['error']> {
+  const bare = z
+    .union([
+      failure.transform(({ error }) => error),
+      z.object({ error: z.string() }).transform(({ error: message }) => ({ message })),
+      failure.shape.error,
+    ])
+    .safeParse(json);
+  return bare.data ?? {};
+}
+
 /** Throws the vendor's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer): void {
   if (answer.status < 400) return;
-  const parsed = failure.safeParse(answer.json);
-  const detail = parsed.success ? parsed.data.error : {};
+  const detail = detailOf(answer.json);
   const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
   const code = `${detail.code ?? ''} ${detail.type ?? ''}`;
   if (MODERATION.test(code)) {
