@@ -247,6 +247,11 @@ describe('the upload operations', () => {
     expect(noForm.body['detail']).toMatchObject([{ msg: 'Field required (received: no form)' }]);
   });
 
+  it('tell a required text that is empty', async () => {
+    const { body } = await post('/api/vidb/async/generate/video', [['prompt', '']]);
+    expect(body['detail']).toMatchObject([{ msg: 'Field required (received: prompt: empty)' }]);
+  });
+
   it('answer what the schema says when it refuses the file unread', async () => {
     server.media.failWith(new AppError('UNAUTHENTICATED', 'sign in'));
     const big = new Blob([new Uint8Array(8 * 1024 * 1024)]);

@@ -568,7 +568,7 @@ describe('language models', () => {
     expect(refused.body).toMatchObject({
       status: false,
       data: null,
-      msg: 'file must be a recording, a video or an image',
+      msg: 'local_file must be a recording, a video or an image',
     });
     expect(server.media.files.size).toBe(before);
   });

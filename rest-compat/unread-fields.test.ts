@@ -117,6 +117,18 @@ describe('a field under another name', () => {
     expect(server.media.requests).toHaveLength(before);
   });
 
+  it('is refused when another file came under it, and taken with the same one', async () => {
+    const other = new Blob(['another picture'], { type: 'image/png' });
+    const differing = await post(custom, { prompt: 'a cup', img_file: picture, image: other });
+    expect(differing.body).toEqual({
+      status: false,
+      data: null,
+      msg: 'img_file and image are the same and differ: send one of them',
+    });
+    const same = await post(custom, { prompt: 'a cup', img_file: picture, image: picture });
+    expect(same.body).toMatchObject({ status: true, msg: 'task submitted' });
+  });
+
   it('is told by the OpenAPI document', async () => {
     const { body } = await server.send('GET', '/openapi.json');
     const { paths } = body as any; // oxlint-disable-line typescript/no-explicit-any -- read as it is
@@ -125,6 +137,12 @@ describe('a field under another name', () => {
     expect(properties.n['x-aliases']).toEqual(['num', 'count']);
     expect(properties.img_file['x-aliases']).toEqual(['image_file', 'img', 'image', 'img_url', 'image_url']);
     expect(properties.img_url['x-aliases']).toEqual(['image_url', 'img', 'image']);
+    const frames = paths['/api/custom/extend/frame/submit/task'].post.requestBody.content;
+    expect(frames['application/x-www-form-urlencoded'].schema.properties.first_img_url['x-aliases']).toEqual([
+      'first_image_url',
+      'first_img',
+      'first_image',
+    ]);
     const detection =
       paths['/api/cloud/humanvid/video/submit/task'].post.requestBody.content['multipart/form-data'];
     expect(detection.schema.properties.img_input['x-aliases']).toContain('image_url');

@@ -36,7 +36,12 @@ export const llm: Section = {
   service: 'media',
   title: 'Language models',
   routes: [
-    modelsRoute({ path: '/api/llm/model/list', category: 'language', within: main }),
+    modelsRoute({
+      path: '/api/llm/model/list',
+      category: 'language',
+      within: main,
+      fieldNames: { messages: ['prompt', 'messages'] },
+    }),
     chatRoute('/api/llm/chat', main),
     chatRoute('/api/llm/altllm/chat', alternative),
     synchronous(AnalyzeMedia, { responseSchema: 'AnalysisText', reply: taskReply })({

@@ -2,7 +2,7 @@ import type { DataOf } from '../documents/graphql.ts';
 import type { Chat } from '../documents/media/questions.ts';
 import type { TaskFields } from '../documents/media/task.ts';
 import { success, type Envelope } from './envelope.ts';
-import { inRestWords } from './field-names.ts';
+import { withRestNames } from './field-names.ts';
 
 /** Replies about tasks: submitted, still running, finished, failed or cancelled. */
 
@@ -37,7 +37,7 @@ type TaskError = Omit<NonNullable<TaskFields['error']>, 'code'> & { readonly cod
 
 function failedReply(task: TaskFields, error: TaskError): Envelope {
   const { code, retryable } = error;
-  const message = inRestWords(error.message);
+  const message = withRestNames(error.message, /^(\w+): /.exec(error.message)?.[1]);
   const data = { task_id: task.id, error: { code: code.toLowerCase(), message, retryable } };
   return { status: false, data, msg: message };
 }

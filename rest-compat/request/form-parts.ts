@@ -35,7 +35,7 @@ export function createPartStorage(
       return await store(file, param[1]);
     } catch (error) {
       if (!(error instanceof AppError) || !refusals.has(error.code)) throw error;
-      refused ??= error;
+      refused ??= withPartName(error, file.field);
       return null;
     }
   };
@@ -50,6 +50,13 @@ export function createPartStorage(
       else if (refused !== undefined) throw refused;
     },
   };
+}
+
+/** An error about the file of an upload, with the name of the part that was sent. */
+function withPartName(error: AppError, part: string): AppError {
+  const { code, field, message } = error;
+  if (field !== 'file' || !message.startsWith('file ')) return error;
+  return new AppError(code, `${part}${message.slice(field.length)}`, { field: part, cause: error });
 }
 
 /** The first problem with the text fields that have arrived so far. */
@@ -75,6 +82,7 @@ export function assignParts({ params }: Route, body: FormBody, reader: Parameter
     const names = namesOf(params, name);
     const part = partFor(names, fileParams.length === 1, body.files);
     if (part !== undefined) {
+      reader.conflicts.push(...differingParts(part, names, body.files));
       reader.add(name, param, part.file);
     } else if (param.type === 'link-or-file' && names.some((alias) => body.fields.has(alias))) {
       reader.addOneOf(name, param, { names, raws: body.fields });
@@ -98,4 +106,20 @@ function partFor(
   }
   if (!isOnlyParam) return undefined;
   return files.findLast(({ field }) => field === 'file') ?? (files.length === 1 ? files[0] : undefined);
+}
+
+/** Other names of one parameter under which another file came, in words. */
+function differingParts(
+  { field, file }: StoredPart,
+  names: readonly string[],
+  files: readonly StoredPart[],
+): readonly string[] {
+  const other = files.find(
+    (part) =>
+      part.field !== field &&
+      names.includes(part.field) &&
+      part.file !== null &&
+      part.file.sha256 !== file?.sha256,
+  );
+  return other === undefined ? [] : [`${field} and ${other.field} are the same and differ: send one of them`];
 }

@@ -153,7 +153,7 @@ function textsOf({ params }: Route, { fields, values }: FormBody): ReadonlyMap<s
 }
 
 function reportEmptyForm(route: Route, reader: ParameterReader, body: FormBody): void {
-  const received = body.isForm ? [...body.fields.keys()] : ['no form'];
+  const received = body.isForm ? [...body.fields.keys()].map((name) => `${name}: empty`) : ['no form'];
   const before = reader.problems.length;
   for (const [name, param] of Object.entries(route.params)) {
     if (locationOf(param) === 'body' && param.required) reader.absent(name, param, received);

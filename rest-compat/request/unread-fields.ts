@@ -38,7 +38,15 @@ export function unreadParts(
   { fields, files }: FormBody,
   used: readonly unknown[],
 ): readonly string[] {
-  const spare = files.filter(({ file }) => file === null || !used.includes(file)).map(({ field }) => field);
+  // Under another name of a parameter is the same file as under its own, or the request is refused.
+  const known = new Set(
+    Object.entries(params).flatMap(([name, { in: source }]) =>
+      source === 'file' ? namesOf(params, name) : [],
+    ),
+  );
+  const spare = files
+    .filter(({ field, file }) => !known.has(field) && (file === null || !used.includes(file)))
+    .map(({ field }) => field);
   const read = new Set(files.filter(({ field }) => !spare.includes(field)).map(({ field }) => field));
   const unused = spare.filter((field) => !read.has(field));
   return bounded([...unreadNames(params, fields.keys()), ...unused]);

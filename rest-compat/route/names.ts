@@ -2,7 +2,14 @@ import type { Param, Params } from './param.ts';
 
 /** The names under which a parameter is accepted. Pure. */
 
-const media = [['img', 'image'], ['audio'], ['video']] as const;
+const media = [
+  ['img', 'image'],
+  ['first_img', 'first_image'],
+  ['last_img', 'last_image'],
+  ['tail_img', 'tail_image'],
+  ['audio'],
+  ['video'],
+] as const;
 const ending = (names: readonly string[], end: string) => names.map((name) => `${name}_${end}`);
 
 /** Names of an address. */
@@ -18,6 +25,7 @@ const options = [
   ['ar', 'aspect_ratio'],
   ['n', 'num', 'count'],
   ['resolution', 'size'],
+  ['img_urls', 'image_urls'],
 ];
 
 /** Every name under which a parameter of a route is accepted, the documented one first. */

@@ -157,7 +157,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/models',
         'providers/contract',
       ],
-      'generators/limits': ['domain/work', 'generators/bindings'],
+      'generators/limits': ['domain/inputs', 'domain/work', 'generators/bindings'],
       'generators/credentials': ['domain', 'generators/bindings', 'providers/contract'],
       'generators/breakers': ['domain', 'generators/bindings', 'generators/credentials'],
       'provider-health': ['database', 'generators/bindings', 'generators/breakers'],

@@ -263,7 +263,7 @@ describe('a request outside the limits of its model', () => {
       problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
     for (const resolution of ['8k', '2k', '9x9', '1080p']) {
       expect(picture('union', { resolution })['resolution']).toBe(
-        'must be one of 1024x1024, 1536x1024, 1024x1536',
+        'must be one of 1024x1024, 1536x1024, 1024x1536 (gpt-image-1)',
       );
     }
     expect(picture('union', { resolution: '1024x1024' })).toEqual({});
@@ -280,6 +280,17 @@ describe('a request outside the limits of its model', () => {
     expect(picture('union', { speedMode: 'turbo' })['speedMode']).toMatch(/^is not taken by this model; /);
   });
 
+  it('without a model is refused with the limits of all models that come nearest', () => {
+    expect(problemsOf({ ...video, generator: 'union', duration: 7 })['duration']).toBe(
+      'must be one of 4, 8, 12 (sora-2); must be one of 4, 6, 8 (veo-3.1-generate-preview); ' +
+        'must be one of 5, 10 (kling-v2-5-turbo); must be one of 6, 10 (MiniMax-Hailuo-02)',
+    );
+    const both = problemsOf({ ...video, generator: 'union', duration: 10, resolution: '1080p', seed: 7 });
+    expect(Object.keys(both)).toEqual(['duration', 'seed']);
+    expect(both['duration']).toBe('must be one of 4, 6, 8 (veo-3.1-generate-preview)');
+    expect(both['seed']).toBe('is not taken by this model (kling-v2-5-turbo, MiniMax-Hailuo-02)');
+  });
+
   it.each([
     ['gpt-image-1', { aspectRatio: '16:9' }, /^aspect ratio 16:9 was met by 3:2, the nearest/],
     ['gpt-image-1', { aspectRatio: '2:3' }, null],
@@ -289,6 +300,7 @@ describe('a request outside the limits of its model', () => {
     ['kling-v1-6', { aspectRatio: '9:16', image: {} }, /the video has the shape of its picture$/],
     ['kling-v1-6', { aspectRatio: '9:16' }, null],
     ['sora-2', { aspectRatio: '9:16', image: {} }, null],
+    ['hedra-avatar', { aspectRatio: '16:9', image: {} }, null],
   ])('by %s of %j is told what is met only approximately', (id, work, words) => {
     const model = registry()
       .models({})

@@ -113,10 +113,15 @@ function inputAt(key: string, workflowName: string | undefined): string {
   return Object.keys(inputs).find((name) => inputs[name]?.at.includes(key)) ?? key;
 }
 
+/** Names that mean the machine itself wherever they are resolved. */
+const LOOPBACK_NAME = /(?:^|\.)localhost\.?$/;
+
 function checkAddress(outbound: OutboundRule, field: string, ref: InputRef): void {
   if (!('url' in ref)) return;
   try {
-    outbound.admit(ref.url);
+    const { url, guarded } = outbound.admit(ref.url);
+    if (guarded && LOOPBACK_NAME.test(url.hostname))
+      throw badInput(field, `${field} can't be fetched: ${url.host} is not a public address`);
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     throw badInput(field, `${field} can't be fetched: ${error.message}`);

@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { rest, taskEnd } from '../../kit/clients/requests.ts';
@@ -13,12 +14,23 @@ beforeAll(async () => {
 afterAll(() => kiln?.close());
 
 /** The body of the reply to a form. */
-async function post(path: string, fields: Readonly<Record<string, string>>) {
+async function post(path: string, fields: Readonly<Record<string, string | Blob>>) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   const { status, body } = await rest(kiln.url, 'POST', path, form);
   expect(status).toBe(200);
   return body;
+}
+
+/** A second of silence: 8,000 samples of 8 bits. */
+function silence(): Blob {
+  const header = Buffer.alloc(44);
+  header.write('RIFF\0\0\0\0WAVEfmt ');
+  header.writeUInt32LE(36 + 8_000, 4);
+  header.set([16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x40, 0x1f, 0, 0, 1, 0, 8, 0], 16);
+  header.write('data', 36);
+  header.writeUInt32LE(8_000, 40);
+  return new Blob([header, Buffer.alloc(8_000, 128)], { type: 'audio/wav' });
 }
 
 const union = '/api/union/img/sync/generate/image';
@@ -31,7 +43,7 @@ describe('an option', () => {
       expect(await post(union, { prompt: 'a fox', resolution })).toEqual({
         status: false,
         data: null,
-        msg: 'resolution: must be one of 1024x1024, 1536x1024, 1024x1536',
+        msg: 'resolution: must be one of 1024x1024, 1536x1024, 1024x1536 (gpt-image-1)',
       });
     },
   );
@@ -50,6 +62,19 @@ describe('an option', () => {
       ['openai', 'gpt-image-1'],
       ['gemini', 'gemini-2.5-flash-image'],
     ]);
+  });
+
+  it('that does not go with another one is refused in the words of both', async () => {
+    const grey = { width: 64, height: 64, channels: 3, background: '#888' } as const;
+    const picture = new Blob([new Uint8Array(await sharp({ create: grey }).png().toBuffer())]);
+    const path = '/api/agg/vidc/video/async/submit';
+    const frames = { prompt: 'a fox', model: 'kling-v2-5-turbo', img_file: picture, tail_img_file: picture };
+    const { status, msg } = await post(path, { ...frames, resolution: '720p' });
+    expect([status, msg]).toEqual([
+      false,
+      expect.stringContaining('resolution: must be 1080p for a video with a last frame'),
+    ]);
+    expect(await post(path, { ...frames, resolution: '1080p' })).toMatchObject({ status: true });
   });
 
   it('that is met only approximately says so', async () => {
@@ -111,6 +136,7 @@ describe('a fault that can be known before', () => {
   it.each([
     ['http://169.254.169.254/a.png', /^img_url can't be fetched: /],
     ['http://10.0.0.1/a.png', /^img_url can't be fetched: /],
+    ['http://localhost/a.png', /^img_url can't be fetched: localhost is not a public address$/],
   ])('such as the private address %s is told in place of a task', async (img_url, words) => {
     const { status, data, msg } = await post('/api/agg/imga/video/async/submit', {
       prompt: 'a fox',
@@ -127,6 +153,31 @@ describe('a fault that can be known before', () => {
   it('such as a number that no field holds is told in the words of this API', async () => {
     const { msg } = await post(custom, { prompt: 'a fox', n: '99999999999' });
     expect(msg).toBe('n: must be a whole number below 2147483648');
+  });
+
+  it.each([
+    [
+      '/api/agg/vidc/video/async/submit',
+      { prompt: 'a fox', tail_img_url: 'https://example.com/a.png' },
+      'tail_img_url: needs img_file or img_url too, what the video begins with',
+    ],
+    [
+      '/api/agg/vidc/video/async/submit',
+      { prompt: 'a fox', img_file: new Blob([]) },
+      'img_file is empty: it has 0 bytes',
+    ],
+    [
+      '/api/comfy/async/submit/task',
+      { workflow_name: 'text-to-image', inputs: '{"prompt":"a fox"}', node: 'http://10.9.9.9' },
+      'node: there is no such machine',
+    ],
+    [
+      '/api/agg/speech_router/sync/voice/clone',
+      { file: silence(), voice_id: 'short' },
+      'voice_id: use 8 to 256 letters, digits, - and _, with a letter first and a letter or digit last',
+    ],
+  ])('at %s with %o is told in place of a task', async (path, fields, msg) => {
+    expect(await post(path, fields)).toEqual({ status: false, data: null, msg });
   });
 
   it('such as an empty file is told at its upload', async () => {

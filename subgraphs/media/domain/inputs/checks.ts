@@ -80,11 +80,14 @@ export function rangeProblems(field: string, value: number | undefined, limits: 
   return [{ field, message: `must be from ${least} to ${most}` }];
 }
 
+/** What is said of an input that the model does not take. */
+export const NOT_TAKEN = 'is not taken by this model';
+
 /** An input that the model does not take. */
 export function unsupportedProblems(field: string, isSent: boolean, limits: Limits): readonly Problem[] {
   return !isSent || limits === undefined || limits.inputs.includes(field)
     ? []
-    : [{ field, message: 'is not taken by this model' }];
+    : [{ field, message: NOT_TAKEN }];
 }
 
 /** A size that the model does not name, or any where it names none. */

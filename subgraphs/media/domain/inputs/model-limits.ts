@@ -26,6 +26,8 @@ export interface ModelLimits {
   readonly counts: readonly number[] | null;
   /** Aspect ratios that it makes: any other accepted one is met by the nearest of them. Null where each is met exactly. */
   readonly nearestRatios: readonly string[] | null;
+  /** Sizes of videos with a last frame; null where it has all of its sizes then. */
+  readonly lastFrameSizes: readonly string[] | null;
   /** Whether a video that begins with a picture has the picture's shape, whatever aspect ratio is requested. */
   readonly pictureDecidesShape: boolean;
   /** Most results of one request. */

@@ -109,14 +109,25 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
     ...unsupportedProblems(firstName, first !== undefined, limits),
     ...unsupportedProblems('lastFrame', work.lastFrame !== undefined, limits),
     ...(work.lastFrame !== undefined && first === undefined
-      ? [{ field: 'lastFrame', message: 'needs a first frame (image or firstFrame) too' }]
+      ? [{ field: 'lastFrame', message: 'needs firstFrame too, what the video begins with' }]
       : []),
     // A video that begins with a picture has the picture's shape.
     ...ratioProblems(work.aspectRatio, isShaped ? null : limits?.aspectRatios),
     ...choiceProblems('resolution', work.resolution, limits?.sizes),
+    ...lastFrameSizeProblems(work, limits),
     ...choiceProblems('duration', work.duration, limits?.durations),
     ...(work.duration !== undefined && !(work.duration > 0 && work.duration <= 600)
       ? [{ field: 'duration', message: 'must be more than 0 and at most 600 seconds' }]
       : []),
   ];
+}
+
+/** A size that the model makes, but not of videos with a last frame. */
+function lastFrameSizeProblems({ resolution, lastFrame }: VideoInputs<unknown>, limits: Limits) {
+  if (lastFrame === undefined || limits?.lastFrameSizes === undefined) return [];
+  const problems = choiceProblems('resolution', resolution, limits.lastFrameSizes);
+  return problems.map(({ field, message }) => ({
+    field,
+    message: `${message} for a video with a last frame`,
+  }));
 }

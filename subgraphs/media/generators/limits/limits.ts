@@ -1,4 +1,5 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
+import { NOT_TAKEN } from '../../domain/inputs/checks.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
@@ -35,8 +36,17 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
       (binding) =>
         binding.generator === input.generator &&
         serves(binding, input.kind, input.model) &&
-        problemsOf(input, modelFor(binding, input)).length === 0,
+        problemsAt(binding, input).length === 0,
     );
+}
+
+/** What the binding's model, or its wire, does not take of the work. */
+function problemsAt(binding: Binding, input: StepInput): readonly Problem[] {
+  const { provider, connection } = binding;
+  return [
+    ...problemsOf(input, modelFor(binding, input)),
+    ...(provider.inputProblems?.(input, connection) ?? []),
+  ];
 }
 
 /** The first of these bindings whose upstream may be asked, else the first. */
@@ -52,9 +62,9 @@ export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogM
 }
 
 function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {
-  const [first] = registry.bindingsFor(work.generator, work.kind, work.model);
-  if (first === undefined || bindingsTaking(registry, work).length > 0) return [];
-  const problems = problemsOf(work, modelFor(first, work));
+  const bindings = registry.bindingsFor(work.generator, work.kind, work.model);
+  if (bindings.length === 0 || bindingsTaking(registry, work).length > 0) return [];
+  const problems = nearestProblems(work, bindings);
   // A model that ignores the field at fault would not do what was requested.
   const others = registry
     .models({})
@@ -62,7 +72,10 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
       ({ kinds, inputs }) =>
         kinds.includes(work.kind) && problems.every(({ field }) => inputs.includes(field)),
     )
-    .filter((model) => problemsOf(work, model).length === 0);
+    .filter(({ generator, id }) => {
+      const elsewhere = { ...work, generator, model: id } as StepInput;
+      return bindingsTaking(registry, elsewhere).length > 0;
+    });
   const names = [...Map.groupBy(others, ({ id }) => id)].map(
     ([id, same]) => `${id} (${same.map(({ generator }) => generator).join(', ')})`,
   );
@@ -72,4 +85,25 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
     field,
     message: `${message}; models that take this request: ${named}`,
   }));
+}
+
+/**
+ * What keeps the bindings from the work, of those that come nearest to taking it. Where their models differ, each limit
+ * names the model that it is of.
+ */
+function nearestProblems(work: StepInput, bindings: readonly Binding[]): readonly Problem[] {
+  const byModel = new Map(bindings.map((binding) => [modelFor(binding, work)?.id ?? binding.id, binding]));
+  const tried = [...byModel].map(([name, binding]) => ({ name, problems: problemsAt(binding, work) }));
+  const fewest = Math.min(...tried.map(({ problems }) => problems.length));
+  const nearest = tried.filter(({ problems }) => problems.length === fewest);
+  const found = nearest.flatMap(({ name, problems }) => problems.map((problem) => ({ ...problem, name })));
+  return [...Map.groupBy(found, ({ field }) => field)].map(([field, all]) => {
+    // A model that does not take the field at all has no values to tell.
+    const telling = all.filter(({ message }) => message !== NOT_TAKEN);
+    const told = Map.groupBy(telling.length > 0 ? telling : all, ({ message }) => message);
+    const [[message, those] = ['', []]] = told;
+    if (told.size === 1 && those.length === tried.length) return { field, message };
+    const limits = [...told].map(([text, same]) => `${text} (${same.map(({ name }) => name).join(', ')})`);
+    return { field, message: limits.join('; ') };
+  });
 }

@@ -18,6 +18,7 @@ function avatar(id: string, name: string): ModelLimits {
     needs: ['image'],
     sizes: ['720p', '540p', '1080p'],
     aspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21'],
+    pictureDecidesShape: false,
     maxPrompt: 5_000,
   });
 }

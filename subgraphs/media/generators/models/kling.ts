@@ -9,6 +9,8 @@ export const kling: readonly ModelLimits[] = ['kling-v2-5-turbo', 'kling-v1-6', 
       kinds: videoKinds(inputsOf(id)),
       inputs: inputsOf(id),
       sizes: ['720p', '1080p'],
+      // Only its mode `pro` takes a last frame.
+      lastFrameSizes: ['1080p'],
       aspectRatios: ['16:9', '9:16', '1:1'],
       durations: [5, 10],
       maxPrompt: 2_500,

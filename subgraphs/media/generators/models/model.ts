@@ -12,6 +12,7 @@ const NO_LIMITS = {
   maxCount: null,
   counts: null,
   nearestRatios: null,
+  lastFrameSizes: null,
   pictureDecidesShape: true,
   maxImages: null,
 } as const satisfies Partial<ModelLimits>;

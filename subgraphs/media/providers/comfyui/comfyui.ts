@@ -2,7 +2,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
-import { createPool, type Pool } from './pool.ts';
+import { createPool, nodeProblems, type Pool } from './pool.ts';
 import { startPrompt } from './prompt.ts';
 import { findPrompt, promptStatus } from './status.ts';
 import { watchPrompt } from './watch.ts';
@@ -18,6 +18,8 @@ export function createComfyui(options: { readonly http: HttpClient }): Provider 
   const pool: Pool = createPool(exchange);
   return {
     name: 'comfyui',
+    inputProblems: (work, connection) =>
+      work.kind === 'COMFY_WORKFLOW' ? nodeProblems(work.node, connection) : [],
     jobs: {
       COMFY_WORKFLOW: {
         pollMs: 2_000,

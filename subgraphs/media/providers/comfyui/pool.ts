@@ -1,5 +1,6 @@
+import type { Problem } from '../../../../platform/errors.ts';
 import { invalidInput, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
-import type { CallContext, Handle, NodeLoad } from '../contract/provider.ts';
+import type { CallContext, Connection, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
 import { queueOf, throwHttpRefusal } from './wire.ts';
@@ -82,9 +83,19 @@ export function createPool(exchange: Exchange): Pool {
 function candidates({ connection }: CallContext, requested: string | undefined): readonly string[] {
   const nodes = nodesOf(connection);
   if (requested === undefined) return nodes;
-  const node = requested.replace(/\/+$/, '');
-  if (nodes.includes(node)) return [node];
-  throw invalidInput('node', 'there is no such machine');
+  const [problem] = nodeProblems(requested, connection);
+  if (problem !== undefined) throw invalidInput(problem.field, problem.message);
+  return [withoutSlash(requested)];
+}
+
+/** A requested machine that is none of the pool. */
+export function nodeProblems(requested: string | undefined, connection: Connection): readonly Problem[] {
+  if (requested === undefined || nodesOf(connection).includes(withoutSlash(requested))) return [];
+  return [{ field: 'node', message: 'there is no such machine' }];
+}
+
+function withoutSlash(node: string): string {
+  return node.replace(/\/+$/, '');
 }
 
 type Answer = { readonly node: string } & ({ readonly load: NodeLoad } | { readonly error: unknown });

@@ -1,8 +1,10 @@
+import type { Problem } from '../../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../../platform/json.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
+import type { StepInput } from '../../domain/work/work.ts';
 
 /**
  * The provider contract. A provider implements one real upstream wire protocol and knows nothing of tasks, tables or
@@ -14,6 +16,8 @@ export interface Provider {
   readonly name: string;
   /** Whether it accepts files only by URL, never as bytes: even the sandbox's stand-in must get a URL. */
   readonly fetchesInputs?: boolean;
+  /** What this wire would refuse of work, besides the limits of its models; read before the work is accepted. */
+  readonly inputProblems?: (work: StepInput, connection: Connection) => readonly Problem[];
   /** Asynchronous work, by kind: started, then polled. */
   readonly jobs?: { readonly [Kind in RequestKind]?: JobCapability<RequestOf<Kind>> };
   /** Synchronous work, by kind: one call that returns the outcome. */

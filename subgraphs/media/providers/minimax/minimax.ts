@@ -4,7 +4,7 @@ import { createExchange } from '../shared/exchange.ts';
 import { answerChallenge } from './challenge.ts';
 import { synthesize } from './speech.ts';
 import { startVideo, videoStatus } from './video.ts';
-import { cloneVoice, listVoices, uploadFile } from './voices.ts';
+import { cloneVoice, listVoices, uploadFile, voiceIdProblems } from './voices.ts';
 
 /**
  * The MiniMax wire (v1): videos are jobs; speech, cloned voices, voice lists and uploads are synchronous. The result
@@ -15,6 +15,7 @@ export function createMinimax(options: { readonly http: HttpClient }): Provider 
   const exchange = createExchange(options.http);
   return {
     name: 'minimax',
+    inputProblems: (work) => (work.kind === 'VOICE_CLONE' ? voiceIdProblems(work.voiceId) : []),
     jobs: {
       VIDEO: {
         pollMs: 2_000,

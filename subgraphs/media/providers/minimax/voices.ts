@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { z } from 'zod';
 
+import type { Problem } from '../../../../platform/errors.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type {
@@ -105,7 +106,8 @@ export async function cloneVoice(
   context: StartContext,
 ): Promise<Outcome> {
   const voiceId = request.voiceId ?? newVoiceId(context.reference);
-  checkVoiceId(voiceId);
+  const [problem] = voiceIdProblems(request.voiceId);
+  if (problem !== undefined) throw invalidInput(problem.field, problem.message);
   const fileId = await sampleOf(exchange, request.sample, context);
   const answer = await exchange(context, {
     method: 'POST',
@@ -145,14 +147,16 @@ async function sampleOf(exchange: Exchange, sample: InputFile, context: CallCont
 const MIN_VOICE_ID = 8;
 const MAX_VOICE_ID = 256;
 
-function checkVoiceId(voiceId: string): void {
+/** An id that a new voice can't have. */
+export function voiceIdProblems(voiceId: string | undefined): readonly Problem[] {
+  if (voiceId === undefined) return [];
   const isGood =
     voiceId.length >= MIN_VOICE_ID &&
     voiceId.length <= MAX_VOICE_ID &&
     /^[A-Za-z][\w-]*[A-Za-z\d]$/.test(voiceId);
-  if (isGood) return;
+  if (isGood) return [];
   const message = 'use 8 to 256 letters, digits, - and _, with a letter first and a letter or digit last';
-  throw new UpstreamError('INVALID_INPUT', `voiceId: ${message}`, { field: 'voiceId' });
+  return [{ field: 'voiceId', message }];
 }
 
 /** Derived from the reference: the same attempt gets the same id. */

@@ -56,6 +56,7 @@ const model: CatalogModel = {
   maxImages: null,
   counts: null,
   nearestRatios: null,
+  lastFrameSizes: null,
   pictureDecidesShape: true,
   sandbox: false,
 };
