@@ -74,7 +74,7 @@ const schemaWords = new RegExp(
 );
 
 /** A message with REST names in place of the schema's. */
-export function inRestWords(message: string): string {
+function inRestWords(message: string): string {
   return message.replace(schemaWords, (name) => restNamesOf(name).join(' or '));
 }
 
