@@ -140,6 +140,23 @@ describe('catalogs', () => {
   });
 });
 
+describe('a DateTime', () => {
+  it('that is none is refused with the reason, as a variable and within the document', async () => {
+    const reason = 'a DateTime is an ISO 8601 text with a zone, such as 2026-01-31T12:00:00Z';
+    const asked = 'query ($from: DateTime) { tasks(filter: { createdAfter: $from }) { totalCount } }';
+    const literal = '{ tasks(filter: { createdAfter: "2026-01-31" }) { totalCount } }';
+    for (const [document, message] of [
+      [asked, `Variable "$from" got invalid value "2026-01-31"; ${reason}`],
+      [literal, `invalid value {createdAfter: "2026-01-31"}; createdAfter: ${reason}`],
+    ] as const) {
+      const { errors } = await asking.run(document, { from: '2026-01-31' });
+      expect(errors).toMatchObject([
+        { message: expect.stringContaining(message), extensions: { code: 'BAD_USER_INPUT' } },
+      ]);
+    }
+  });
+});
+
 describe('what is read', () => {
   it('names the models, by generator and category', async () => {
     const { models } = await asking.ok(

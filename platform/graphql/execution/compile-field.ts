@@ -10,6 +10,7 @@ import {
 import type { Compiling } from './collect-fields.ts';
 import { completerOf, failureOf, settler, type CompletedField } from './complete.ts';
 import { leafCompleter } from './leaf.ts';
+import { withReason } from './literal-reasons.ts';
 import type { CoercedArguments, Path, Run } from './run.ts';
 
 /** Resolves a field of an object and completes its value; throws only when the field must not be null. */
@@ -124,8 +125,15 @@ function coerced(definition: GraphQLField<unknown, unknown>, node: FieldNode, ru
   try {
     return { values: getArgumentValues(definition, node, run.variableValues) };
   } catch (error) {
-    return { error };
+    return { error: reasoned(error, definition, node) };
   }
+}
+
+function reasoned(error: unknown, { args }: GraphQLField<unknown, unknown>, node: FieldNode): unknown {
+  return (node.arguments ?? []).reduce((found, { name, value }) => {
+    const argument = args.find((one) => one.name === name.value);
+    return argument === undefined ? found : withReason(found, value, argument.type);
+  }, error);
 }
 
 /** The field that an element of its list belongs to. */
