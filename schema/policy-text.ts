@@ -52,6 +52,10 @@ export const attacks = [
         'every id of what somebody owns: read, followed, changed; over HTTP, SSE, multipart, WebSocket, REST',
       ],
       [
+        'ids of tasks',
+        'all that strangers are shown, by every query, page and file, read for the id of a task',
+      ],
+      [
         'names of buyers',
         'what a name opens in compat: sessions, parameters, tasks, refunds, ending a checkout',
       ],

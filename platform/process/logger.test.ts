@@ -60,6 +60,21 @@ test.each([
   expect(output).not.toContain('hunter2');
 });
 
+test('shortens the ids of what is stored, which open it, and keeps those of callers and traces', () => {
+  const id = '01999c1e-6c0e-7d3a-9a52-0f3f2c9f5b1e';
+  const traceId = id.replaceAll('-', '');
+  const output = logged((logger) =>
+    logger.info({ task: id, owner: `usr_${id}`, traceId, error: new Error(`no task ${id}`) }, `of ${id}`),
+  );
+  expect(JSON.parse(output)).toMatchObject({
+    task: '01999c1e-6c0e-7d3a-...',
+    owner: `usr_${id}`,
+    traceId,
+    error: { message: 'no task 01999c1e-6c0e-7d3a-...' },
+    msg: 'of 01999c1e-6c0e-7d3a-...',
+  });
+});
+
 test('writes an error with its code, stack and causes, all of them redacted', () => {
   const cause = Object.assign(new Error('connect to redis://u:hunter2@cache failed'), { token: 'hunter2' });
   const output = logged((logger) =>

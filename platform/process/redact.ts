@@ -16,14 +16,20 @@ const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi;
 const TOKEN = /\b(?:eyJ[\w-]{8,}(?:\.[\w-]*){2,4}|ses_[\w-]+\.\d+\.[\w-]{20,}|kiln_[0-9a-f]{16,})/g;
 const VENDOR_KEY = /\b(sk|pk|rk|whsec)([-_])[\w-]{12,}/g;
 
+/**
+ * Ids of what Kiln stores (UUID v7) open what nobody owns. A log keeps their time and a few digits: enough to find lines
+ * by an id, not to use it.
+ */
+const STORED_ID = /\b([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3})-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/gi;
+
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 4_000;
 
-/** The text without tokens, signatures, passwords and bearer credentials, at most 4,000 characters long. */
+/** The text without tokens, signatures, passwords, bearer credentials and whole ids, at most 4,000 characters long. */
 export function redactText(text: string): string {
   const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}... (${text.length} characters)` : text;
-  return withoutSecrets(bounded);
+  return withoutSecrets(bounded).replace(STORED_ID, '$1-...');
 }
 
 /** The same of a text of any length. */

@@ -1,4 +1,5 @@
-import type { AttackClass, Attempt, Mode } from './attack.ts';
+import { rest } from '../kit/clients/requests.ts';
+import type { AttackClass, Attempt, Mode, World } from './attack.ts';
 import { floods } from './classes/floods.ts';
 import { graphqlLimits } from './classes/graphql-limits.ts';
 import { othersIds } from './classes/ids.ts';
@@ -6,6 +7,7 @@ import { names } from './classes/names.ts';
 import { outbound } from './classes/outbound.ts';
 import { payments } from './classes/payments.ts';
 import { disclosure, ports } from './classes/ports.ts';
+import { taskIds } from './classes/task-ids.ts';
 import { tokens } from './classes/tokens.ts';
 import { uploads } from './classes/uploads.ts';
 import { startWorld } from './worlds.ts';
@@ -13,6 +15,7 @@ import { startWorld } from './worlds.ts';
 const classes: readonly AttackClass[] = [
   graphqlLimits,
   othersIds,
+  taskIds,
   names,
   outbound,
   tokens,
@@ -37,10 +40,19 @@ export async function attack(mode: Mode, isQuick = false): Promise<readonly Outc
     const chosen = classes.filter((one) => one.modes.includes(mode) && (one.isQuick || !isQuick));
     const tried = async (one: AttackClass) => ({ mode, name: one.name, attempts: await one.run(world) });
     const outcomes = await Promise.all(chosen.filter((one) => one !== floods).map(tried));
+    await checkCredentials(world);
     // Alone, as it takes every connection.
     return chosen.includes(floods) ? [...outcomes, await tried(floods)] : outcomes;
   } finally {
     await world.close();
+  }
+}
+
+/** An attacker whose own credential has ended is refused everything, which proves nothing. */
+async function checkCredentials({ mode, url, attackers }: World): Promise<void> {
+  for (const [who, headers] of Object.entries(attackers)) {
+    const { status } = await rest(url, 'POST', '/graphql', { query: '{ viewer { id } }' }, headers);
+    if (status !== 200) throw new Error(`${who} can't attack in ${mode} any more: ${status}`);
   }
 }
 

@@ -45,7 +45,8 @@ describe('generateImage', () => {
     }
     for (const attempt of task.attempts) {
       expect(attempt).toMatchObject({ provider: 'midjourney', state: 'SUCCEEDED', error: null });
-      expect(attempt.reference).toBe(`${generateImage.id}/${attempt.step}/${attempt.number}`);
+      expect(attempt.reference).toMatch(new RegExp(`^[0-9a-f]{32}/${attempt.step}/${attempt.number}$`));
+      expect(attempt.reference).not.toContain(generateImage.id);
     }
     const seqs = task.events.map(({ seq }: { seq: number }) => seq);
     expect(seqs).toEqual(seqs.map((_: number, index: number) => index + 1));

@@ -15,7 +15,7 @@ import { genuineSigner, logIn, signedIn } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /**
- * A Kiln that logs everything, and every secret that went through it: none is in a line of its log, nor of its sandbox's.
+ * A Kiln that logs everything, and every secret and task that went through it: none is in a line of its log, nor of its sandbox's.
  * Each part below goes well and goes wrong, as failures are what logs tell most about.
  */
 
@@ -262,7 +262,8 @@ describe('work', () => {
     };
     const ids: string[] = [];
     const take = ({ body }: { readonly body: { readonly data?: unknown } }) => {
-      if (typeof body.data === 'string' && /^[0-9a-f-]{36}$/.test(body.data)) ids.push(body.data);
+      if (typeof body.data === 'string' && /^[0-9a-f-]{36}$/.test(body.data))
+        ids.push(secret('the id of a task', body.data));
     };
     for (const [, at, fields] of works) take(await submit(at, fields));
     for (const fault of ['server-error', 'cut', 'malformed', 'wrong-content-type', 'wrong-length'] as const) {
@@ -271,6 +272,8 @@ describe('work', () => {
     }
     expect(ids.length).toBeGreaterThan(10);
     await Promise.all(ids.map((id) => ended(id, access_token)));
+    const library = await graphql(kiln.url, '{ medias { edges { node { id } } } }', {}, headers);
+    for (const { node } of library.data.medias.edges) secret('the id of a file', node.id);
     await until(
       async () => receiver.received.length,
       (count) => count > 0,

@@ -76,10 +76,12 @@ const ACTIONS = {
   webhook: [
     1,
     (world, choice) => {
-      const [taskId, step, number] = pick(world.upstream.purchases, choice)?.reference.split('/') ?? [];
-      if (taskId === undefined) return;
-      const key = { taskId, step: Number(step), number: Number(number) };
-      run(world, choice, ({ attempts }) => attempts.makeDue(key));
+      const reference = pick(world.upstream.purchases, choice)?.reference;
+      if (reference === undefined) return;
+      run(world, choice, async ({ attempts }) => {
+        const found = await attempts.find(reference);
+        if (found !== null) await attempts.makeDue(found.key);
+      });
     },
   ],
   loseJob: [

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { toError } from '../../../platform/errors.ts';
-import { isUuid } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { AttemptKey } from '../domain/attempt.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { ProviderWebhook } from '../providers/contract/provider.ts';
@@ -17,7 +15,7 @@ import type { WakeUps } from './wake-ups.ts';
 export type ProviderWebhookHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface ProviderWebhookHandlerOptions {
-  readonly attempts: Pick<RunningAttempts, 'bindingOf'>;
+  readonly attempts: Pick<RunningAttempts, 'find'>;
   readonly registry: GeneratorRegistry;
   readonly addresses: ProviderWebhookAddresses;
   readonly wakeUps: WakeUps;
@@ -66,31 +64,20 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
   if (webhook === null) return { status: 413, headers: { connection: 'close' } };
   const challenge = fallback.provider.answerChallenge?.(webhook) ?? null;
   if (challenge !== null) return { status: 200, body: challenge };
-  const key = keyOf(reference);
-  const binding = key && (await bindingOf(options, key, name));
+  const attempt = await options.attempts.find(reference);
+  const binding = attempt && bindingOf(registry, attempt.binding, name);
   const verdict = await isGenuine(binding ?? fallback, webhook, logger);
   if (verdict === 'unknowable') return { status: 503, headers: { 'retry-after': '30' } };
   if (verdict === 'forged') return REFUSED;
-  if (key !== null && binding !== null) wakeUps.wake(key);
+  if (attempt !== null && binding !== null) wakeUps.wake(attempt.key);
   return { status: 202 };
 }
 
 const REFUSED: Reply = { status: 401, body: { error: 'this webhook is not signed as it must be' } };
 
-function keyOf(reference: string): AttemptKey | null {
-  const [taskId = '', step = '', number = '', ...rest] = reference.split('/');
-  const isKey = isUuid(taskId) && /^\d{1,6}$/.test(step) && /^\d{1,6}$/.test(number) && rest.length === 0;
-  return isKey ? { taskId, step: Number(step), number: Number(number) } : null;
-}
-
-/** The binding of a running attempt, when it is one of this provider. */
-async function bindingOf(
-  { attempts, registry }: ProviderWebhookHandlerOptions,
-  key: AttemptKey,
-  provider: string,
-): Promise<Binding | null> {
-  const id = await attempts.bindingOf(key);
-  const binding = id === null ? null : registry.byId(id);
+/** The binding of an attempt, when it is one of this provider. */
+function bindingOf(registry: GeneratorRegistry, id: string, provider: string): Binding | null {
+  const binding = registry.byId(id);
   return binding?.provider.name === provider ? binding : null;
 }
 

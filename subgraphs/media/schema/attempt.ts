@@ -26,7 +26,8 @@ export const Attempt = builder.objectRef<AttemptShape>('Attempt').implement({
       description: 'The model it was sent to; null where the graph names its own.',
     }),
     reference: t.exposeString('reference', {
-      description: 'The reference that was sent to the upstream: task/step/number.',
+      description:
+        'The reference that was sent to the upstream, to ask its operator about; it does not tell the id of the task.',
     }),
     state: t.expose('state', { type: AttemptState, description: 'Where it stands.' }),
     error: t.expose('error', { type: Failure, nullable: true, description: 'Why it failed.' }),

@@ -1,3 +1,4 @@
+import type { Caller } from '../../../platform/access/caller.ts';
 import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
 import { type FilePage, mediaKinds } from '../files/files.ts';
 import { builder, connection } from './builder.ts';
@@ -45,6 +46,8 @@ const MediaFilter = builder.inputType('MediaFilter', {
   }),
 });
 
+const seesAll = ({ kind, scopes }: Caller): boolean => kind === 'internal' || scopes.includes('admin');
+
 builder.objectFields(Media, (t) => ({
   name: t.exposeString('name', { description: 'Its file name, also the end of `url`.' }),
   thumbnail: t.string({
@@ -64,16 +67,18 @@ builder.objectFields(Media, (t) => ({
     nullable: true,
     description:
       'Whom it belongs to, for those who may list it; null for others, and when it belongs to nobody.',
-    resolve: ({ owner }, _, { caller }) => {
-      const sees = caller.id === owner || caller.kind === 'internal' || caller.scopes.includes('admin');
-      return sees && owner !== 'anon' ? owner : null;
-    },
+    resolve: ({ owner }, _, { caller }) =>
+      owner !== 'anon' && (caller.id === owner || seesAll(caller)) ? owner : null,
   }),
   task: t.field({
     type: Task,
     nullable: true,
-    description: "The task that made it; null for uploads, and where it is somebody else's.",
-    resolve: ({ taskId }, _, { loaders }) => (taskId === null ? null : loaders.tasks.load(taskId)),
+    description:
+      "The task that made it; null for uploads, where it is somebody else's, and for all but administrators where it is nobody's: the id of the file is public, that of the task cancels it.",
+    resolve({ owner, taskId }, _, { caller, loaders }) {
+      if (taskId === null || (owner === 'anon' && !seesAll(caller))) return null;
+      return loaders.tasks.load(taskId);
+    },
   }),
 }));
 

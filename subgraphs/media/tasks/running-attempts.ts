@@ -1,14 +1,14 @@
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { AttemptKey } from '../domain/attempt.ts';
-import { readAttempts } from './storage/attempt-store.ts';
+import { findRunning } from './storage/attempt-store.ts';
 import { pollAttemptNow } from './storage/poll-store.ts';
 import { POLL_TOPIC } from './storage/transactor.ts';
 
 /** The running attempts, for the webhooks of their upstreams. */
 export interface RunningAttempts {
-  /** Id of the binding that an attempt runs at; null when it does not run. */
-  bindingOf(key: AttemptKey): Promise<string | null>;
+  /** The attempt of a reference, and the id of the binding that it runs at; null when it does not run. */
+  find(reference: string): Promise<{ readonly key: AttemptKey; readonly binding: string } | null>;
   /** Makes a running attempt due now, and wakes the pollers. */
   makeDue(key: AttemptKey): Promise<void>;
 }
@@ -20,10 +20,11 @@ export function createRunningAttempts(options: {
 }): RunningAttempts {
   const { database, bus } = options;
   return {
-    async bindingOf({ taskId, step, number }) {
-      const attempts = await readAttempts(database, [taskId]);
-      const attempt = attempts.find((entry) => entry.step === step && entry.number === number);
-      return attempt?.state === 'RUNNING' ? attempt.binding : null;
+    async find(reference) {
+      const found = await findRunning(database, reference);
+      if (found === undefined) return null;
+      const { taskId, step, number, binding } = found;
+      return { key: { taskId, step, number }, binding };
     },
     async makeDue(key) {
       const name = `${key.taskId}/${key.step}/${key.number}`;

@@ -17,8 +17,12 @@ export const floods: AttackClass = {
     const open = await Promise.all(
       Array.from({ length: CONNECTIONS }, () => openFrom('127.0.0.1', Number(port))),
     );
-    await pause(500);
-    const kept = open.filter((socket) => !socket.destroyed && socket.readyState === 'open').length;
+    const isOpen = (socket: Socket) => !socket.destroyed && socket.readyState === 'open';
+    let kept = CONNECTIONS;
+    for (let waited = 0; waited < 50 && kept > 150; waited += 1) {
+      await pause(100);
+      kept = open.filter(isOpen).length;
+    }
     const other = await served('127.0.0.2', Number(port));
     for (const socket of open) socket.destroy();
     const after = await request(`${url}/healthz`);

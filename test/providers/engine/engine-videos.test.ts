@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
+import { referencesOf } from '../../../subgraphs/media/domain/attempt.ts';
 import type { StepInput } from '../../../subgraphs/media/domain/work/work.ts';
 import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
 import type { Provider } from '../../../subgraphs/media/providers/contract/provider.ts';
@@ -91,7 +92,7 @@ describe('a video at Kling', () => {
       await plan('kling', 'text2video', fault, { accepted: true });
       const { id, ...task } = await run(['kling']);
       expect(task).toMatchObject({ state: 'SUCCEEDED', types: ['video/mp4'], attempts: ['kling SUCCEEDED'] });
-      expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
+      expect(await world.starts()).toEqual({ [`${referencesOf(id)}/1/1`]: 1 });
     },
   );
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
-import type { Attempt, AttemptKey, AttemptState } from '../../domain/attempt.ts';
+import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
@@ -42,6 +42,16 @@ export async function readAttempts(
     .execute();
 }
 
+/** The running attempt of a reference. */
+export async function findRunning(database: Executor, reference: string): Promise<AttemptRow | undefined> {
+  return database
+    .selectFrom('media.attempts')
+    .selectAll()
+    .where('reference', '=', reference)
+    .where('state', '=', 'RUNNING')
+    .executeTakeFirst();
+}
+
 /**
  * How many slots of a binding are held over all workers: by attempts that are claimed or running. One that nobody has
  * claimed yet holds none, so that a start that was given up before its claim takes no slot from the others. Exact only
@@ -70,7 +80,7 @@ export async function insertAttempt(
   const { rows } = await sql<AttemptRow>`/* attempts.insert */
     insert into media.attempts (task_id, step, number, binding, provider, model, reference)
     select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${model},
-      concat_ws('/', ${taskId}::text, ${step}::text, next.number::text)
+      concat_ws('/', ${referencesOf(taskId)}::text, ${step}::text, next.number::text)
     from (select coalesce(max(number), 0) + 1 as number from media.attempts
           where task_id = ${taskId}::uuid and step = ${step}) next
     returning *`.execute(transaction);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { referencesOf } from '../../domain/attempt.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding, testProvider } from '../testing/provider.ts';
 import { startUpstream, type Upstream } from '../testing/upstream.ts';
@@ -45,7 +46,7 @@ describe('a step that waits for its start', () => {
     await engine.pool.query('delete from pgboss.job');
     await startWorker(['test#0']);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${id}/1/1`]);
+    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
   });
 
   it('gets another job when its own was given up with an attempt that was never claimed', async () => {

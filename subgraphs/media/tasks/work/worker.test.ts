@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { newId } from '../../../../platform/ids.ts';
+import { referencesOf } from '../../domain/attempt.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
@@ -55,7 +56,7 @@ describe('one task', () => {
     expect(log.map((event) => event.seq)).toEqual(log.map((_, index) => index + 1));
     expect(log.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100, seq: ended.lastSeq });
     expect(log.map((event) => event.stage)).toContain('storing result');
-    expect(upstream.starts).toEqual([`${task.id}/1/1`]);
+    expect(upstream.starts).toEqual([`${referencesOf(task.id)}/1/1`]);
   });
 
   it('tells its progress, and says when that is an estimate', async () => {
@@ -96,7 +97,7 @@ describe('fall-back', () => {
     const { service } = await setUp({ more });
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(second.starts).toEqual([`${id}/1/2`]);
+    expect(second.starts).toEqual([`${referencesOf(id)}/1/2`]);
     expect((await service.attempts([id])).get(id)).toMatchObject([
       { state: 'FAILED', provider: 'test', error: { code: 'RATE_LIMITED' } },
       { state: 'SUCCEEDED', provider: 'other' },
@@ -146,7 +147,7 @@ describe('a start of which nobody knows whether it happened', () => {
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${id}/1/1`]);
+    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
   });
 
   it('is followed by another attempt when the upstream certainly does not have it', async () => {
@@ -155,7 +156,7 @@ describe('a start of which nobody knows whether it happened', () => {
     const { service } = await setUp();
     const { id } = await service.submit(me, image());
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts).toEqual([`${id}/1/2`]);
+    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/2`]);
   });
 
   it('is named START_UNKNOWN where the upstream can not be asked', async () => {
@@ -205,10 +206,9 @@ describe('a start of which nobody knows whether it happened', () => {
     /** While the start is under way another worker takes over, and leaves the attempt as `change` says. */
     const takenOver = (change: string): void => {
       upstream.onStart = async ({ id, reference }): Promise<StartAnswer> => {
-        const [taskId] = reference.split('/');
         await engine.pool.query(
-          `update media.attempts set claim = gen_random_uuid() ${change} where task_id = $1 and $2 <> ''`,
-          [taskId, id],
+          `update media.attempts set claim = gen_random_uuid() ${change} where reference = $1 and $2 <> ''`,
+          [reference, id],
         );
         return 'accept';
       };
@@ -217,17 +217,17 @@ describe('a start of which nobody knows whether it happened', () => {
     it('is discarded and cancelled when the others have given it up', async () => {
       const { service } = await setUp();
       upstream.onStart = async ({ reference }): Promise<StartAnswer> => {
-        const [taskId] = reference.split('/');
         await engine.pool.query(
-          `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where task_id = $1)
-          update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id = $1`,
-          [taskId],
+          `with given_up as (update media.attempts set state = 'FAILED', claim = gen_random_uuid() where reference = $1
+            returning task_id)
+          update media.task_steps set state = 'QUEUED', binding = 'other#0' where task_id in (select task_id from given_up)`,
+          [reference],
         );
         return 'accept';
       };
       const { id } = await service.submit(me, image());
       await until(async () => upstream.cancels.length === 1);
-      expect(upstream.cancels).toEqual([`${id}/1/1`]);
+      expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
       await until(async () => (await attemptStates(service, id))?.[0] === 'FAILED');
     });
 
@@ -236,7 +236,7 @@ describe('a start of which nobody knows whether it happened', () => {
       const { service } = await setUp();
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
-      expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
     });
 
     it('counts while the others have not decided', async () => {
@@ -244,7 +244,7 @@ describe('a start of which nobody knows whether it happened', () => {
       const { service } = await setUp({ worker: { limits: { claimStaleSeconds: 3_600 } } });
       const { id } = await service.submit(me, image());
       expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
-      expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+      expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
     });
   });
 });
@@ -294,7 +294,7 @@ describe('cancelling', () => {
     await service.cancel(me, id);
     release();
     expect((await engine.ended(service, id)).state).toBe('CANCELLED');
-    expect(upstream.cancels).toEqual([`${id}/1/1`]);
+    expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
   });
 
   it('comes too late while the result is stored, and after the end', async () => {
@@ -480,9 +480,10 @@ describe('calls', () => {
 
   it('that answer after they were taken over leave the step to the others', async () => {
     const call = async (_request: unknown, { reference }: { reference: string }) => {
-      const [taskId] = reference.split('/');
-      await engine.pool.query(`update media.attempts set state = 'UNKNOWN' where task_id = $1`, [taskId]);
-      await engine.pool.query(`update media.task_steps set state = 'QUEUED' where task_id = $1`, [taskId]);
+      await engine.pool.query(`update media.attempts set state = 'UNKNOWN' where reference = $1`, [
+        reference,
+      ]);
+      await engine.pool.query(`update media.task_steps set state = 'QUEUED'`);
       return bytes;
     };
     const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
@@ -600,7 +601,7 @@ describe('recipes', () => {
     const ended = await engine.ended(service, id);
     expect(ended).toMatchObject({ state: 'SUCCEEDED', taskType: 'tea', kind: 'RECIPE', progress: 100 });
     expect(ended.result?.mediaIds).toHaveLength(3);
-    expect(upstream.starts[0]).toBe(`${id}/1/1`);
+    expect(upstream.starts[0]).toBe(`${referencesOf(id)}/1/1`);
     const prompts = [...upstream.jobs.values()]
       .sort((one, other) => (one.reference < other.reference ? -1 : 1))
       .map((job) => job.prompt);

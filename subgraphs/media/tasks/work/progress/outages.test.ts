@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { referencesOf } from '../../../domain/attempt.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { JobCapability, JobStatus, Provider } from '../../../providers/contract/provider.ts';
@@ -65,14 +66,14 @@ describe('an upstream whose status calls are not answered', () => {
     const { service, id } = await submitTo(provider);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(calls.status).toBe(12);
-    expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+    expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
   });
 
   it('may answer after the timeout of the attempt: what is finished then is taken', async () => {
     const { provider } = unreliable({ status: (call) => call <= 9 });
     const { service, id } = await submitTo(provider, { binding: { attemptTimeoutSeconds: 0.3 } });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect([upstream.starts, upstream.cancels]).toEqual([[`${id}/1/1`], []]);
+    expect([upstream.starts, upstream.cancels]).toEqual([[`${referencesOf(id)}/1/1`], []]);
   });
 
   it('ends the task after the timeout and a grace period, without another start', async () => {
@@ -133,7 +134,7 @@ describe('a cancel request', () => {
     expect(await attemptsOf(service, id)).toMatchObject([{ state: 'RUNNING' }]);
     isSilent = false;
     await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'CANCELLED');
-    expect(upstream.cancels).toEqual([`${id}/1/1`]);
+    expect(upstream.cancels).toEqual([`${referencesOf(id)}/1/1`]);
   });
 });
 
@@ -149,6 +150,6 @@ describe('running work whose generator is no longer configured', () => {
       state: 'FAILED',
       error: { retryable: false, message: expect.stringContaining('no longer configured') },
     });
-    expect(upstream.starts).toEqual([`${id}/1/1`]);
+    expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
+import { referencesOf } from '../../../domain/attempt.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
@@ -69,7 +70,7 @@ for (const concurrency of [1, 2]) {
       await service.submit(me, image('', { work })),
     ];
     for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-    expect(upstream.starts.toSorted()).toEqual(tasks.map(({ id }) => `${id}/1/1`).toSorted());
+    expect(upstream.starts.toSorted()).toEqual(tasks.map(({ id }) => `${referencesOf(id)}/1/1`).toSorted());
   });
 }
 
@@ -84,7 +85,7 @@ it('come back when a worker stops while it prepares an input', async () => {
   isSlow = false;
   await engine.worker(registry);
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-  expect(upstream.starts).toEqual([`${id}/1/1`]);
+  expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
 });
 
 it('are not held by work that is still being prepared', async () => {
