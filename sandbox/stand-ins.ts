@@ -13,6 +13,10 @@ import { MINIMAX, createMinimax } from './providers/minimax/minimax.ts';
 import { OPENAI, createOpenai } from './providers/openai/openai.ts';
 import { REPLICATE, createReplicate } from './providers/replicate/replicate.ts';
 import type { StandIn } from './providers/shared/stand-in.ts';
+import {
+  createStableDiffusionWebui,
+  STABLE_DIFFUSION_WEBUI,
+} from './providers/stable-diffusion-webui/stable-diffusion-webui.ts';
 import { VOLCENGINE_VOD } from './providers/volcengine/vod.ts';
 import { VOLCENGINE, createVolcengine } from './providers/volcengine/volcengine.ts';
 import type { Studio } from './studio/types/studio.ts';
@@ -52,17 +56,18 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
     createHedra(partsOf(HEDRA)),
     createHiggsfield(partsOf(HIGGSFIELD)),
     ...createVolcengine({ ...partsOf(VOLCENGINE), vodLatency: () => options.latencyOf(VOLCENGINE_VOD) }),
+    createStableDiffusionWebui(partsOf(STABLE_DIFFUSION_WEBUI)),
     ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
 }
 
 /** A machine runs one job at a time. */
-const COMFYUI_LATENCY = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
+const MACHINE_LATENCY = { queuedMs: 0, progressSteps: 8, concurrency: 1 };
 
 /** The initial latency of each wire. */
 export const INITIAL_LATENCIES: Readonly<Record<string, Partial<LatencyProfile>>> = {
   [MIDJOURNEY]: {},
-  ...Object.fromEntries(COMFYUI.map((machine) => [machine, COMFYUI_LATENCY])),
+  ...Object.fromEntries(COMFYUI.map((machine) => [machine, MACHINE_LATENCY])),
   // Synchronous: no latency beyond the work itself.
   [OPENAI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [MINIMAX]: {},
@@ -73,6 +78,7 @@ export const INITIAL_LATENCIES: Readonly<Record<string, Partial<LatencyProfile>>
   // Uploads need no work.
   [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [REPLICATE]: {},
+  [STABLE_DIFFUSION_WEBUI]: MACHINE_LATENCY,
   [VOLCENGINE]: {},
   [VOLCENGINE_VOD]: {},
   [GEMINI]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },

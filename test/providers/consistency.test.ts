@@ -60,7 +60,7 @@ describe('the providers', () => {
     const files = readdirSync(path.join(folder, name)).filter((file) => !file.endsWith('.test.ts'));
     expect(files).toEqual(expect.arrayContaining([`${name}.ts`, 'wire.ts']));
     const source = readFileSync(path.join(folder, name, `${name}.ts`), 'utf8');
-    const factory = `create${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    const factory = `create-${name}`.replaceAll(/-(\w)/g, (_, first: string) => first.toUpperCase());
     expect(source).toContain(`export function ${factory}(`);
     // Only through exchange.ts: that is where timeouts, limits, origins and credentials are kept.
     for (const file of files) {

@@ -11,6 +11,7 @@ import { createMinimax } from './minimax/minimax.ts';
 import { createOpenaiCompatible } from './openai/compatible.ts';
 import { createOpenai } from './openai/openai.ts';
 import { createReplicate } from './replicate/replicate.ts';
+import { createStableDiffusionWebui } from './stable-diffusion-webui/stable-diffusion-webui.ts';
 import { createVolcengine } from './volcengine/volcengine.ts';
 
 /** Every provider, by name. A new one is a folder, a line here, and its stand-in in sandbox/providers. */
@@ -28,6 +29,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createFal(options),
     createReplicate(options),
     createVolcengine(options),
+    createStableDiffusionWebui(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

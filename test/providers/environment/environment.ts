@@ -71,19 +71,7 @@ export async function openEnvironment(): Promise<Environment> {
     dataDir,
     logger: silentLogger(),
     instantImages: true,
-    secrets: {
-      midjourney: SECRET,
-      openai: SECRET,
-      comfyui: SECRET,
-      minimax: SECRET,
-      kling: SECRET,
-      gemini: SECRET,
-      fal: SECRET,
-      replicate: SECRET,
-      hedra: SECRET,
-      higgsfield: SECRET,
-      volcengine: SECRET,
-    },
+    secrets: Object.fromEntries(registeredNames().map((name) => [name, SECRET])),
   });
   const proxy = await startRecordingProxy(sandbox.url);
   const inputs = await serveInputs();

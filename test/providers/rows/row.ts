@@ -95,6 +95,10 @@ export interface ShortRow {
   readonly hasReference: boolean;
   /** The answer is a file of which a half can't be told from a whole here; the engine measures it. */
   readonly isFile?: boolean;
+  /** Faults that this wire has no words for, or tells in words of its own. */
+  readonly unplayed?: readonly FaultName[];
+  /** Whether work that is given up may be interrupted at the upstream (default: it is carried out). */
+  readonly isInterrupted?: boolean;
   /** Does it: a call, or a chat. */
   run(provider: Provider, context: CallContext & { readonly reference: string }): Promise<unknown>;
   /** Fails unless the answer is what was asked for. */

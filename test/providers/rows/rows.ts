@@ -9,6 +9,7 @@ import { minimax } from './minimax.ts';
 import { openai } from './openai.ts';
 import { replicate } from './replicate.ts';
 import type { ContractRow } from './row.ts';
+import { stableDiffusionWebui } from './stable-diffusion-webui.ts';
 import { volcengine } from './volcengine.ts';
 
 /** Every provider that there is. A new one is a file in rows/, a line here, its fixture, and its stand-in. */
@@ -25,4 +26,5 @@ export const rows: readonly ContractRow[] = [
   fal,
   replicate,
   volcengine,
+  stableDiffusionWebui,
 ];

@@ -205,7 +205,7 @@ describe('two servers with OpenAI’s API', () => {
 it('the examples of the page about the file are sound', () => {
   const page = readFileSync(new URL('../../../docs/generators-file.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => text);
-  expect(examples).toHaveLength(2);
+  expect(examples.length).toBeGreaterThan(2);
   for (const text of examples) {
     const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'a-key'] as const);
     expect(bindingsOf(text, Object.fromEntries(names)).generators()).toEqual(

@@ -12,6 +12,7 @@ import { minimax } from './minimax.ts';
 import { model } from './model.ts';
 import { openai } from './openai.ts';
 import { replicate } from './replicate.ts';
+import { stableDiffusionWebui } from './stable-diffusion-webui.ts';
 import { volcengine } from './volcengine.ts';
 
 /**
@@ -34,6 +35,7 @@ const catalog: Readonly<Record<string, readonly ModelLimits[]>> = {
   fal,
   replicate,
   volcengine,
+  'stable-diffusion-webui': stableDiffusionWebui,
 };
 
 /** The known models of a wire. */

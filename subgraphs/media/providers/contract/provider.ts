@@ -107,7 +107,7 @@ export interface JobCapability<Request extends WorkRequest = WorkRequest> {
   watch?(handle: Handle, context: CallContext, report: (progress: WatchedProgress) => void): Promise<void>;
 }
 
-/** Streamed progress. */
+/** Progress of work that is still going on. */
 export interface WatchedProgress {
   /** 0 to 100. */
   readonly progress: number;
@@ -116,8 +116,14 @@ export interface WatchedProgress {
 
 /** Synchronous work. */
 export interface CallCapability<Request extends WorkRequest = WorkRequest> {
-  /** Does the work and returns the outcome. */
-  call(request: Request, context: StartContext): Promise<Outcome>;
+  /** Does the work and returns the outcome. An aborted signal is a cancelled task, or a process that stops. */
+  call(request: Request, context: CallStartContext): Promise<Outcome>;
+}
+
+/** The context of synchronous work. */
+export interface CallStartContext extends StartContext {
+  /** Shows progress, where the upstream tells it while the call is open; absent where nobody looks. */
+  readonly report?: (progress: WatchedProgress) => void;
 }
 
 /**

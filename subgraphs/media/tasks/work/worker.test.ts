@@ -444,6 +444,25 @@ describe('calls', () => {
     expect(await attemptStates(service, id)).toEqual(['SUCCEEDED']);
   });
 
+  it('show the progress that they are told meanwhile', async () => {
+    const call: NonNullable<NonNullable<Provider['calls']>['IMAGE']>['call'] = async (
+      _request,
+      { report },
+    ) => {
+      for (const progress of [30, 60]) {
+        report?.({ progress, stage: 'rendering' });
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+      return bytes;
+    };
+    const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    const log = await service.events(id, 0, 100);
+    const rendering = log.filter(({ stage }) => stage === 'rendering');
+    expect(rendering.map(({ progress }) => progress)).toEqual([30, 60]);
+  });
+
   it('hold their bytes while our own store is away', async () => {
     engine.files.unavailable = 2;
     const provider: Provider = { name: 'calls', calls: { IMAGE: { call: async () => bytes } } };

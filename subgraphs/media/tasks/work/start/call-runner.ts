@@ -2,11 +2,12 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
-import type { Outcome } from '../../../providers/contract/provider.ts';
+import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
 import { failureFrom, startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
-import { callOf, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
+import { callOf, connectionFor, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
+import type { ProgressWriter } from '../progress/progress-writer.ts';
 import { storeCallResult } from '../results/store-call-result.ts';
 import type { StoreDependencies } from '../results/store-worker.ts';
 import type { HeldClaim } from './claim.ts';
@@ -14,6 +15,7 @@ import type { HeldClaim } from './claim.ts';
 /** What calls need besides: the bus on which cancel requests are published. */
 export interface CallDependencies extends StoreDependencies {
   readonly bus: EventBus;
+  readonly progress: ProgressWriter;
 }
 
 /** Short work: one call that answers with the outcome. It has no handle, so its claim is held until all is stored. */
@@ -76,6 +78,7 @@ async function runCall(
       connection: connectionFor(binding, step.input),
       reference: attempt.reference,
       signal: AbortSignal.any([signal, cancel, held.lost, timeout]),
+      report: (told) => showProgress(dependencies, context, told),
     });
   } catch (error) {
     // Stopping, or no longer ours: the attempt stays claimed, and the worker that takes it over decides.
@@ -84,6 +87,23 @@ async function runCall(
     return;
   }
   await storeCallResult(dependencies, context, { claim: held.id, signal, outcome });
+}
+
+/** What the upstream tells while the call is open; a task of several steps moves when a step ends. */
+function showProgress(
+  { progress }: CallDependencies,
+  { task, step }: AttemptContext,
+  { progress: own, stage }: WatchedProgress,
+): void {
+  const isWhole = step.label === '';
+  progress.report({
+    taskId: task.id,
+    step: step.step,
+    stage: stageOf(step, stage),
+    progress: isWhole ? Math.min(99, own) : 0,
+    estimated: false,
+    stepProgress: isWhole ? null : own,
+  });
 }
 
 async function endFailedCall(

@@ -1,0 +1,138 @@
+import sharp from 'sharp';
+
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import type { InputFile } from '../../domain/inputs/input.ts';
+import type { RequestOf } from '../../domain/work/request.ts';
+import type { CallStartContext, Outcome } from '../contract/provider.ts';
+import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
+import { followTask, interruptTask } from './progress.ts';
+import { checkpointOf, imageFiles, throwRefusal } from './wire.ts';
+
+type ImageRequest = RequestOf<'IMAGE'>;
+
+/** The catalog's name for the checkpoint that the server has loaded. */
+const LOADED = 'stable-diffusion-webui';
+/** The attempt's own limit is shorter. */
+const TIMEOUT_MS = 3_600_000;
+const MAX_BYTES = 96 << 20;
+/** Pixels of a picture whose shape alone is asked for, and most of one made from another. */
+const PIXELS = 1024 * 1024;
+const MOST_PIXELS = 4 * PIXELS;
+/** Edges are multiples of this. */
+const STEP = 8;
+
+/** Makes the images. When the signal is aborted, a task that is being worked on is interrupted there. */
+export async function makeImages(
+  exchange: Exchange,
+  request: ImageRequest,
+  context: CallStartContext,
+): Promise<Outcome> {
+  const { path, fields } = await beforeStart(prepare(exchange, request, context));
+  const { reference, report } = context;
+  const over = new AbortController();
+  const watched = { ...context, signal: AbortSignal.any([context.signal, over.signal]) };
+  const following = report === undefined ? Promise.resolve() : followTask(exchange, watched, report);
+  try {
+    const answer = await exchange(context, {
+      method: 'POST',
+      path,
+      json: { ...fields, force_task_id: reference },
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    });
+    throwRefusal(answer);
+    return { files: imageFiles(answer, request.count ?? 1), texts: [] };
+  } catch (error) {
+    if (context.signal.aborted) await interruptTask(exchange, context);
+    throw error;
+  } finally {
+    over.abort();
+    await following;
+  }
+}
+
+interface Call {
+  readonly path: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+async function prepare(exchange: Exchange, request: ImageRequest, context: CallStartContext): Promise<Call> {
+  const { prompt, negativePrompt, count = 1, seed, images = [], mask } = request;
+  const { model } = context.connection;
+  const checkpoint =
+    model === null || model === LOADED ? null : await findCheckpoint(exchange, model, context);
+  const shared = {
+    prompt,
+    negative_prompt: negativePrompt,
+    seed,
+    // One after another: several at once need their memory at once.
+    n_iter: count,
+    ...(checkpoint !== null && { override_settings: { sd_model_checkpoint: checkpoint } }),
+  };
+  const [image, ...others] = images;
+  if (others.length > 0) throw invalidInput('images', 'this provider takes one picture');
+  if (image === undefined) {
+    return { path: '/sdapi/v1/txt2img', fields: { ...shared, ...sizeOf(request, null) } };
+  }
+  const bytes = await readInput(image, 'images');
+  const fields = {
+    ...shared,
+    ...sizeOf(request, await measure(bytes)),
+    init_images: [bytes.toString('base64')],
+    // The whole picture, so that the mask may have another size.
+    ...(mask !== undefined && { mask: await greyMask(mask), inpaint_full_res: false, inpainting_fill: 1 }),
+  };
+  return { path: '/sdapi/v1/img2img', fields };
+}
+
+/** The server's title of a checkpoint. It would ignore one that it does not have, and use another. */
+async function findCheckpoint(exchange: Exchange, model: string, context: CallStartContext): Promise<string> {
+  const answer = await exchange(context, { method: 'GET', path: '/sdapi/v1/sd-models', retry: 'safe' });
+  throwRefusal(answer);
+  const title = checkpointOf(answer, model);
+  if (title !== null) return title;
+  throw new UpstreamError('UNAVAILABLE', `stable-diffusion-webui: there is no checkpoint ${model}`, {
+    retryable: false,
+  });
+}
+
+type Size = { readonly width: number; readonly height: number };
+
+/** An explicit WxH; else about a megapixel in the asked shape, or the picture's size; else what the server takes. */
+function sizeOf({ resolution, aspectRatio }: ImageRequest, picture: Size | null): Partial<Size> {
+  const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(resolution ?? '') ?? [];
+  if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
+  if (resolution !== undefined) throw invalidInput('resolution', 'WIDTHxHEIGHT in pixels, such as 1024x768');
+  if (aspectRatio !== undefined) {
+    const [across = 1, down = 1] = aspectRatio.split(':').map(Number);
+    return within({ width: across, height: down }, Math.sqrt(PIXELS / (across * down)));
+  }
+  if (picture === null) return {};
+  return within(picture, Math.min(1, Math.sqrt(MOST_PIXELS / (picture.width * picture.height))));
+}
+
+function within({ width, height }: Size, scale: number): Size {
+  const edge = (length: number) => Math.max(STEP, Math.round((length * scale) / STEP) * STEP);
+  return { width: edge(width), height: edge(height) };
+}
+
+async function measure(picture: Uint8Array): Promise<Size> {
+  try {
+    // Turned as the server turns it.
+    const { autoOrient } = await sharp(picture).metadata();
+    return autoOrient;
+  } catch (cause) {
+    throw invalidInput('images', 'it can not be read', cause);
+  }
+}
+
+/** The mask without an alpha channel, which the server would take for the mask. */
+async function greyMask(mask: InputFile): Promise<string> {
+  const bytes = await readInput(mask, 'mask');
+  try {
+    const grey = await sharp(bytes).flatten({ background: 'white' }).greyscale().png().toBuffer();
+    return grey.toString('base64');
+  } catch (cause) {
+    throw invalidInput('mask', 'it can not be read', cause);
+  }
+}

@@ -1,0 +1,51 @@
+import { expect } from 'vitest';
+
+import type { Outcome } from '../../../subgraphs/media/providers/contract/provider.ts';
+import { isPng, must, picture, SECRET } from '../environment/environment.ts';
+import { readFixture } from '../fixtures/wire-shape.ts';
+import { imageRequest, type ContractRow, type ImageRequest, type ShortRow } from './row.ts';
+
+/** Stable Diffusion web UI: pictures from words and from a picture with a mask. Progress and interrupt are in stable-diffusion-webui.test.ts. */
+export const stableDiffusionWebui: ContractRow = {
+  provider: 'stable-diffusion-webui',
+  basePath: '/stable-diffusion-webui',
+  headers: { authorization: `Basic ${Buffer.from(`kiln:${SECRET}`).toString('base64')}` },
+  fixture: readFixture('stable-diffusion-webui'),
+  jobs: [],
+  short: [
+    imagesRow(
+      { title: 'images from words', operation: 'txt2img' },
+      { aspectRatio: '16:9', negativePrompt: 'people', count: 2, seed: 7 },
+      { negative_prompt: 'people', n_iter: 2, seed: 7, width: 1368, height: 768 },
+    ),
+    imagesRow(
+      { title: 'an image from an image', operation: 'img2img' },
+      { images: [picture()], mask: picture(), resolution: '640x512' },
+      { width: 640, height: 512, init_images: [expect.any(String)], mask: expect.any(String) },
+    ),
+  ],
+};
+
+function imagesRow(
+  row: Pick<ShortRow, 'title' | 'operation'>,
+  change: Partial<ImageRequest>,
+  fields: ShortRow['fields'],
+): ShortRow {
+  return {
+    ...row,
+    before: ['internalProgress', 'interrupt'],
+    hasReference: true,
+    // Nothing is moderated; a failure in its own words is none that may have happened.
+    unplayed: ['moderation', 'late-moderation', 'upstream-error'],
+    isInterrupted: true,
+    fields: { prompt: 'a lighthouse', ...fields },
+    run: async (provider, context) => provider.calls?.IMAGE?.call(imageRequest(change), context),
+    check(answer) {
+      const { files } = answer as Outcome;
+      expect(files).toHaveLength(change.count ?? 1);
+      for (const file of files) {
+        expect(isPng(must('content' in file ? file.content : null, 'inline picture'))).toBe(true);
+      }
+    },
+  };
+}
