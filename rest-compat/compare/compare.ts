@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { withoutSecrets } from '../../platform/process/redact.ts';
 import { namesOf } from '../route/names.ts';
+import type { Route } from '../route/route.ts';
 import { jsonOf, type Exchange } from '../traffic/exchange.ts';
 import { formOf } from '../traffic/forms.ts';
 import { differencesOf, type ComparedAnswer } from './differences.ts';
@@ -37,7 +39,7 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
   const { method, target } = exchange.request;
   const operation = find(method, target.split('?', 1)[0] ?? '');
   if (operation === null) {
-    tally.undocumented(`${method} ${target.split('?', 1)[0] ?? ''}`);
+    tally.undocumented(withoutSecrets(`${method} ${target.split('?', 1)[0] ?? ''}`));
     return;
   }
   for (const field of await unreadFields(operation, exchange)) tally.unread(operation.name, field);
@@ -52,30 +54,42 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
     tally.skipped(operation.name, `the ${old === null ? 'old' : 'new'} service did not answer`);
     return;
   }
+  if (isRunning(old) && !isRunning(now) && operation.effect === 'read') {
+    tally.skipped(operation.name, 'the task ran there and had ended here');
+    return;
+  }
   if (operation.effect === 'start') ids.learn(old.json, now.json);
   tally.compared(operation.name, differencesOf(old, now));
 }
 
-/** Fields of a form or a JSON body that no parameter of the operation has. */
-async function unreadFields(
-  { route }: OperationMatch,
-  { request: { headers, body } }: Exchange,
+/** Fields of the address, a form or a JSON body that no parameter of the operation has. */
+async function unreadFields({ route }: OperationMatch, { request }: Exchange): Promise<readonly string[]> {
+  const known = new Set(Object.keys(route.params).flatMap((name) => namesOf(route.params, name)));
+  const [, query = ''] = request.target.split('?', 2);
+  const inQuery = [...new URLSearchParams(query).keys()].filter((name) => !known.has(name));
+  return [...new Set([...inQuery, ...(await unreadInBody(route, request, known))])];
+}
+
+async function unreadInBody(
+  route: Route,
+  { headers, body, formNames }: Exchange['request'],
+  known: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   if (route.body === undefined || route.body.type === 'raw' || route.body.additionalProperties === true)
     return [];
-  const form = await formOf(body, headers['content-type'] ?? '');
-  const json = form === null ? jsonOf(body) : null;
-  const names = form?.names ?? (typeof json === 'object' && json !== null ? Object.keys(json) : []);
-  const known = new Set(Object.keys(route.params).flatMap((name) => namesOf(route.params, name)));
+  const form = formNames ?? (await formOf(body, headers['content-type'] ?? ''))?.names;
+  const json = form === undefined ? jsonOf(body) : null;
+  const names = form ?? (typeof json === 'object' && json !== null ? Object.keys(json) : []);
   const takesFile = Object.values(route.params).some(({ in: source }) => source === 'file');
   return names.filter((name) => !known.has(name) && !(takesFile && name === 'file'));
 }
 
 function reasonToSkip(
-  { maySendStarts }: CompareParts,
+  { maySendStarts, old }: CompareParts,
   { effect }: OperationMatch,
-  { request }: Exchange,
+  { request, response }: Exchange,
 ): string | null {
+  if (response.status === 0 && (old === null || effect !== 'read')) return 'no answer was recorded';
   if (effect === 'write') return 'it changes data, money or sign-in';
   if (request.body !== null && 'omittedBytes' in request.body) return 'its body was not recorded';
   return effect === 'start' && !maySendStarts ? 'it starts work, and the new side is no sandbox' : null;

@@ -34,13 +34,38 @@ describe('differencesOf', () => {
     expect(differencesOf(answer({ status: 'processing' }), answer({ status: 'running' }))).toEqual([
       'status is "running" here, "processing" there',
     ]);
-    expect(differencesOf(answer([{ a: 1 }, { b: 2 }]), answer([{ a: 3 }]))).toEqual(['[].b is absent here']);
     const limited = answer({}, { 'retry-after': '3' }, 429);
     expect(differencesOf(limited, { status: 200, headers: {}, json: undefined })).toEqual([
       'status is 200 here, 429 there',
       'content-type is absent here, application/json there',
       'header retry-after is absent here',
     ]);
+  });
+});
+
+describe('differencesOf lists', () => {
+  const list = (...items: unknown[]) => answer({ data: { items, total: items.length } });
+
+  it('takes lists of other lengths and contents for equal when their items have one shape', () => {
+    const old = list({ id: 'a', note: null, status: 'completed' }, { id: 'b', note: 'x', status: 'failed' });
+    const now = list({ id: 'c', note: null, status: 'pending', more: 1 });
+    expect(differencesOf(old, now)).toEqual([]);
+    expect(differencesOf(list(), list({ id: 1 }))).toEqual([]);
+  });
+
+  it('finds what any item here lacks, has of another type, or writes in another way', () => {
+    const old = list(
+      { id: 'a', cost: 1, templateType: 'IMAGE' },
+      { id: 'b', cost: 2, templateType: 'VIDEO' },
+    );
+    const now = list({ id: 'c', cost: 3, templateType: 'IMAGE' }, { id: 4, templateType: 'video' });
+    expect(differencesOf(old, now)).toEqual([
+      'data.items[].id is a number here, a text there',
+      'data.items[].cost is absent in some items here',
+      'data.items[].templateType is "video" here, "IMAGE" or "VIDEO" there',
+    ]);
+    expect(differencesOf(answer([{ a: 1 }, { b: 2 }]), answer([{ a: 3 }]))).toEqual(['[].b is absent here']);
+    expect(differencesOf(old, list())).toEqual(['data.items is an empty list here, not there']);
   });
 });
 

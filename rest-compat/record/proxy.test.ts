@@ -1,8 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer, globalAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 
 import type { Exchange } from '../traffic/exchange.ts';
 import { createRecordingProxy } from './proxy.ts';
@@ -18,9 +22,9 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function recording(service: RequestListener) {
+async function recording(service: RequestListener | string) {
   const exchanges: Exchange[] = [];
-  const to = await listening(createServer(service));
+  const to = typeof service === 'string' ? service : await listening(createServer(service));
   const onFailure = () => undefined;
   const proxy = createRecordingProxy({
     to,
@@ -37,10 +41,10 @@ describe('the recording proxy', () => {
       request.on('data', (chunk: Buffer) => void hash.update(chunk));
       request.on('end', () => void response.end(hash.digest('hex')));
     });
-    const bytes = randomBytes(3_000_000);
+    const bytes = randomBytes(9_000_000);
     const answer = await fetch(`${url}/api/file/upload`, { method: 'POST', body: bytes });
     expect(await answer.text()).toBe(createHash('sha256').update(bytes).digest('hex'));
-    await expect.poll(() => exchanges[0]?.request.body).toEqual({ omittedBytes: 3_000_000 });
+    await expect.poll(() => exchanges[0]?.request.body).toEqual({ omittedBytes: 9_000_000 });
   });
 
   it('passes events on as they come', async () => {
@@ -66,5 +70,50 @@ describe('the recording proxy', () => {
     expect((await fetch(`${url}/gone`)).status).toBe(502);
     const answer = await fetch(`${url}/x?y=1`);
     expect([answer.status, answer.statusText, answer.headers.get('x-own')]).toEqual([418, 'Teapot', 'a']);
+  });
+  it('passes https on, with headers, uploads and answers, and records them', async () => {
+    const pem = (name: string) => readFile(path.resolve(import.meta.dirname, 'fixtures', name), 'utf8');
+    const [cert, key] = [await pem('certificate.pem'), await pem('key.pem')];
+    const secure = createSecureServer({ cert, key }, (request, response) => {
+      request.pipe(
+        response.writeHead(201, { 'content-type': 'text/plain', 'x-host': request.headers.host ?? '' }),
+      );
+    });
+    const to = (await listening(secure)).replace('http:', 'https:');
+    const { url, exchanges } = await recording(to);
+    // As NODE_EXTRA_CA_CERTS does it.
+    globalAgent.options.ca = cert;
+    const answer = await fetch(`${url}/x`, { method: 'POST', body: 'a fox' });
+    delete globalAgent.options.ca;
+    expect([answer.status, answer.headers.get('x-host'), await answer.text()]).toEqual([
+      201,
+      new URL(to).host,
+      'a fox',
+    ]);
+    await expect.poll(() => exchanges[0]?.response.body).toEqual({ text: 'a fox' });
+    expect((await fetch(`${url}/x`)).status).toBe(502);
+  });
+
+  it('passes WebSockets on without recording them, and a refusal of one', async () => {
+    const service = createServer((_, response) => void response.writeHead(426, { 'x-own': 'a' }).end('no'));
+    const sockets = new WebSocketServer({ noServer: true });
+    service.on('upgrade', (request, socket, head) => {
+      if (request.url === '/refused') socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno');
+      else
+        sockets.handleUpgrade(request, socket, head, (found) =>
+          found.on('message', (data) => found.send(data)),
+        );
+    });
+    const { url, exchanges } = await recording(await listening(service));
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`);
+    const echoed = new Promise((resolve) => void socket.once('message', (data) => resolve(String(data))));
+    socket.once('open', () => socket.send('hello'));
+    expect(await echoed).toBe('hello');
+    socket.close();
+    const refused = new WebSocket(`${url.replace('http', 'ws')}/refused`);
+    const status = await new Promise(
+      (resolve) => void refused.once('unexpected-response', (_, { statusCode }) => resolve(statusCode)),
+    );
+    expect([status, exchanges]).toEqual([403, []]);
   });
 });

@@ -8,7 +8,8 @@ import {
 import { request as httpsRequest } from 'node:https';
 
 import { toError } from '../../platform/errors.ts';
-import { MAX_BODY_BYTES, recordedBody, type Exchange, type Headers } from '../traffic/exchange.ts';
+import { MAX_KEPT_BYTES, recordedBody, type Exchange, type Headers } from '../traffic/exchange.ts';
+import { passWebSocket } from './websockets.ts';
 
 /** A proxy that passes everything on unchanged, and tells of each request with its answer. */
 export interface RecordingProxyOptions {
@@ -30,13 +31,16 @@ export function createRecordingProxy(options: RecordingProxyOptions): Server {
   const server = createServer((request, response) => pass(options, request, response));
   // Long uploads and streams are the client's business.
   server.requestTimeout = 0;
+  server.on('upgrade', (request, socket, head) => {
+    passWebSocket(options, { request, socket, head });
+  });
   return server;
 }
 
 function pass(options: RecordingProxyOptions, request: IncomingMessage, response: ServerResponse): void {
   const target = new URL(options.to + (request.url ?? '/'));
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-  const sent = keepCopy();
+  const sent = keepCopy(MAX_KEPT_BYTES.request);
   const onward = send(
     target,
     { method: request.method, headers: [...passedHeaders(request.rawHeaders), 'host', target.host] },
@@ -65,7 +69,7 @@ interface Passing {
 
 function answerWith({ onExchange, onFailure }: RecordingProxyOptions, passing: Passing): void {
   const { request, response, answer, sent } = passing;
-  const got = keepCopy();
+  const got = keepCopy(MAX_KEPT_BYTES.response);
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedHeaders(answer.rawHeaders));
   // An event stream begins before its first event.
   response.flushHeaders();
@@ -113,13 +117,13 @@ interface BodyCopy {
   readonly total: () => number;
 }
 
-function keepCopy(): BodyCopy {
+function keepCopy(most: number): BodyCopy {
   const chunks: Buffer[] = [];
   let size = 0;
   let total = 0;
   return {
     add(chunk) {
-      const part = chunk.subarray(0, MAX_BODY_BYTES - size);
+      const part = chunk.subarray(0, most - size);
       if (part.length > 0) chunks.push(part);
       size += part.length;
       total += chunk.length;

@@ -20,16 +20,19 @@ export interface Exchange {
     readonly target: string;
     readonly headers: Headers;
     readonly body: RecordedBody;
+    /** Names of a form's fields whose body was not kept. */
+    readonly formNames?: readonly string[] | undefined;
   };
   readonly response: {
+    /** 0 when there was no answer. */
     readonly status: number;
     readonly headers: Headers;
     readonly body: RecordedBody;
   };
 }
 
-/** Largest body that is kept, in bytes. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+/** Largest bodies that are kept, in bytes: a form with a picture can be sent again, a file need not be compared. */
+export const MAX_KEPT_BYTES = { request: 8 * 1024 * 1024, response: 1024 * 1024 } as const;
 
 const TEXT_TYPE = /^(text\/|application\/(json|x-www-form-urlencoded|[\w.+-]+\+json|xml))/i;
 
