@@ -106,7 +106,9 @@ describe('the recording proxy', () => {
     });
     const { url, exchanges } = await recording(await listening(service));
     const socket = new WebSocket(`${url.replace('http', 'ws')}/echo`);
-    const echoed = new Promise((resolve) => void socket.once('message', (data) => resolve(String(data))));
+    const echoed = new Promise(
+      (resolve) => void socket.once('message', (data: Buffer) => resolve(data.toString())),
+    );
     socket.once('open', () => socket.send('hello'));
     expect(await echoed).toBe('hello');
     socket.close();

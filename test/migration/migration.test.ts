@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { composeImport } from '../../gateway/import/compose.ts';
@@ -9,27 +11,37 @@ import { readOptions } from '../../gateway/import/options.ts';
 import { createReport } from '../../gateway/import/report.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
+import { runComparison } from '../../rest-compat/compare/program.ts';
+import { sections } from '../../rest-compat/tables.ts';
 import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
 import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
 import { rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { startProgram } from './programs.ts';
+import { CLIENT_SECRET, pollTask, useMedia, useWorkflow } from './clients.ts';
+import { runProgram, startProgram } from './programs.ts';
 
-/** The move from an existing installation into a Kiln that runs: templates, old ids, and what stays when the old one is gone. */
-
-const oldService = path.resolve(import.meta.dirname, './old-service/main.ts');
+/**
+ * The move from an existing installation to Kiln, as docs/migrating.md has it: recording, comparison, import, the switch,
+ * and what stays when the old one is gone. All of it with one Kiln, which has the settings of the switch from its start.
+ */
 
 const metricsKey = 'a-key-that-only-this-test-knows-0123';
 
 let kiln: KilnUnderTest;
+let folder: string;
+let recorders: readonly Awaited<ReturnType<typeof recording>>[] = [];
+/** How many calls the old service had when its clients stopped. */
+let callsOfClients = 0;
 const lifecycle = createLifecycle({ logger: silentLogger(), graceMs: 5_000 });
 let old: Awaited<ReturnType<typeof startProgram>>;
 let addresses: { readonly media: string; readonly workflow: string; readonly token: string };
 let products: readonly { readonly productId: string; readonly priceId: string }[];
 
 beforeAll(async () => {
-  old = await startProgram(oldService, [':memory:']);
+  old = await startProgram('test/migration/old-service/main.ts', [':memory:']);
   addresses = JSON.parse(old.line);
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-move-'));
+  const starting = [recording('media'), recording('workflow')];
   kiln = await startKiln({
     settings: {
       FALLBACK_MEDIA_URL: addresses.media,
@@ -38,14 +50,30 @@ beforeAll(async () => {
       LEGACY_JWKS: `issuer=https://old.example.org,audience=old-api,jwks=${addresses.media}/jwks,until=2099-12-31`,
     },
   });
+  recorders = await Promise.all(starting);
   products = [await product('Portrait', 500), await product('Dear', 12_345)];
   await fetch(`${addresses.media}/products`, { method: 'POST', body: JSON.stringify(products) });
 });
 afterAll(async () => {
   await lifecycle.stop('the test is over');
-  await old?.stop();
+  await Promise.all([old, ...recorders].map((program) => program?.stop()));
   await kiln?.close();
+  await rm(folder, { recursive: true, force: true });
 });
+
+const fileOf = (service: string) => path.join(folder, `${service}.jsonl`);
+
+/** A recording proxy before one of the old services. */
+async function recording(service: 'media' | 'workflow') {
+  const words = ['--to', addresses[service], '--out', fileOf(service), '--port', '0'];
+  const program = await startProgram('rest-compat/record-traffic.ts', words);
+  return { ...program, url: /http:\/\/[\d.:]+/.exec(program.line)?.[0] ?? '' };
+}
+
+async function callsSinceClients() {
+  const calls = (await (await fetch(`${addresses.media}/calls`)).json()) as Record<string, string>[];
+  return calls.slice(callsOfClients);
+}
 
 /** A product that the old service once made at the payment provider. */
 async function product(name: string, amount: number) {
@@ -58,14 +86,103 @@ async function product(name: string, amount: number) {
 }
 
 async function importing(...words: readonly string[]) {
+  return importingWith({}, ...words);
+}
+
+/** Imports with settings that the Kiln that runs does not have. */
+async function importingWith(
+  settings: Partial<KilnUnderTest['runtime']['config']>,
+  ...words: readonly string[]
+) {
   const { media, workflow } = addresses;
   const options = readOptions(['--media', media, '--workflow', workflow, '--per-second', '500', ...words]);
   const report = createReport(options);
   const server = { ...kiln.runtime.config.server, publicUrl: kiln.url };
-  const config = { ...kiln.runtime.config, server };
+  const config = { ...kiln.runtime.config, ...settings, server };
   await importAll(await composeImport({ ...kiln.runtime, config, lifecycle }), options, report);
   return { text: report.text(), isComplete: report.isComplete() };
 }
+
+describe('recording and comparing', () => {
+  it('records what clients send, without their secrets', async () => {
+    const [media, workflow] = recorders;
+    await Promise.all([useMedia(media?.url ?? ''), useWorkflow(workflow?.url ?? '')]);
+    expect(await pollTask(media?.url ?? '', 'task-41')).toMatchObject({ status: 'processing' });
+    const ends = await Promise.all(recorders.map(({ stop }) => stop()));
+    expect(ends[0]?.stdout).toContain('8 requests recorded');
+    expect(ends.map(({ stderr, exitCode }) => [stderr, exitCode])).toEqual([
+      ['', 0],
+      ['', 0],
+    ]);
+    expect(await readFile(fileOf('media'), 'utf8')).not.toContain(CLIENT_SECRET);
+    callsOfClients = (await callsSinceClients()).length;
+  });
+
+  it('finds where the media services differ, in a table, with reads alone at the old side', async () => {
+    const { media } = addresses;
+    const words = ['--recorded', fileOf('media'), '--old', media, '--new', kiln.url, '--per-second', '200'];
+    const { stdout, stderr, exitCode } = await runProgram('rest-compat/compare-traffic.ts', words);
+    expect([stderr, exitCode]).toEqual(['', 1]);
+    const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
+    expect(lines).toEqual([
+      'operation | requests | equal | differing | first difference',
+      'GET /api/template/check/task_type | 1 | 0 | 1 | data.is_available is absent here',
+      'GET /api/file/health | 1 | 0 | 1 | ok is absent here',
+      'POST /api/agg/imga/async/generate/image | 1 | 1 | 0',
+      'GET /api/agg/imga/async/query/status | 2 | 2 | 0',
+      'GET /api/task/status/{task_id} | 1 | 1 | 0',
+      '',
+      'Fields that clients send and Kiln does not read (the move breaks what they ask for):',
+      'POST /api/agg/imga/async/generate/image: client_hint (1 requests)',
+      '',
+      'Not sent:',
+      'POST /api/file/upload/s3 (1 requests): it changes data, money or sign-in',
+      '',
+      'Not documented, so not compared:',
+      'GET /events (1 requests)',
+      '',
+    ]);
+    expect((await callsSinceClients()).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('compares recorded answers alone, as JSON, and follows what it started by its id here', async () => {
+    const words = ['--recorded', fileOf('workflow'), '--new', kiln.url, '--json', '--per-second', '200'];
+    const { text, exitCode } = await runComparison(words, sections);
+    const equal = { requests: 1, equal: 1, differing: 0, differences: {} };
+    const differing = { requests: 1, equal: 0, differing: 1 };
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(text)).toEqual({
+      operations: [
+        { operation: 'GET /templates', ...equal },
+        { operation: 'GET /payment/health', ...equal },
+        {
+          operation: 'POST /templates/execute/{code}',
+          ...differing,
+          differences: { 'data.status is "running" here, "started" there': 1 },
+        },
+        { operation: 'GET /templates/execution/{taskId}/progress', ...equal },
+        { operation: 'GET /task/{taskId}', ...equal },
+      ],
+      notSent: [],
+      undocumented: [],
+      unreadFields: [],
+      isEqual: false,
+    });
+  });
+
+  it("compares with what a browser's HAR has, and prints no secret of it", async () => {
+    const file = path.resolve(import.meta.dirname, '../../rest-compat/fixtures/browser.har');
+    const words = ['--recorded', file, '--base', 'https://media.old.example.org', '--new', kiln.url];
+    const { text, exitCode } = await runComparison(words, sections);
+    expect(exitCode).toBe(1);
+    expect(text).toContain('data.is_available is absent here');
+    expect(text).toContain('POST /api/agg/imga/async/generate/image: watermark (1 requests)');
+    expect(text).toContain('POST /api/llm/chat: top_secret_option (1 requests)');
+    expect(text).toContain('GET /api/file/health (1 requests): no answer was recorded');
+    expect(text).not.toContain('old-secret');
+    await expect(runComparison(['--recorded', file], sections)).rejects.toThrow('--new must be an http://');
+  });
+});
 
 const template = async (code: string) => {
   const { body } = await rest(kiln.url, 'GET', `/templates/get/${code}`);
@@ -116,9 +233,16 @@ describe('importing templates', () => {
     expect((await rest(kiln.url, 'GET', '/templates')).body).toMatchObject({
       data: (before.body as { data: object }).data,
     });
-    const calls = (await (await fetch(`${addresses.media}/calls`)).json()) as { method: string }[];
+    const calls = await callsSinceClients();
     expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(calls).toContainEqual(expect.objectContaining({ authorization: 'Bearer token-of-old' }));
+  });
+
+  it('finishes what came in inactive when WORKFLOW_NAMES knows its workflow', async () => {
+    const names = { dance_wf_v3: { workflow: 'video', parameters: {} } };
+    const { text } = await importingWith({ workflowNames: names });
+    expect(text).toContain('templates: 1 taken over, 1 taken over, inactive, 3 already there');
+    expect(await template('dance')).toMatchObject({ isActive: true, workflow: 'dance_wf_v3' });
   });
 
   it('leaves what was changed here, and says so', async () => {
@@ -169,14 +293,16 @@ describe('importing payments and executions', () => {
     expect(text).toContain('payment pay-8: not taken over\n    it has not ended there');
     expect(text).toContain('execution exec-11: not taken over\n    the list names no task, and');
     expect(isComplete).toBe(false);
-    const run = (await storedAnswers()).find(({ id, operation }) => id === 'run-7' && /task/.test(operation));
-    expect(JSON.stringify(run?.body)).toContain(`${addresses.workflow}/storage/run-7.mp4`);
+    const run = (await storedAnswers()).find(
+      ({ id, operation }) => id === 'run-10' && /task/.test(operation),
+    );
+    expect(JSON.stringify(run?.body)).toContain(`${addresses.workflow}/storage/run-10.mp4`);
   });
 
   it('brings results into storage at another run, and changes nothing after that', async () => {
     await importing('--users', users, '--copy-files');
     const taken = await storedAnswers();
-    expect(JSON.stringify(taken.filter(({ id }) => id === 'run-7'))).not.toContain(addresses.workflow);
+    expect(JSON.stringify(taken.filter(({ id }) => id === 'run-10'))).not.toContain(addresses.workflow);
     expect(taken.every(({ has_copies }) => has_copies)).toBe(true);
     const { text } = await importing('--users', users, '--copy-files');
     expect(text).toContain('payments: 2 already there, 1 not taken over');
@@ -190,6 +316,14 @@ describe('access tokens of the old service', () => {
     const headers = { authorization: `Bearer ${addresses.token}` };
     const answer = await (await fetch(`${kiln.url}/auth/idp/userinfo`, { headers })).json();
     expect(answer).toMatchObject({ data: { id: expect.stringMatching(/^usr_/), sub: 'sub-ada' } });
+    const socket = createClient({
+      url: `${kiln.url.replace('http', 'ws')}/graphql`,
+      connectionParams: headers,
+      webSocketImpl: WebSocket,
+    });
+    const [overSocket] = await Array.fromAsync(socket.iterate({ query: '{ viewer { subject } }' }));
+    expect(overSocket).toEqual({ data: { viewer: { subject: 'sub-ada' } } });
+    await socket.dispose();
     const forged = { authorization: `Bearer ${addresses.token.slice(0, -4)}AAAA` };
     expect((await fetch(`${kiln.url}/auth/idp/userinfo`, { headers: forged })).status).toBe(401);
   });
@@ -199,12 +333,12 @@ describe('ids of the old service', () => {
   const videoOf = (body: unknown) => (body as { data: { url: string } }).data.url;
 
   it('are asked there until their task has ended, and then answered with results of our own', async () => {
-    const path = '/api/task/status/task-41';
-    expect(await rest(kiln.url, 'GET', path)).toMatchObject({ body: { status: 'processing' } });
-    const ended = await rest(kiln.url, 'GET', path);
-    expect(ended.body).toMatchObject({ status: true, data: { task_id: 'task-41' } });
-    expect(videoOf(ended.body)).toContain(`${kiln.url}/files/`);
-    const film = Buffer.from(await (await fetch(videoOf(ended.body))).arrayBuffer());
+    // The client of before has another address, and knows nothing else.
+    expect(await pollTask(kiln.url, 'task-41')).toMatchObject({ status: 'processing' });
+    const ended = await pollTask(kiln.url, 'task-41');
+    expect(ended).toMatchObject({ status: true, data: { task_id: 'task-41' } });
+    expect(videoOf(ended)).toContain(`${kiln.url}/files/`);
+    const film = Buffer.from(await (await fetch(videoOf(ended))).arrayBuffer());
     expect(film).toEqual(Buffer.alloc(2_000, 7));
     const paymentPath = '/payment/pay-7';
     expect(await rest(kiln.url, 'GET', paymentPath)).toMatchObject({
@@ -241,11 +375,11 @@ describe('ids of the old service', () => {
     await rest(kiln.url, 'GET', '/payment/pay-9');
     await fetch(`${kiln.url}/payment/pay-9`, { headers });
     expect(await rest(kiln.url, 'GET', '/task/nobody')).toMatchObject({ status: 404 });
-    const unknown = await rest(kiln.url, 'GET', '/api/vidb/async/query/status?task_id=nobody');
+    const unknown = await rest(kiln.url, 'GET', '/api/agg/imga/async/query/status?task_id=nobody');
     expect(unknown.body).toMatchObject({ status: false, data: null });
     await rest(kiln.url, 'POST', '/payment/refund/pay-7', { reason: 'user_request' });
     await rest(kiln.url, 'POST', '/api/agg/imga/task/cancel?task_id=task-41');
-    const calls = (await (await fetch(`${addresses.media}/calls`)).json()) as Record<string, string>[];
+    const calls = await callsSinceClients();
     expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(JSON.stringify(calls)).not.toContain('kiln_');
   });

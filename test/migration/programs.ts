@@ -7,38 +7,53 @@ import { compiledCode } from '../kit/processes/compiled.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
+/** How a program ended. */
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+}
+
+/** Runs a program to its end. */
+export function runProgram(script: string, words: readonly string[]): Promise<Ended> {
+  return endOf(start(script, words));
+}
+
 /** Starts a program that goes on, and waits for its first line. */
 export async function startProgram(
   script: string,
   words: readonly string[],
-): Promise<{ readonly line: string; readonly stop: () => Promise<void> }> {
-  const child = start(script, words, {});
-  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+): Promise<{ readonly line: string; readonly stop: () => Promise<Ended> }> {
+  const child = start(script, words);
+  const ended = endOf(child);
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString('utf8');
       if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
     });
-    child.stderr?.on('data', (chunk: Buffer) => void (text += chunk.toString('utf8')));
-    child.once('close', () => reject(new Error(`${script} ended: ${text}`)));
+    void ended.then(({ stderr }) => reject(new Error(`${script} ended: ${stderr}`)));
   });
-  const stop = async () => {
+  const stop = () => {
     child.kill('SIGTERM');
-    await ended;
+    return ended;
   };
   return { line, stop };
 }
 
-function start(
-  script: string,
-  words: readonly string[],
-  settings: Readonly<Record<string, string>>,
-): ChildProcess {
+function endOf(child: ChildProcess): Promise<Ended> {
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (chunk: Buffer) => void (said[name] += chunk.toString('utf8')));
+  }
+  return new Promise((resolve) => void child.once('close', (exitCode) => resolve({ ...said, exitCode })));
+}
+
+function start(script: string, words: readonly string[]): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
-  return spawn(process.execPath, ['--no-warnings', script, ...words], {
+  return spawn(process.execPath, ['--no-warnings', path.resolve(root, script), ...words], {
     cwd: root,
-    env: { PATH, HOME, TMPDIR, ...compiledCode(), ...settings },
+    env: { PATH, HOME, TMPDIR, ...compiledCode() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

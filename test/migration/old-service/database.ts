@@ -30,7 +30,7 @@ export function openDatabase(file: string) {
     'tasks',
     'id, polls_left, document',
     'task-41',
-    2,
+    5,
     JSON.stringify({ kind: 'video', prompt: 'a fox' }),
   );
   return {
@@ -48,6 +48,8 @@ export function openDatabase(file: string) {
     },
     ofUser: (table: string, user: string) =>
       database.prepare(`select document from ${table} where user_id = ?`).all(user).map(documentOf),
+    addExecution: (taskId: string, userId: string, document: object) =>
+      insert('executions', 'task_id, user_id, document', taskId, userId, JSON.stringify(document)),
     addTask: (id: string, document: object) =>
       insert('tasks', 'id, polls_left, document', id, 2, JSON.stringify(document)),
     /** Polls left before this one; null for an unknown task. */

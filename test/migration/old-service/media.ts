@@ -18,14 +18,14 @@ export function answerMedia(database: OldDatabase, request: OldRequest): OldAnsw
     // Differs: the name of the field.
     return { body: { status: true, data: { is_available: !isTaken }, msg: 'ok' } };
   }
-  if (path === '/api/vidb/async/generate/video' || path === '/api/task/create/task') {
+  if (path === '/api/agg/imga/async/generate/image' || path === '/api/task/create/task') {
     const id = `task-${database.documents('tasks').length + 41}`;
     database.addTask(id, { kind: 'video' });
     return { body: { status: true, data: id, msg: 'submitted' } };
   }
   const taskId =
     /^\/api\/task\/status\/([^/]+)$/.exec(path)?.[1] ??
-    (path === '/api/vidb/async/query/status' ? query.get('task_id') : undefined);
+    (path === '/api/agg/imga/async/query/status' ? query.get('task_id') : undefined);
   return taskId === undefined || taskId === null ? null : { body: taskStatus(database, taskId, origin) };
 }
 

@@ -4,6 +4,7 @@ import type { OldAnswer, OldRequest } from './http.ts';
 /** The old workflow service, as its document says; what that leaves open differs from Kiln in places. */
 export function answerWorkflow(database: OldDatabase, request: OldRequest): OldAnswer | null {
   const { method, path, query, origin } = request;
+  if (method === 'POST' && path.startsWith('/templates/execute/')) return execute(database, path);
   if (method !== 'GET') return null;
   const [, one = '', two = '', three = '', four = ''] = path.split('/').map(decodeURIComponent);
   if (one === 'templates') return templates(database, two, three, { four, origin });
@@ -20,6 +21,23 @@ export function answerWorkflow(database: OldDatabase, request: OldRequest): OldA
   if (execution === null) return found(null);
   const { status, progress, createdAt, completedAt } = execution;
   return done({ id: two, status, progress, result: resultOf(execution, origin), createdAt, completedAt });
+}
+
+function execute(database: OldDatabase, path: string): OldAnswer {
+  const ids = { executionId: 'exec-20', taskId: 'run-20' };
+  const templateCode = path.split('/').at(-1) ?? '';
+  const createdAt = new Date().toISOString();
+  const document = {
+    ...ids,
+    templateCode,
+    status: 'completed',
+    progress: 100,
+    createdAt,
+    completedAt: createdAt,
+  };
+  database.addExecution(ids.taskId, 'sub-eve', document);
+  // Differs: the word.
+  return done({ ...ids, status: 'started' });
 }
 
 function templates(

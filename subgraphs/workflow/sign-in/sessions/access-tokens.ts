@@ -31,7 +31,7 @@ export interface AccessTokensOptions {
 }
 
 /** The audience of the tokens: this API. */
-const AUDIENCE = 'kiln';
+export const AUDIENCE = 'kiln';
 const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';
 const CLOCK_SECONDS = 5;

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
+import { createAccessTokens } from './access-tokens.ts';
+import { createCallerOf } from './caller-of.ts';
 import { createLegacyTokens } from './legacy-tokens.ts';
 
 const issuer = 'https://old.example.org';
@@ -81,5 +83,35 @@ describe('tokens of a service that was replaced', () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('tokens of a service whose address, and so issuer, Kiln has taken over', () => {
+  it('are told from our own, of which an expired one is refused even while the old keys are away', async () => {
+    const own = await generateKeyPair('EdDSA');
+    const access = (now: Date) =>
+      createAccessTokens({
+        keys: {
+          current: async () => ({ kid: 'own', key: own.privateKey }),
+          publicKey: async (kid) => (kid === 'own' ? own.publicKey : null),
+          published: async () => [],
+        },
+        issuer,
+        seconds: 900,
+        now: () => now,
+      });
+    const callerOf = (isAway: boolean) =>
+      createCallerOf({
+        tokens: access(new Date()),
+        sessions: { isOpen: async () => true },
+        users: { isAdmin: async () => false },
+        keys: { find: async () => null },
+        legacy: tokens({ isAway }),
+      });
+    const claims = { userId: 'usr_bob', sessionId: 'ses_1', scope: '', platform: 'idp' } as const;
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    expect(await callerOf(false)(await token())).toMatchObject({ id: 'usr_ada_idp', sessionId: null });
+    expect(await callerOf(true)(await access(new Date()).sign(claims))).toMatchObject({ id: 'usr_bob' });
+    expect(await callerOf(true)(await access(hourAgo).sign(claims))).toBe('invalid');
   });
 });

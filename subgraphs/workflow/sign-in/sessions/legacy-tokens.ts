@@ -1,17 +1,18 @@
-import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
+import { AUDIENCE } from './access-tokens.ts';
 
 /**
  * Access tokens of a service that Kiln has replaced (LEGACY_JWKS): they name their user until a date, and nothing more. Their
  * `sub` is the subject that the same person has at the identity provider here.
  */
 export interface LegacyTokens {
-  /** Whether a bearer says that it is of that issuer. */
+  /** Whether a bearer says that it is of that issuer, and not one of Kiln's under the same address. */
   isLegacy(bearer: string): boolean;
   /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
   callerOf(bearer: string): Promise<CallerFacts | 'invalid'>;
@@ -64,7 +65,10 @@ export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
   if (isOver()) warnOnce();
   else logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
   return {
-    isLegacy: (bearer) => issuerOf(bearer) === issuer,
+    isLegacy(bearer) {
+      const { iss, aud } = claimsOf(bearer);
+      return iss === issuer && aud !== AUDIENCE;
+    },
     async callerOf(bearer) {
       if (isOver()) {
         warnOnce();
@@ -80,11 +84,11 @@ export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
   };
 }
 
-function issuerOf(bearer: string): string | undefined {
+function claimsOf(bearer: string): JWTPayload {
   try {
-    return decodeJwt(bearer).iss;
+    return decodeJwt(bearer);
   } catch {
-    return undefined; // no JWT
+    return {}; // no JWT
   }
 }
 
