@@ -22,6 +22,8 @@ export type AppErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   /** Too many requests of this caller. 429, with retryAfter. */
   | 'RATE_LIMITED'
+  /** A budget does not allow it; nothing was started. 429, with retryAfter. */
+  | 'BUDGET_EXCEEDED'
   /** The binding's queue is full; nothing was written. 503, with retryAfter. */
   | 'QUEUE_FULL'
   /** The task's event log was pruned; the task itself is still readable. 410. */
@@ -50,7 +52,19 @@ export interface AppErrorOptions {
   readonly problems?: readonly Problem[];
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
+  /** The limit that refused: what is left of it, and when it renews. */
+  readonly limit?: RefusingLimit;
   readonly cause?: unknown;
+}
+
+/** A limit that has refused something, for callers who may know its numbers. */
+export interface RefusingLimit {
+  /** What is bounded, as `10 USD a month`. */
+  readonly allowed: string;
+  /** Null where only the allowed number is known. */
+  readonly left: number | null;
+  /** ISO 8601; null when it does not renew by time. */
+  readonly renewsAt: string | null;
 }
 
 /** An expected failure. The message is written for the caller and never carries a secret. */
@@ -59,6 +73,7 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly problems: readonly Problem[];
   readonly retryAfter: number | undefined;
+  readonly limit: RefusingLimit | undefined;
 
   constructor(code: AppErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
@@ -67,6 +82,7 @@ export class AppError extends Error {
     this.field = options.field;
     this.problems = options.problems ?? [];
     this.retryAfter = options.retryAfter;
+    this.limit = options.limit;
   }
 }
 

@@ -44,6 +44,11 @@ const requestErrors: Readonly<Record<AppErrorCode, Advice>> = {
     meaning: 'too many requests of this caller, or of Kiln at the provider while you waited',
     remedy: 'repeat after `retryAfter` seconds',
   },
+  BUDGET_EXCEEDED: {
+    meaning:
+      'a budget of the caller, the generator or this service does not allow it; nothing was started. `budget` has what is left of an own one, and when it renews',
+    remedy: 'wait until it renews (`retryAfter`), or have the budget raised',
+  },
   QUEUE_FULL: {
     meaning: 'too much work waits for this generator; nothing was started',
     remedy: 'repeat after `retryAfter` seconds',

@@ -1,5 +1,6 @@
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
+import { createBudgets } from './budgets/budgets.ts';
 import { createChatService } from './chat/service.ts';
 import { measureWork } from './composition/gauges.ts';
 import { healthOf } from './composition/health.ts';
@@ -17,7 +18,7 @@ import { createWakeUps } from './provider-webhooks/wake-ups.ts';
 import { createStepPlanner } from './recipes/planner.ts';
 import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
 import { createMediaContext, mediaSchema } from './schema/index.ts';
-import { createEstimates } from './submissions/estimates.ts';
+import { createEstimates, expectedSteps } from './submissions/estimates.ts';
 import { createSubmissionService } from './submissions/service.ts';
 import { createUploads } from './synchronous/uploads.ts';
 import { createVoices } from './synchronous/voices.ts';
@@ -68,33 +69,38 @@ function sharedParts(options: MediaSubgraphOptions) {
   const database = mediaDatabase(options.database);
   measureWork(database, metrics);
   const files = createFileService({ ...options, ...options.files, database });
+  const planner = createStepPlanner(registry);
+  const budgets = createBudgets({
+    ...options,
+    database,
+    currency: registry.all().find(({ prices }) => prices)?.prices?.currency ?? null,
+    expectedParts: (work) => expectedSteps({ registry, planner }, work),
+  });
   return {
     ...options,
+    options,
     database,
     files,
     quotas: createQuotaCounter({ database, quotas: options.uploadQuotas }),
-    planner: createStepPlanner(registry),
+    planner,
+    budgets,
+    startGate: budgets.startGate,
+    budgetWarnings: budgets.warnings,
     endListener: createWebhookEndListener(queue),
     observer: createWorkObserver({ ...options, metrics }),
   };
 }
 
-/** Builds the media subgraph; nothing runs yet. */
-export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
-  const { registry, authMode, store, files: fileSettings } = options;
-  const parts = sharedParts(options);
-  const { database, files, planner } = parts;
+/** What the resolvers call. */
+function createServices(parts: ReturnType<typeof sharedParts>) {
+  const { database, registry, authMode, files, planner, budgets } = parts;
   const resources = createProviderResources(database);
   const tasks = createTaskService(parts);
-  const attempts = createRunningAttempts(parts);
-  const addresses = createProviderWebhookAddresses(fileSettings);
-  const wakeUps = createWakeUps({ ...options, makeDue: (key) => attempts.makeDue(key) });
   const videoTemplates = createVideoTemplateService(database);
   const owners = createResourceOwners(database);
   const voices = createVoices({ registry, owners, authMode });
   const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);
-  const chat = createChatService(parts);
-  const services = {
+  return {
     tasks,
     files,
     submissions: createSubmissionService({
@@ -107,16 +113,29 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       fetchInput: createInputFetcher(parts),
     }),
     usage: createUsageService({ database, authMode }),
+    budgets: budgets.service,
     estimates: createEstimates({ registry, planner, videoTemplates }),
     videoTemplates,
     registry,
     voices,
-    chat,
+    chat: createChatService(parts),
     uploads: createUploads({ ...parts, resources }),
     webhooks: createWebhookService(parts),
-    health: () => healthOf(options),
+    health: () => healthOf(parts.options),
     providerHealth: () => readProviderHealth(parts),
   };
+}
+
+/** Builds the media subgraph; nothing runs yet. */
+export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
+  const { authMode, store, files: fileSettings } = options;
+  const parts = sharedParts(options);
+  const { files, budgets } = parts;
+  const services = createServices(parts);
+  const { tasks, chat, videoTemplates } = services;
+  const attempts = createRunningAttempts(parts);
+  const addresses = createProviderWebhookAddresses(fileSettings);
+  const wakeUps = createWakeUps({ ...options, makeDue: (key) => attempts.makeDue(key) });
   return {
     subgraph: {
       name: 'media',
@@ -134,6 +153,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     },
     async close() {
       closeWatches(options);
+      budgets.close();
       tasks.close();
       await chat.close();
       await wakeUps.close();

@@ -149,6 +149,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'made-resources': ['database', 'domain/work'],
       'video-templates': ['database'],
       usage: ['database', 'domain'],
+      budgets: ['database', 'domain', 'domain/work', 'tasks/accounting', 'tasks/rules', 'tasks/storage'],
       chat: ['database', 'domain', 'files', 'generators/bindings', 'providers/contract'],
       'generators/configuration': [
         'domain/inputs',
@@ -240,6 +241,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/rules',
         'generators/breakers',
         'provider-health',
+        'budgets',
         'usage',
         'video-templates',
         'webhooks',

@@ -82,6 +82,8 @@ const OTHERS = [
   'estimateCost',
   // Own usage alone: subgraphs/media/usage/usage.test.ts.
   'usage',
+  // Own budgets alone: subgraphs/media/budgets/budgets.test.ts.
+  'myBudgets',
   'providerVoices',
   'runningNode',
   'voices',

@@ -80,6 +80,7 @@ function appErrorExtensions(error: AppError): Record<string, unknown> {
     ...(error.field === undefined ? {} : { field: error.field }),
     ...(error.problems.length === 0 ? {} : { problems: error.problems }),
     ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    ...(error.limit === undefined ? {} : { budget: error.limit }),
   };
 }
 

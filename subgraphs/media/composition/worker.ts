@@ -8,7 +8,10 @@ import type { MediaSubgraphOptions } from './options.ts';
 export interface WorkerParts
   extends
     Omit<MediaSubgraphOptions, 'database' | 'files'>,
-    Pick<TaskWorkerOptions, 'database' | 'planner' | 'endListener' | 'observer' | 'webhookAddress'> {
+    Pick<
+      TaskWorkerOptions,
+      'database' | 'planner' | 'endListener' | 'observer' | 'budgetWarnings' | 'webhookAddress'
+    > {
   readonly files: FileService & FileAccess;
   readonly fileSettings: MediaSubgraphOptions['files'];
 }

@@ -5,6 +5,7 @@
 
 import type { JsonObject as StoredJson } from "../../../platform/json.ts";
 import type { AttemptState } from "../domain/attempt.ts";
+import type { BudgetPeriod, BudgetScope } from "../domain/budget.ts";
 import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
 import type { StepState } from "../domain/steps.ts";
@@ -65,6 +66,35 @@ export interface MediaAttempt {
   units: Units | null;
   watchedUntil: Timestamp | null;
   watcher: string | null;
+}
+
+export interface MediaBudgetHold {
+  amount: number;
+  budgetId: string;
+  expiresAt: Timestamp | null;
+  holder: string;
+}
+
+export interface MediaBudget {
+  amount: number | null;
+  createdAt: Generated<Timestamp>;
+  currency: string | null;
+  id: string;
+  maxRunning: number | null;
+  minute: Generated<Timestamp>;
+  minuteStarts: Generated<number>;
+  name: string;
+  period: BudgetPeriod;
+  periodStart: Timestamp;
+  refusesUnknown: boolean;
+  reserved: Generated<number>;
+  running: Generated<number>;
+  scope: BudgetScope;
+  softAmount: number | null;
+  spent: Generated<number>;
+  startsPerMinute: number | null;
+  subject: string | null;
+  warnedPeriod: Timestamp | null;
 }
 
 export interface MediaChatChunk {
@@ -260,6 +290,8 @@ export interface MediaWebhookDelivery {
 export interface DB {
   "media.anonymousUploads": MediaAnonymousUpload;
   "media.attempts": MediaAttempt;
+  "media.budgetHolds": MediaBudgetHold;
+  "media.budgets": MediaBudget;
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;

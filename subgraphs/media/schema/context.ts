@@ -4,6 +4,7 @@ import type { AuditRecorder } from '../../../platform/access/audit.ts';
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type { BudgetService } from '../budgets/service.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { Task } from '../domain/task.ts';
@@ -26,6 +27,7 @@ export interface MediaServices {
   readonly submissions: SubmissionService;
   readonly estimates: Estimates;
   readonly usage: UsageService;
+  readonly budgets: BudgetService;
   readonly videoTemplates: VideoTemplateService;
   readonly registry: GeneratorRegistry;
   readonly voices: Voices;

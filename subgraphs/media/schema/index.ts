@@ -10,6 +10,7 @@ import './task-result.ts';
 import './task-input.ts';
 import './cost.ts';
 import './usage.ts';
+import './budget.ts';
 import './media-fields.ts';
 import './task-fields.ts';
 import './start-mutation.ts';

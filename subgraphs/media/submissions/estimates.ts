@@ -41,8 +41,7 @@ interface EstimateDependencies {
 /** Makes the estimates over the generators that there are. */
 export function createEstimates({ registry, planner, videoTemplates }: EstimateDependencies): Estimates {
   const expected = (work: Work): Cost => {
-    const steps = work.kind === 'RECIPE' ? allSteps(planner, work) : [work];
-    const costs = steps.map((input) => expectedAt(registry, input));
+    const costs = expectedSteps({ registry, planner }, work).map(({ cost }) => cost);
     return { ...sumCosts(costs, null), estimated: true };
   };
   return {
@@ -68,6 +67,15 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
       );
     },
   };
+}
+
+/** What each step of work is expected to cost, at which generator. */
+export function expectedSteps(
+  { registry, planner }: Pick<EstimateDependencies, 'registry' | 'planner'>,
+  work: Work,
+): readonly { readonly generator: string; readonly cost: Cost }[] {
+  const steps = work.kind === 'RECIPE' ? allSteps(planner, work) : [work];
+  return steps.map((input) => ({ generator: input.generator, cost: expectedAt(registry, input) }));
 }
 
 const ANY_FILE = '00000000-0000-0000-0000-000000000000';

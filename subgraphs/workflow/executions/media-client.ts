@@ -153,6 +153,7 @@ const refusals: readonly AppErrorCode[] = [
   'CONFLICT',
   'PAYLOAD_TOO_LARGE',
   'RATE_LIMITED',
+  'BUDGET_EXCEEDED',
   'QUEUE_FULL',
   'EVENTS_EXPIRED',
   'TOO_LATE',

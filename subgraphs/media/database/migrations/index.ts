@@ -16,6 +16,7 @@ import { endedAttempts } from './0013-ended-attempts.ts';
 import { uploadQuotas } from './0014-upload-quotas.ts';
 import { uploadReservations } from './0015-upload-reservations.ts';
 import { pendingWebhooks } from './0016-pending-webhooks.ts';
+import { budgets } from './0017-budgets.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -35,4 +36,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0014-upload-quotas': uploadQuotas,
   '0015-upload-reservations': uploadReservations,
   '0016-pending-webhooks': pendingWebhooks,
+  '0017-budgets': budgets,
 };

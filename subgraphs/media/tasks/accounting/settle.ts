@@ -15,6 +15,13 @@ export interface AccountingDependencies {
   readonly registry: GeneratorRegistry;
   /** Hears of every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
+  /** Warns of budgets that have passed their soft amount (default: nobody). */
+  readonly budgetWarnings?: BudgetWarnings | undefined;
+}
+
+/** Warns of budgets, in the transaction in which they have passed their soft amount. */
+export interface BudgetWarnings {
+  warn(scope: TransactionScope, budgetIds: readonly string[]): Promise<void>;
 }
 
 /** A closed attempt and how it ended. */
@@ -29,9 +36,9 @@ interface ClosedAttempt {
 
 type Settling = { readonly scope: TransactionScope; readonly task: TaskRow };
 
-/** Prices a closed attempt and adds it to the totals of usage, in the transaction that closes it or stores its result. */
+/** Prices a closed attempt, charges it to budgets and adds it to the totals of usage, in the transaction that closes it or stores its result. */
 export async function settle(
-  { registry, observer }: AccountingDependencies,
+  { registry, observer, budgetWarnings }: AccountingDependencies,
   { scope, task }: Settling,
   { attempt, input, ending, measured = {}, failure }: ClosedAttempt,
 ): Promise<void> {
@@ -39,7 +46,9 @@ export async function settle(
   const { model, taskId, step, number } = attempt;
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
-  await settleAttempt(scope.transaction, { taskId, step, number }, { cost, owner: task.owner, sandbox });
+  const key = { taskId, step, number };
+  const soft = await settleAttempt(scope.transaction, key, { cost, owner: task.owner, sandbox });
+  if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
   const outcome = failure?.code ?? ending;
   scope.afterCommit(() => observer?.attemptEnded(attempt, { outcome, cost }));
 }

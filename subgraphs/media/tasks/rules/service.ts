@@ -11,6 +11,7 @@ import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
@@ -21,6 +22,7 @@ import { createTransactor } from '../storage/transactor.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
 import { createQueueLengths } from './queue-lengths.ts';
+import type { StartGate } from './start-gate.ts';
 import { createSubmitter } from './submit.ts';
 import type { TaskService } from './task-service.ts';
 import { createTransitions } from './transitions.ts';
@@ -34,8 +36,12 @@ export interface TaskServiceOptions {
   readonly registry: GeneratorRegistry;
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
+  /** Reserves what a start is expected to cost (default: nothing is reserved). */
+  readonly startGate?: StartGate | undefined;
   /** Hears of every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
+  /** Warns of budgets that have passed their soft amount (default: nobody). */
+  readonly budgetWarnings?: BudgetWarnings | undefined;
   readonly logger: Logger;
   /** Times of the event hub; tests shorten them. */
   readonly hub?: Partial<EventHubLimits>;

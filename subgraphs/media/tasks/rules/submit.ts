@@ -20,6 +20,7 @@ import type { Transactor } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
 import type { QueueLengths } from './queue-lengths.ts';
 import { defineTaskQueues } from './queues.ts';
+import type { StartGate } from './start-gate.ts';
 import { enqueueStarts, stepRows } from './steps.ts';
 import type { Submission, TaskService } from './task-service.ts';
 
@@ -33,6 +34,7 @@ export interface SubmitOptions {
   readonly queueLengths: QueueLengths;
   readonly planner: StepPlanner;
   readonly endListener?: EndListener | undefined;
+  readonly startGate?: StartGate | undefined;
 }
 
 /** The part of the service that accepts work. */
@@ -161,15 +163,17 @@ function countsOf(
   });
 }
 
-/** The one transaction: task, steps, first event, idempotency record, claimed files, start jobs. */
+/** The one transaction: task, steps, first event, idempotency record, reserved budgets, claimed files, start jobs. */
 async function write(
-  { transactor, files }: SubmitOptions,
+  { transactor, files, startGate }: SubmitOptions,
   task: NewTask,
   fileIds: readonly string[],
 ): Promise<TaskRow | null> {
+  const reserve = await startGate?.open({ id: task.id, owner: task.owner, work: task.input });
   return transactor.run(async (scope) => {
     const row = await insertTask(scope.transaction, task);
     if (row === null) return null;
+    await reserve?.(scope);
     if (fileIds.length > 0) await files.claim(scope.transaction, fileIds, task.owner);
     await enqueueStarts(scope, task.id, task.steps);
     return row;

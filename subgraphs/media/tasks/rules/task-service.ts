@@ -7,8 +7,8 @@ import type { Work } from '../../domain/work/work.ts';
 export interface TaskService {
   /**
    * Accepts work: in one transaction the task, its first step, its first event, its queue job, the claimed files and
-   * the idempotency record. Fails before anything is written with BAD_USER_INPUT, NOT_CONFIGURED, QUEUE_FULL or
-   * IDEMPOTENCY_CONFLICT.
+   * the idempotency record. Fails before anything is written with BAD_USER_INPUT, NOT_CONFIGURED, QUEUE_FULL,
+   * BUDGET_EXCEEDED or IDEMPOTENCY_CONFLICT.
    */
   submit(caller: Caller, submission: Submission): Promise<Task>;
   /** startTask: the same with an id that the requester chose; the same id again answers the same task. Service callers only. */

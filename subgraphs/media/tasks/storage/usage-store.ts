@@ -4,6 +4,7 @@ import type { MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
+import { chargeBudgets, releaseBudgets } from './budget-charges.ts';
 
 /**
  * SQL of what work cost: on each attempt, and in the totals of its day. Both are written in the transaction that ends the
@@ -23,31 +24,41 @@ export async function keepUnits(transaction: MediaTransaction, key: AttemptKey, 
       and settled_at is null`.execute(transaction);
 }
 
-/** Writes the cost of a closed attempt and adds it to the totals, once. */
+/**
+ * Writes the cost of a closed attempt, charges it to budgets, and adds it to the totals, once. The ids of budgets that
+ * have passed their soft amount by it and have not warned of it.
+ */
 export async function settleAttempt(
   transaction: MediaTransaction,
   key: AttemptKey,
   { cost, owner, sandbox }: { readonly cost: Cost; readonly owner: string; readonly sandbox: boolean },
-): Promise<void> {
-  await sql`/* usage.settle-attempt */
-    with settled as (
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`/* usage.settle-attempt */
+    with closed as (
       update media.attempts set units = ${jsonText(cost.units)}::jsonb, cost = ${cost.microUnits},
         currency = ${cost.currency}, cost_estimated = ${cost.estimated}, sandbox = ${sandbox}, settled_at = now()
       where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number} and settled_at is null
       returning *
+    ), settled as (
+      select *, ${owner}::text as owner, split_part(binding, '#', 1) as generator from closed
+    ), ${chargeBudgets(sql`${key.taskId}::uuid`)}, totals as (
+      insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard,
+        attempts_succeeded, attempts_failed, unpriced, cost, pictures, milliseconds, characters, input_tokens,
+        cached_tokens, output_tokens, runs, gpu_milliseconds)
+      select (settled_at at time zone 'utc')::date, owner, generator, provider, coalesce(model, ''),
+        sandbox, coalesce(currency, ''), ${shardOf(key.taskId)},
+        (state = 'SUCCEEDED')::integer, (state <> 'SUCCEEDED')::integer, ${unitColumns} from settled
+      where (select count(*) from charged) >= 0
+      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
     )
-    insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard,
-      attempts_succeeded, attempts_failed, unpriced, cost, pictures, milliseconds, characters, input_tokens,
-      cached_tokens, output_tokens, runs, gpu_milliseconds)
-    select (settled_at at time zone 'utc')::date, ${owner}, split_part(binding, '#', 1), provider, coalesce(model, ''),
-      sandbox, coalesce(currency, ''), ${shardOf(key.taskId)},
-      (state = 'SUCCEEDED')::integer, (state <> 'SUCCEEDED')::integer, ${unitColumns} from settled
-    on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}`.execute(
-    transaction,
-  );
+    select id from charged where is_soft`.execute(transaction);
+  return rows.map(({ id }) => id);
 }
 
-/** Adds a task that has just ended to the totals, under the provider and model of its last attempt. */
+/**
+ * Adds a task that has just ended to the totals, under the provider and model of its last attempt, and gives back what
+ * budgets had reserved for it.
+ */
 export async function settleTask(
   transaction: MediaTransaction,
   taskId: string,
@@ -55,12 +66,13 @@ export async function settleTask(
 ): Promise<void> {
   const column = sql.ref(TASK_COLUMNS[state]);
   await sql`/* usage.settle-task */
+    with ${releaseBudgets(sql`${taskId}::uuid`)}
     insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, ${column})
     select (task.ended_at at time zone 'utc')::date, task.owner, task.generator, coalesce(last.provider, ''),
       coalesce(last.model, ''), task.sandbox, '', ${shardOf(taskId)}, 1
     from media.tasks task left join lateral (
       select provider, model from media.attempts where task_id = task.id order by step desc, number desc limit 1
-    ) last on true where task.id = ${taskId}::uuid
+    ) last on true where task.id = ${taskId}::uuid and (select count(*) from released) >= 0
     on conflict (day, owner, generator, provider, model, sandbox, currency, shard)
       do update set ${column} = total.${column} + 1`.execute(transaction);
 }

@@ -10,6 +10,7 @@ import type { FileService } from '../../files/files.ts';
 import type { InputAddress } from '../../files/input-addresses.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
@@ -43,6 +44,8 @@ export interface TaskWorkerOptions {
   readonly endListener?: EndListener | undefined;
   /** Hears of every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
+  /** Warns of budgets that have passed their soft amount (default: nobody). */
+  readonly budgetWarnings?: BudgetWarnings | undefined;
   readonly logger: Logger;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
+import type { BudgetWarnings } from '../../accounting/settle.ts';
 import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';
 import type { Transactor } from '../../storage/transactor.ts';
@@ -16,4 +17,6 @@ export interface WorkerDependencies {
   readonly logger: Logger;
   /** Hears of every end after its commit. */
   readonly observer?: WorkObserver | undefined;
+  /** Warns of budgets that have passed their soft amount (default: nobody). */
+  readonly budgetWarnings?: BudgetWarnings | undefined;
 }

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Caller } from '../../../platform/access/caller.ts';
+import { createStepPlanner } from '../recipes/planner.ts';
+import { expectedSteps } from '../submissions/estimates.ts';
+import type { RunningTaskService } from '../tasks/rules/service.ts';
+import {
+  image,
+  me,
+  nobody,
+  registryOf,
+  startEngine,
+  until,
+  type TestEngine,
+} from '../tasks/testing/engine.ts';
+import { PRICED, testBinding, testProvider } from '../tasks/testing/provider.ts';
+import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { createBudgets, type Budgets } from './budgets.ts';
+
+let engine: TestEngine;
+let upstream: Upstream;
+/** Two processes: each with its own cache and service. */
+let processes: readonly { readonly budgets: Budgets; readonly tasks: RunningTaskService }[];
+const warnings: unknown[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+  upstream.onStart = async ({ prompt }) => (prompt === 'refused' ? { status: 400 } : 'accept');
+  const provider = testProvider(engine.http, { name: 'painter' });
+  const registry = registryOf(
+    testBinding('test#0', provider, upstream.url, { prices: PRICED, concurrency: 8 }),
+    testBinding('other#0', provider, upstream.url),
+  );
+  const planner = createStepPlanner(registry);
+  const logger = { ...engine.logger, warn: (fields: unknown) => void warnings.push(fields) };
+  processes = [1, 2].map(() => {
+    const budgets = createBudgets({
+      ...engine,
+      logger,
+      currency: 'USD',
+      expectedParts: (work) => expectedSteps({ registry, planner }, work),
+    });
+    const { startGate, warnings: budgetWarnings } = budgets;
+    return { budgets, tasks: engine.service(registry, { startGate, budgetWarnings }) };
+  });
+  await engine.worker(registry, { maxAttempts: 1, budgetWarnings: processes[1]?.budgets.warnings });
+});
+afterAll(async () => {
+  for (const { budgets } of processes) budgets.close();
+  await engine.stop();
+  await upstream.close();
+});
+beforeEach(async () => {
+  const { service } = first().budgets;
+  for (const { id } of await service.all()) await service.remove(id);
+  upstream.onStatus = () => ({ state: 'finished' });
+  warnings.length = 0;
+});
+
+const first = () => {
+  const [one] = processes;
+  if (one === undefined) throw new Error('there are two');
+  return one;
+};
+const key: Caller = { ...me, kind: 'key', id: 'key_robot' };
+
+/** What one image of the tests costs, in millionths and in the currency. */
+const ONE = 20_000;
+const inCurrency = (images: number): number => (images * ONE) / 1_000_000;
+
+async function settled(id: string) {
+  return until(async () => {
+    const budget = (await first().budgets.service.all()).find((one) => one.id === id);
+    return budget?.running === 0 ? budget : null;
+  });
+}
+
+describe('a budget', () => {
+  it('for ten takes exactly ten of two hundred starts at once, and charges them when they end', async () => {
+    const { service } = first().budgets;
+    const { id } = await service.create('USER', 'usr_me', { amount: inCurrency(10.5) });
+    let isDone = false;
+    upstream.onStatus = () => (isDone ? { state: 'finished' } : { state: 'running', progress: 1 });
+    const answers = await Promise.allSettled(
+      Array.from({ length: 100 }).flatMap((_, index) =>
+        processes.map(({ tasks }) => tasks.submit(me, image(`fox ${index}`))),
+      ),
+    );
+    const taken = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect([taken.length, refused.length]).toEqual([10, 190]);
+    expect(refused.at(-1)).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: expect.stringMatching(
+        /allows 0.21 USD a month: 0.01 USD are left, .*expected to cost 0.02; it renews/,
+      ),
+      retryAfter: expect.any(Number),
+      limit: { left: 0.01 },
+    });
+    expect(await service.own(me)).toMatchObject([{ id, spent: 0, reserved: 10 * ONE, running: 10 }]);
+    expect(await engine.count('media.tasks')).toBe(10);
+    expect(upstream.starts.length).toBeLessThanOrEqual(10);
+    isDone = true;
+    expect(await settled(id)).toMatchObject({ spent: 10 * ONE, reserved: 0 });
+    await expect(first().tasks.submit(me, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await first().tasks.submit(key, image());
+  });
+
+  it('gives back what was reserved for work that fails or is cancelled', async () => {
+    const { service } = first().budgets;
+    const { id } = await service.create('TOTAL', null, { amount: inCurrency(100), period: 'DAY' });
+    const before = await settled(id);
+    upstream.onStatus = ({ prompt }) =>
+      prompt === 'cancelled' ? { state: 'running', progress: 1 } : { state: 'finished' };
+    await first().tasks.submit(me, image('refused'));
+    const task = await first().tasks.submit(key, image('cancelled'));
+    await first().tasks.cancel(key, task.id);
+    const after = await settled(id);
+    expect([after.spent - before.spent, after.reserved]).toEqual([0, 0]);
+  });
+
+  it('knows from its beginning what was spent in its period and what runs', async () => {
+    upstream.onStatus = () => ({ state: 'running', progress: 1 });
+    const robot: Caller = { ...key, id: 'key_new' };
+    const open = await first().tasks.submit(robot, image());
+    const { service } = first().budgets;
+    const mine = await service.create('USER', 'usr_me', { amount: 1, maxRunning: 3 });
+    expect(mine).toMatchObject({ spent: 10 * ONE, name: 'usr_me', currency: 'USD' });
+    const theirs = await service.create('KEY', 'key_new', { maxRunning: 1 });
+    expect(theirs).toMatchObject({ running: 1, currency: null });
+    await expect(processes[1]?.tasks.submit(robot, image())).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: expect.stringContaining('1 running at once'),
+      retryAfter: 5,
+    });
+    await first().tasks.cancel(robot, open.id);
+    await settled(theirs.id);
+    await service.update(theirs.id, { maxRunning: null, startsPerMinute: 0 });
+    await expect(first().tasks.submit(robot, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  });
+
+  it('of a generator bounds that one, takes unknown prices or refuses them, and tells no numbers', async () => {
+    const { service } = first().budgets;
+    const other = image('free', { work: { kind: 'IMAGE', generator: 'other', prompt: 'a fox' } });
+    const { id } = await service.create('GENERATOR', 'other', { amount: 5 });
+    await engine.ended(first().tasks, (await first().tasks.submit(me, other)).id);
+    expect(await settled(id)).toMatchObject({ spent: 0, reserved: 0 });
+    await service.update(id, { refusesUnknown: true });
+    const refusal: unknown = await first()
+      .tasks.submit(me, other)
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ message: expect.stringContaining('price is unknown'), limit: undefined });
+    await first().tasks.submit(me, image());
+    expect(await service.own(me)).toEqual([]);
+    expect(await service.own(nobody('127.0.0.1'))).toEqual([]);
+  });
+
+  it('warns once in a period when its soft amount is passed', async () => {
+    const { service } = first().budgets;
+    const robot: Caller = { ...key, id: 'key_soft' };
+    const { id } = await service.create('KEY', robot.id, { amount: 1, softAmount: inCurrency(3) });
+    for (let count = 0; count < 5; count += 1) await first().tasks.submit(robot, image());
+    await settled(id);
+    expect(warnings).toMatchObject([{ budget: id, softAmount: 0.06, amount: 1, left: 0.94 }]);
+  });
+
+  it.each([
+    ['USER', 'key_robot', { amount: 1 }, 'subject'],
+    ['TOTAL', 'usr_me', { amount: 1 }, 'subject'],
+    ['TOTAL', null, {}, 'amount'],
+    ['TOTAL', null, { amount: -1 }, 'amount'],
+    ['TOTAL', null, { amount: 1, softAmount: 2 }, 'softAmount'],
+  ] as const)('is refused as %s of %s with %o', async (scope, subject, input, field) => {
+    await expect(first().budgets.service.create(scope, subject, input)).rejects.toMatchObject({ field });
+  });
+});

@@ -1,0 +1,65 @@
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import type { Budget } from '../domain/budget.ts';
+import { readSubjects } from './store.ts';
+
+/** Which budgets there are, so that starts that none bounds cost no statement. What they have left is never cached. */
+export interface BudgetCache {
+  /** The ids of the budgets that bound work of an owner at some generators. */
+  bounding(owner: string, generators: () => readonly string[]): Promise<readonly string[]>;
+  /** Budgets were made or removed: every process reads them again. */
+  changed(): void;
+  close(): void;
+}
+
+/** Topic of the bus: the budgets have changed. */
+const TOPIC = 'budgets';
+/** Longest time that a lost wake-up goes unnoticed. */
+const MAX_AGE_MS = 10_000;
+
+type Subject = Pick<Budget, 'id' | 'scope' | 'subject'>;
+
+/** Makes the cache of a process. */
+export function createBudgetCache(options: {
+  readonly database: MediaDatabase;
+  readonly bus: EventBus;
+}): BudgetCache {
+  const { database, bus } = options;
+  let known: { readonly at: number; readonly subjects: Promise<readonly Subject[]> } | null = null;
+  const forget = (): void => {
+    known = null;
+  };
+  const stops = [bus.listen(TOPIC, forget), bus.onGap(forget)];
+  function subjects(): Promise<readonly Subject[]> {
+    const now = performance.now();
+    if (known === null || now - known.at > MAX_AGE_MS) {
+      const read = readSubjects(database);
+      const entry = { at: now, subjects: read };
+      known = entry;
+      read.catch(() => {
+        if (known === entry) known = null;
+      });
+    }
+    return known.subjects;
+  }
+  return {
+    async bounding(owner, generators) {
+      const all = await subjects();
+      if (all.length === 0) return [];
+      const names = new Set(generators());
+      return all
+        .filter(({ scope, subject }) => {
+          if (subject === null) return true;
+          return scope === 'GENERATOR' ? names.has(subject) : subject === owner;
+        })
+        .map(({ id }) => id);
+    },
+    changed() {
+      forget();
+      bus.publish(TOPIC, 'all', Date.now());
+    },
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { Work } from '../../domain/work/work.ts';
+import type { TransactionScope } from '../storage/transactor.ts';
+
+/** Is asked by every start; budgets are one. */
+export interface StartGate {
+  /** What reserves for the work; null when nothing bounds it. Before the transaction: it may read. */
+  open(start: { readonly id: string; readonly owner: string; readonly work: Work }): Promise<Reserve | null>;
+}
+
+/**
+ * Reserves in the transaction that accepts the work what it is expected to cost; it is given back when its task ends.
+ * Throws BUDGET_EXCEEDED.
+ */
+type Reserve = (scope: TransactionScope) => Promise<void>;
