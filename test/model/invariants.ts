@@ -10,8 +10,9 @@ export async function brokenInvariants(world: World): Promise<readonly string[]>
 }
 
 async function brokenTasks({ pool }: World): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ broken: string }>(
-    `select 'does not end: ' || id || ' ' || state || ', ' || stage as broken from media.tasks where ended_at is null
+  const { rows } = await pool.query<{ broken: string }>({
+    name: 'model-broken-tasks',
+    text: `select 'does not end: ' || id || ' ' || state || ', ' || stage as broken from media.tasks where ended_at is null
     union all select 'holds a slot: ' || reference || ' ' || state || ' ' || coalesce(claim::text, 'unclaimed')
       from media.attempts where state in ('STARTING', 'RUNNING')
     union all select 'step is open: ' || step.task_id || '/' || step.step || ' ' || step.state
@@ -29,8 +30,8 @@ async function brokenTasks({ pool }: World): Promise<readonly string[]> {
       group by task.id having count(job.id) <> 1 or max(job.data ->> 'state') <> task.state
     union all select 'succeeded without a result: ' || id from media.tasks
       where state = 'SUCCEEDED' and jsonb_array_length(result -> 'mediaIds') = 0`,
-    [ENDED],
-  );
+    values: [ENDED],
+  });
   return rows.map(({ broken }) => broken);
 }
 

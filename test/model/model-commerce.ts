@@ -1,7 +1,7 @@
 import { internalCaller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import type { Work } from '../../subgraphs/media/domain/work/work.ts';
 import type { TaskService } from '../../subgraphs/media/tasks/rules/task-service.ts';
@@ -30,6 +30,7 @@ export interface ModelCommerceOptions {
   readonly process: ScheduledProcess;
   readonly queue: Queue;
   readonly bus: EventBus;
+  readonly logger: Logger;
   readonly service: TaskService;
   readonly payments: ModelPayments;
   readonly queueMaxHours: number;
@@ -41,8 +42,7 @@ export interface ModelCommerceOptions {
 
 /** Executions and payments as one process of the workflow subgraph has them; the model runs their parts one by one. */
 export function createModelCommerce(options: ModelCommerceOptions) {
-  const { process, queue, bus, begin } = options;
-  const logger = silentLogger();
+  const { process, queue, bus, logger, begin } = options;
   const database = process.database as unknown as WorkflowDatabase;
   const executions = createExecutionStore(database);
   const onEnd = refundWhenFailed(queue);

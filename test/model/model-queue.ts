@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 
 import type { Json } from '../../platform/json.ts';
-import type { JobHandler, Queue } from '../../platform/queue/queue.ts';
+import type { JobHandler, JobOutcome, Queue } from '../../platform/queue/queue.ts';
 import type { ScheduledProcess } from './scheduled-process.ts';
 
 /**
  * Jobs in a table of their own, so that the model decides when one is delivered, given up or lost. Enqueuing is part of
  * the transaction of the row, as with the real queue.
  */
-export const MODEL_JOBS = `create table if not exists model_jobs (
+export const MODEL_JOBS = `create table model_jobs (
   id bigint generated always as identity primary key, queue text not null, data jsonb not null,
   start_after timestamptz not null default now(), failures integer not null default 0)`;
 
@@ -60,10 +60,11 @@ export interface DeliveryOptions {
 
 /** Queues with a due job, but for those that only listen. */
 export async function dueQueues({ pool }: DeliveryOptions): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ queue: string }>(
-    'select distinct queue from model_jobs where queue <> $1 and start_after <= now() order by queue',
-    [ENDED],
-  );
+  const { rows } = await pool.query<{ queue: string }>({
+    name: 'model-due-queues',
+    text: 'select distinct queue from model_jobs where queue <> $1 and start_after <= now() order by queue',
+    values: [ENDED],
+  });
   return rows.map(({ queue }) => queue);
 }
 
@@ -80,29 +81,37 @@ export async function deliverJob(
   process: ScheduledProcess,
   { queue, handler, capacity }: ModelWork,
 ): Promise<boolean> {
-  const { rows } = await pool.query<ModelJob>(
-    'select id, queue, data, failures from model_jobs where queue = $1 and start_after <= now() order by id',
-    [queue],
-  );
+  const { rows } = await pool.query<ModelJob>({
+    name: 'model-due-jobs',
+    text: 'select id, queue, data, failures from model_jobs where queue = $1 and start_after <= now() order by id',
+    values: [queue],
+  });
   const isFree = ({ id }: ModelJob): boolean => active.get(id)?.isCrashed() ?? true;
   if (!rows.some(isFree) || (capacity !== undefined && (await capacity()) <= 0)) return false;
   const job = rows.find(isFree);
   if (job === undefined || process.isCrashed()) return false;
   const { id, data, failures } = job;
   active.set(id, process);
-  let settlement = 'delete from model_jobs where id = $1';
+  let outcome: JobOutcome = undefined;
+  let isFailed = false;
   try {
     const signal = new AbortController().signal;
-    const outcome = await handler({ id, data, retryCount: failures, signal });
-    if (outcome) settlement = put(outcome.againInSeconds);
+    outcome = await handler({ id, data, retryCount: failures, signal });
   } catch {
-    if (failures < MAX_FAILURES) settlement = put(2 ** failures, 'failures = failures + 1,');
+    isFailed = true;
+    if (failures < MAX_FAILURES) outcome = { againInSeconds: 2 ** failures };
   }
   await process.gate('settle job');
-  await pool.query(settlement, [id]);
+  await pool.query(outcome ? again(id, outcome.againInSeconds, isFailed) : { ...DONE, values: [id] });
   active.delete(id);
   return true;
 }
 
-const put = (seconds: number, change = ''): string =>
-  `update model_jobs set ${change} start_after = now() + interval '${seconds} seconds' where id = $1`;
+const DONE = { name: 'model-job-done', text: 'delete from model_jobs where id = $1' };
+
+const again = (id: string, seconds: number, isFailed: boolean) => ({
+  name: 'model-job-again',
+  text: `update model_jobs set start_after = now() + make_interval(secs => $2::float8), failures = failures + $3::int
+    where id = $1`,
+  values: [id, seconds, isFailed ? 1 : 0],
+});

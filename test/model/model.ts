@@ -7,6 +7,7 @@ import { mediaMigrations } from '../../subgraphs/media/database/migrations/index
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { testDatabase } from '../kit/database/postgres.ts';
 import { actions } from './actions.ts';
+import { MODEL_FUNCTIONS } from './model-functions.ts';
 import { MODEL_JOBS } from './model-queue.ts';
 import { runModel } from './run.ts';
 
@@ -71,7 +72,7 @@ async function withDatabase(use: (database: Database) => Promise<void>): Promise
         const media = { schema: 'media', migrations: mediaMigrations };
         const workflow = { schema: 'workflow', migrations: workflowMigrations };
         await migrate({ database, sets: [media, workflow], logger });
-        await database.pool.query(MODEL_JOBS);
+        await database.pool.query(`${MODEL_JOBS}; ${MODEL_FUNCTIONS}`);
         await database.close();
       },
     },

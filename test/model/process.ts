@@ -1,5 +1,5 @@
 import type { EventBus } from '../../platform/events/event-bus.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { JobHandler } from '../../platform/queue/queue.ts';
 import type { Binding, GeneratorRegistry } from '../../subgraphs/media/generators/bindings/binding.ts';
 import { createStepPlanner } from '../../subgraphs/media/recipes/planner.ts';
@@ -24,6 +24,7 @@ export interface Shared extends DeliveryOptions {
   readonly upstream: ModelUpstream;
   readonly payments: ModelPayments;
   readonly files: MemoryFiles;
+  readonly logger: Logger;
   /** Bindings that are not configured right now. */
   readonly removed: Set<string>;
   /** How long work may wait for its start, in processes that start from now on (QUEUE_MAX_HOURS). */
@@ -98,7 +99,7 @@ function enginesOf(shared: Shared, process: ScheduledProcess) {
     bus,
     http: null as never,
     files,
-    logger: silentLogger(),
+    logger: shared.logger,
     registry,
     planner,
   };
@@ -114,6 +115,7 @@ function enginesOf(shared: Shared, process: ScheduledProcess) {
     worker: createWorkerParts({ ...parts, eventRetentionDays: 0, queueMaxHours, limits: LIMITS }),
     commerce: createModelCommerce({
       process,
+      logger: shared.logger,
       queue,
       bus,
       service,

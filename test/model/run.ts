@@ -16,8 +16,7 @@ export async function runModel(
   scheduler: Scheduler,
   list: readonly Action[],
 ): Promise<readonly string[]> {
-  await pool.query(`delete from media.task_events; delete from media.tasks; delete from model_jobs;
-    delete from workflow.refunds; delete from workflow.payments; delete from workflow.executions`);
+  await pool.query({ name: 'model-reset', text: 'select model_reset()' });
   const world = createWorld(pool, scheduler);
   for (const action of list) await perform(world, action);
   await world.schedule.drain(world.isIdle);
@@ -66,13 +65,18 @@ async function askAgain({ parts }: World, { begin, commerce }: ModelProcess): Pr
 }
 
 async function isOpen({ pool, payments }: World): Promise<boolean> {
-  const { rowCount } = await pool.query(`select from media.tasks where ended_at is null
-    union all select from media.attempts where state in ('STARTING', 'RUNNING')
-    ${
-      payments.charges.size === 0
-        ? ''
-        : `union all select from workflow.executions where ended_at is null
-           union all select from workflow.payments where status = 'PENDING' or refund_due`
-    } limit 1`);
+  const { rowCount } = await pool.query(payments.charges.size === 0 ? OPEN : OPEN_OR_DUE);
   return rowCount !== 0;
 }
+
+const OPEN = {
+  name: 'model-open',
+  text: `select from media.tasks where ended_at is null
+    union all select from media.attempts where state in ('STARTING', 'RUNNING') limit 1`,
+};
+const OPEN_OR_DUE = {
+  name: 'model-open-or-due',
+  text: `select from workflow.executions where ended_at is null
+    union all select from workflow.payments where status = 'PENDING' or refund_due
+    union all ${OPEN.text}`,
+};

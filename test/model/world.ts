@@ -1,13 +1,13 @@
 import { DatabaseError, type Pool } from 'pg';
 
 import { AppError } from '../../platform/errors.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { memoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
 import { createModelPayments } from './model-payments.ts';
 import { createModelUpstream } from './model-upstream.ts';
 import { startProcess, type Shared } from './process.ts';
 import { createSchedule, type Scheduler } from './scheduled-process.ts';
 
-const LOCK_WAIT_MS = 500;
 /** The error code of PostgreSQL for a lock that was not free in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 const PROCESSES = 2;
@@ -23,6 +23,7 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
     upstream: createModelUpstream(),
     payments: createModelPayments(),
     files: memoryFiles(),
+    logger: silentLogger(),
     active: new Map(),
     removed: new Set(),
     patience: { hours: 0.5 },
@@ -57,12 +58,13 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
      */
     async letPass(seconds: number): Promise<void> {
       const claims = processes.flatMap((process) => [...process.starting]);
-      const limit = `select set_config('lock_timeout', '${LOCK_WAIT_MS}', true)`;
       const hasPaid = shared.payments.charges.size > 0;
       try {
-        await pool.query(
-          `${limit}; ${agingOf(seconds, claims, hasPaid ? { ...AGED, ...AGED_IF_PAID } : AGED)}`,
-        );
+        await pool.query({
+          name: 'model-age',
+          text: 'select model_age($1, $2, $3)',
+          values: [seconds, claims, hasPaid],
+        });
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
       }
@@ -76,33 +78,4 @@ export type World = ReturnType<typeof createWorld>;
 /** What callers are told, and no fault of the engine. */
 function isExpected(error: unknown): boolean {
   return error instanceof AppError && error.code !== 'INTERNAL';
-}
-
-const AGED = {
-  'media.tasks': ['created_at', 'cancel_requested_at', 'started_at', 'ended_at'],
-  'media.task_steps': ['waiting_since', 'started_at', 'ended_at'],
-  'media.attempts': ['running_at', 'next_poll_at', 'watched_until', 'started_at', 'ended_at'],
-  model_jobs: ['start_after'],
-};
-const AGED_IF_PAID = {
-  'workflow.executions': ['created_at', 'started_at'],
-  'workflow.payments': ['created_at'],
-};
-
-/** Rows that a transaction under way has locked stay as they are: waiting for it would stop the model's clock. */
-function agingOf(
-  seconds: number,
-  claims: readonly string[],
-  tables: Readonly<Record<string, readonly string[]>>,
-): string {
-  const aging = (table: string, columns: readonly string[], which = 'true') => {
-    const older = columns.map((column) => `${column} = ${column} - interval '${seconds} seconds'`);
-    return `update ${table} set ${older.join(', ')}
-      where ctid = any (array(select ctid from ${table} where ${which} for update skip locked))`;
-  };
-  const held = claims.map((claim) => `'${claim}'`).join(', ') || `''`;
-  return [
-    ...Object.entries(tables).map(([table, columns]) => aging(table, columns)),
-    aging('media.attempts', ['claimed_at'], `concat_ws('/', task_id, step) not in (${held})`),
-  ].join('; ');
 }

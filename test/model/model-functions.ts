@@ -1,0 +1,50 @@
+/**
+ * What the model does to its whole database, as functions of that database: their statements are planned once for each
+ * connection, not for each of many runs.
+ */
+
+/** Most milliseconds that the model's clock waits for a lock of a transaction under way. */
+const LOCK_WAIT_MS = 500;
+const AGED = {
+  'media.tasks': ['created_at', 'cancel_requested_at', 'started_at', 'ended_at'],
+  'media.task_steps': ['waiting_since', 'started_at', 'ended_at'],
+  'media.attempts': ['running_at', 'next_poll_at', 'watched_until', 'started_at', 'ended_at'],
+  model_jobs: ['start_after'],
+};
+const AGED_IF_PAID = {
+  'workflow.executions': ['created_at', 'started_at'],
+  'workflow.payments': ['created_at'],
+};
+
+/** Rows that a transaction under way has locked stay as they are: waiting for it would stop the model's clock. */
+function aging(table: string, columns: readonly string[], which = 'true'): string {
+  const older = columns.map((column) => `${column} = ${column} - make_interval(secs => seconds)`);
+  return `update ${table} set ${older.join(', ')}
+    where ctid = any (array(select ctid from ${table} where ${which} for update skip locked));`;
+}
+
+const agingOf = (tables: Readonly<Record<string, readonly string[]>>): string =>
+  Object.entries(tables)
+    .map(([table, columns]) => aging(table, columns))
+    .join('\n');
+
+/** model_age makes everything older, but for claims of `held` steps; model_reset removes what a run has left. */
+export const MODEL_FUNCTIONS = `
+  create function model_age(seconds float8, held text[], has_paid boolean) returns void language plpgsql as $$
+  begin
+    perform set_config('lock_timeout', '${LOCK_WAIT_MS}', true);
+    ${agingOf(AGED)}
+    ${aging('media.attempts', ['claimed_at'], `concat_ws('/', task_id, step) <> all (held)`)}
+    if has_paid then
+      ${agingOf(AGED_IF_PAID)}
+    end if;
+  end $$;
+  create function model_reset() returns void language plpgsql as $$
+  begin
+    delete from media.task_events;
+    delete from media.tasks;
+    delete from model_jobs;
+    delete from workflow.refunds;
+    delete from workflow.payments;
+    delete from workflow.executions;
+  end $$`;
