@@ -30,7 +30,7 @@ async function overHttp(accept: string): Promise<unknown> {
   return response.status;
 }
 
-function overWebSocket(): Promise<unknown> {
+function overWebSocket(query = PAID): Promise<unknown> {
   const client = createClient({
     url: `${gateway.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -38,7 +38,7 @@ function overWebSocket(): Promise<unknown> {
   });
   return new Promise((resolve) => {
     client.subscribe(
-      { query: PAID },
+      { query },
       {
         next: () => undefined,
         error: (errors) => resolve((errors as { extensions: { code: string } }[])[0]?.extensions.code),
@@ -63,10 +63,16 @@ describe('a subscription that starts paid work', () => {
   test.each([
     ['server-sent events', () => overHttp('text/event-stream'), 200, 429],
     ['multipart', () => overHttp('multipart/mixed;subscriptionSpec=1.0, application/json'), 200, 429],
-    ['a WebSocket', overWebSocket, 'complete', 'RATE_LIMITED'],
+    ['a WebSocket', () => overWebSocket(), 'complete', 'RATE_LIMITED'],
   ])('counts as a start over %s', async (_, subscribe, served, refused) => {
     await open({ start: 2 });
     expect([await subscribe(), await subscribe(), await subscribe()]).toEqual([served, served, refused]);
+  });
+
+  test('leaves queries over a WebSocket reads, which are counted too', async () => {
+    await open({ read: 2 });
+    const query = () => overWebSocket('{ hello }');
+    expect([await query(), await query(), await query()]).toEqual(['complete', 'complete', 'RATE_LIMITED']);
   });
 
   test('leaves other subscriptions reads', async () => {

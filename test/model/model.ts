@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
+import { Pool } from 'pg';
 
-import { createDatabase, type Database } from '../../platform/database/database.ts';
+import { createDatabase } from '../../platform/database/database.ts';
 import { migrate } from '../../platform/database/migrations.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
@@ -47,7 +48,7 @@ async function checkLane(
   { runs, seed }: { readonly runs: number; readonly seed: number },
 ): Promise<void> {
   const { timeoutMs } = campaign;
-  await withDatabase(async ({ pool }) => {
+  await withDatabase(async (pool) => {
     let isFound = false;
     const property = fc.asyncProperty(actions(), fc.scheduler(), async (list, scheduler) => {
       if (campaign.isOver && !isFound) return;
@@ -62,7 +63,7 @@ async function checkLane(
   });
 }
 
-async function withDatabase(use: (database: Database) => Promise<void>): Promise<void> {
+async function withDatabase(use: (pool: Pool) => Promise<void>): Promise<void> {
   const logger = silentLogger();
   const home = await testDatabase({
     template: {
@@ -77,18 +78,18 @@ async function withDatabase(use: (database: Database) => Promise<void>): Promise
       },
     },
   });
-  const database = createDatabase({
-    config: home.config,
-    maxConnections: 20,
-    applicationName: 'model',
-    logger,
+  const options = { config: home.config, maxConnections: 20, applicationName: 'model', logger };
+  // On a busy machine, and in a transaction that waits for its turn, things take as long as they take.
+  const pool = new Pool({
+    ...createDatabase(options).config,
+    connectionTimeoutMillis: 0,
+    statement_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
   });
-  // A transaction of the model may wait for its turn as long as it takes.
-  database.pool.on('connect', (client) => void client.query('set idle_in_transaction_session_timeout = 0'));
   try {
-    await use(database);
+    await use(pool);
   } finally {
-    await database.close();
+    await pool.end();
     await home.drop();
   }
 }

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest } from '../../kit/clients/requests.ts';
+import { graphql, rest } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
@@ -38,6 +38,11 @@ describe('the synchronous operation', () => {
     form.set('ar', '1:1');
     const { body } = await rest(kiln.url, 'POST', '/api/agg/imga/sync/image?prompt=with%20a%20picture', form);
     expect(body).toMatchObject({ status: true, data: { task_id: expect.any(String) } });
+    const query = `query ($id: ID!) { task(id: $id) { input { files { input media { contentType width } } } } }`;
+    const { data } = await graphql(kiln.url, query, { id: body.data.task_id });
+    expect(data.task.input.files).toEqual([
+      { input: 'images', media: { contentType: 'image/png', width: 9 } },
+    ]);
   });
 
   it('tells what the upstream refuses', async () => {
