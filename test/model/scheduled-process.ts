@@ -90,6 +90,7 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
   async function query(client: PoolClient, text: string, values: readonly unknown[]) {
     // Nothing outside depends on when a transaction begins: its first statement is what waits.
     if (text !== 'begin') await gate(labelOf(text));
+    else if (state.isCrashed) await never();
     const result = await schedule.track(
       client.query({ name: statementName(text), text, values: [...values] }),
     );
@@ -98,6 +99,10 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
   async function connect(): Promise<PostgresPoolClient> {
     if (state.isCrashed) await never();
     const client = await pool.connect();
+    if (state.isCrashed) {
+      client.release();
+      await never();
+    }
     open.add(client);
     const release = (): void => {
       if (open.delete(client)) client.release();

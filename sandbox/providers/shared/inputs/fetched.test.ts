@@ -25,26 +25,29 @@ const fetchInput = (address: string) =>
   fetched(address, { maxBytes: 100, signal: AbortSignal.timeout(5_000) });
 
 // Linux answers on all of 127.0.0.0/8, so that the second address can stand for another machine that can be reached.
-it.skipIf(process.platform !== 'linux')('an input is fetched from this machine only, redirects included', async () => {
-  const asked: (string | undefined)[] = [];
-  const elsewhere = await serverAt('127.0.0.2', (request, response) => {
-    asked.push(request.url);
-    response.end('secret');
-  });
-  const port = await serverAt('127.0.0.1', (request, response) => {
-    if (request.url === '/moved') response.writeHead(302, { location: '/picture' }).end();
-    else if (request.url === '/away')
-      response.writeHead(302, { location: `http://127.0.0.2:${elsewhere}/redirected` }).end();
-    else response.end('picture');
-  });
-  const here = `http://127.0.0.1:${port}`;
-  expect(String(await fetchInput(`${here}/picture`))).toBe('picture');
-  expect(String(await fetchInput(`${here}/moved`))).toBe('picture');
-  expect(await fetchInput(`http://127.0.0.2:${elsewhere}/direct`)).toBeNull();
-  expect(await fetchInput(`${here}/away`)).toBeNull();
-  expect(await fetchInput(`file://${import.meta.filename}`)).toBeNull();
-  expect(asked).toEqual([]);
-});
+it.skipIf(process.platform !== 'linux')(
+  'an input is fetched from this machine only, redirects included',
+  async () => {
+    const asked: (string | undefined)[] = [];
+    const elsewhere = await serverAt('127.0.0.2', (request, response) => {
+      asked.push(request.url);
+      response.end('secret');
+    });
+    const port = await serverAt('127.0.0.1', (request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/picture' }).end();
+      else if (request.url === '/away')
+        response.writeHead(302, { location: `http://127.0.0.2:${elsewhere}/redirected` }).end();
+      else response.end('picture');
+    });
+    const here = `http://127.0.0.1:${port}`;
+    expect(String(await fetchInput(`${here}/picture`))).toBe('picture');
+    expect(String(await fetchInput(`${here}/moved`))).toBe('picture');
+    expect(await fetchInput(`http://127.0.0.2:${elsewhere}/direct`)).toBeNull();
+    expect(await fetchInput(`${here}/away`)).toBeNull();
+    expect(await fetchInput(`file://${import.meta.filename}`)).toBeNull();
+    expect(asked).toEqual([]);
+  },
+);
 
 it('an input that is larger than allowed, or is not there, is none', async () => {
   const port = await serverAt('127.0.0.1', (request, response) => {
