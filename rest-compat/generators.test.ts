@@ -515,6 +515,44 @@ describe('language models', () => {
     });
   });
 
+  it('take tools and forms of answers as OpenAI writes them, and answer calls so', async () => {
+    const parameters = { type: 'object' };
+    const schema = { type: 'string' };
+    const { body } = await post('/api/llm/chat', {
+      prompt: 'weather',
+      tools: JSON.stringify([{ type: 'function', function: { name: 'weather', parameters, strict: true } }]),
+      tool_choice: '{"type":"function","function":{"name":"weather"}}',
+      response_format: JSON.stringify({ type: 'json_schema', json_schema: { name: 'sky', schema } }),
+      reasoning_effort: 'low',
+    });
+    const called = { name: 'weather', arguments: '{"a":1}' };
+    expect(body).toMatchObject({
+      extra: { tool_calls: [{ id: 'call_1', type: 'function', function: called }] },
+    });
+    expect(lastOf('Chat')).toMatchObject({
+      input: {
+        tools: [{ name: 'weather', parameters, strict: true }],
+        toolChoice: 'weather',
+        responseFormat: { type: 'JSON_SCHEMA', name: 'sky', schema },
+        reasoningEffort: 'LOW',
+      },
+    });
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ tools: '{}' }, /^tools: tools must be a list|^tools must be a list/],
+    [{ tools: '[{"name":"weather"}]' }, /tools\[0\] must be/],
+    [{ tool_choice: '{"name":"weather"}' }, /tool_choice must be/],
+    [{ response_format: '"json"' }, /response_format.type must be one of text, json_object, json_schema/],
+    [{ reasoning_effort: 'extreme' }, /reasoning_effort must be one of none, minimal/],
+  ])('say what is wrong with %j', async (fields, msg) => {
+    const { status, body } = await post('/api/llm/chat', { prompt: 'x', ...fields });
+    expect([status, body]).toMatchObject([
+      200,
+      { status: false, data: null, msg: expect.stringMatching(msg) },
+    ]);
+  });
+
   it('take a conversation, and one of both', async () => {
     const messages = JSON.stringify([{ role: 'user', content: 'again' }]);
     expect((await post('/api/llm/chat', { messages, model: 'x' })).body).toMatchObject({

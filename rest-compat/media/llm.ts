@@ -1,4 +1,5 @@
 import type { Json } from '../../platform/json.ts';
+import type { DataOf } from '../documents/graphql.ts';
 import { Chat } from '../documents/media/questions.ts';
 import { AnalyzeMedia } from '../documents/media/start.ts';
 import { success } from '../replies/envelope.ts';
@@ -7,6 +8,7 @@ import { localRoute, route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
+import { chatOptions } from './chat-options.ts';
 import { multipart, optional, urlencoded } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
@@ -14,6 +16,7 @@ import { statusRoute } from './shared/status.ts';
 
 const main = 'llm';
 const alternative = 'llm/altllm';
+const extension = { optional: true, extension: true } as const;
 
 const params = {
   prompt: form.text(),
@@ -85,16 +88,40 @@ function chatRoute(path: string, generator: string): Route {
       system: form.text(optional),
       temperature: form.number(optional),
       max_tokens: form.integer(optional),
+      tools: form.jsonText(extension),
+      tool_choice: form.text(extension),
+      response_format: form.jsonText(extension),
+      reasoning_effort: form.text(extension),
     },
     body: { ...urlencoded, oneOf: [['prompt', 'messages']] },
-    variables: ({ prompt, messages, max_tokens, ...fields }) => ({
-      input: { generator, ...fields, messages: messagesOf(prompt, messages), maxTokens: max_tokens },
+    variables: ({ prompt, messages, model, system, temperature, max_tokens, ...options }) => ({
+      input: {
+        generator,
+        model,
+        system,
+        temperature,
+        maxTokens: max_tokens,
+        messages: messagesOf(prompt, messages),
+        ...chatOptions(options),
+      },
     }),
     responseSchema: 'Text',
-    reply: ({ chat }) => ({ ...success(chat.text), extra: languageExtra(chat) }),
+    reply: ({ chat }) => ({ ...success(chat.text), extra: { ...languageExtra(chat), ...callsExtra(chat) } }),
   });
 }
 
+/** Messages come in OpenAI's format: the schema's `messages` reads it, deprecated there for clients that can type them. */
 function messagesOf(prompt: string | undefined, messages: Json | undefined): Json {
   return messages ?? [{ role: 'user', content: prompt ?? '' }];
+}
+
+/** Tool calls in OpenAI's format; not there when there are none. */
+function callsExtra({ toolCalls }: DataOf<typeof Chat>['chat']): object {
+  if (toolCalls.length === 0) return {};
+  const calls = toolCalls.map(({ id, name, arguments: given }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
+  }));
+  return { tool_calls: calls };
 }

@@ -40,14 +40,18 @@ interface Piece {
 /** Everything that comes over graphql-ws until the end. */
 async function overWebSocket(
   variables: Record<string, unknown>,
-  { url, pieces = [] }: { readonly url: string; readonly pieces?: Piece[] } = kiln,
+  {
+    url,
+    pieces = [],
+    query = STREAM,
+  }: { readonly url: string; readonly pieces?: Piece[]; readonly query?: string } = kiln,
 ): Promise<Piece[]> {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
   });
-  for await (const { data, errors } of client.iterate<{ chatStream: Piece }>({ query: STREAM, variables })) {
+  for await (const { data, errors } of client.iterate<{ chatStream: Piece }>({ query, variables })) {
     expect(errors).toBeUndefined();
     if (data) pieces.push(data.chatStream);
   }
@@ -103,6 +107,67 @@ describe('chat', () => {
       input: inputOf([{ type: 'text', text: 'What is this?' }, image]),
     });
     expect(chat.text).not.toBe('');
+  });
+
+  const weather = {
+    name: 'get_weather',
+    description: 'Weather of a city.',
+    parameters: { type: 'object', properties: { city: { type: 'string', enum: ['Oslo', 'Rome'] } } },
+  };
+  const REPLY = 'reply { text toolCalls { id name arguments } }';
+
+  it.each(['llm', 'llm/altllm'])(
+    'calls a tool at %s, whole and streamed, and goes on with its result',
+    async (generator) => {
+      const question = { role: 'USER', text: 'get weather of Rome' };
+      const input = { generator, conversation: [question], tools: [weather] };
+      const query = `mutation ($input: ChatInput!, $key: String) {
+      chat(input: $input, idempotencyKey: $key) { text toolCalls { id name arguments } }
+    }`;
+      const key = `tool ${generator}`;
+      const { chat } = await asking.ok(query, { input, key });
+      expect(chat).toMatchObject({
+        text: '',
+        toolCalls: [{ name: 'get_weather', arguments: { city: 'Rome' } }],
+      });
+      const stream = `subscription ($input: ChatInput!, $key: String!) {
+      chatStream(input: $input, idempotencyKey: $key) { index delta ${REPLY} error { code message } }
+    }`;
+      const pieces = await overWebSocket({ input, key: `${key} streamed` }, { url: kiln.url, query: stream });
+      expect(pieces.at(-1)?.reply).toMatchObject({ text: '', toolCalls: [{ arguments: { city: 'Rome' } }] });
+      const toolCalls = chat.toolCalls as readonly { readonly id: string }[];
+      const conversation = [
+        question,
+        { role: 'ASSISTANT', toolCalls },
+        { role: 'TOOL', toolCallId: toolCalls[0]?.id, text: 'sunny' },
+      ];
+      expect((await asking.ok(CHAT, { input: { ...input, conversation } })).chat.text).toContain('sunny');
+    },
+  );
+
+  it.each([
+    ['llm', 'gpt-5-mini'],
+    ['llm/altllm', 'gemini-2.5-flash'],
+  ])('answers JSON by a schema, after little thought, at %s', async (generator, model) => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+    const input = {
+      generator,
+      model,
+      conversation: [{ role: 'USER', parts: [{ text: 'Name a lighthouse, as JSON.' }] }],
+      responseFormat: { type: 'JSON_SCHEMA', name: 'lighthouse', schema },
+      reasoningEffort: 'LOW',
+    };
+    const { chat } = await asking.ok(CHAT, { input });
+    expect(JSON.parse(chat.text as string)).toEqual({ name: expect.any(String) as string });
+  });
+
+  it('refuses by name what a model does not take, and says which does', async () => {
+    const input = { ...inputOf('x'), model: 'gpt-4o', reasoningEffort: 'LOW' };
+    expect(await asking.refusal(CHAT, { input })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'reasoningEffort',
+      message: expect.stringContaining('gpt-5-mini (llm)') as string,
+    });
   });
 
   it('tells at the end of the stream why there is no reply', async () => {

@@ -36,13 +36,64 @@ export type CharacterImageInput = {
   readonly seed?: number | null | undefined;
 };
 
+export type ChatFormat = {
+  readonly type: ChatFormatType;
+  readonly name?: string | null | undefined;
+  readonly schema?: unknown;
+  readonly strict?: boolean | null | undefined;
+};
+
+export type ChatFormatType =
+  | 'TEXT'
+  | 'JSON_OBJECT'
+  | 'JSON_SCHEMA';
+
 export type ChatInput = {
   readonly generator: string;
   readonly model?: string | null | undefined;
-  readonly messages: unknown;
+  readonly conversation?: ReadonlyArray<ChatMessage> | null | undefined;
+  /** @deprecated Use conversation, whose messages are typed. */
+  readonly messages?: unknown;
   readonly system?: string | null | undefined;
   readonly temperature?: number | null | undefined;
   readonly maxTokens?: number | null | undefined;
+  readonly tools?: ReadonlyArray<ChatTool> | null | undefined;
+  readonly toolChoice?: string | null | undefined;
+  readonly responseFormat?: ChatFormat | null | undefined;
+  readonly reasoningEffort?: ReasoningEffort | null | undefined;
+};
+
+export type ChatMessage = {
+  readonly role: ChatRole;
+  readonly text?: string | null | undefined;
+  readonly parts?: ReadonlyArray<ChatPart> | null | undefined;
+  readonly toolCalls?: ReadonlyArray<ChatToolCallInput> | null | undefined;
+  readonly toolCallId?: string | null | undefined;
+};
+
+export type ChatPart = {
+  readonly text?: string | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly fileId?: string | number | null | undefined;
+};
+
+export type ChatRole =
+  | 'SYSTEM'
+  | 'USER'
+  | 'ASSISTANT'
+  | 'TOOL';
+
+export type ChatTool = {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly parameters?: unknown;
+  readonly strict?: boolean | null | undefined;
+};
+
+export type ChatToolCallInput = {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
 };
 
 export type ComfyWorkflowInput = {
@@ -133,6 +184,14 @@ export type PaymentStatus =
   | 'FAILED'
   | 'CANCELLED'
   | 'REFUNDED';
+
+export type ReasoningEffort =
+  | 'NONE'
+  | 'MINIMAL'
+  | 'LOW'
+  | 'MEDIUM'
+  | 'HIGH'
+  | 'XHIGH';
 
 export type RefundReason =
   | 'USER_REQUEST'

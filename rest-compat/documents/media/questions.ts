@@ -78,6 +78,11 @@ export const Chat = graphql(`
   mutation Chat($input: ChatInput!, $idempotencyKey: String) {
     chat(input: $input, idempotencyKey: $idempotencyKey) {
       text
+      toolCalls {
+        id
+        name
+        arguments
+      }
       model
       provider
       usage {

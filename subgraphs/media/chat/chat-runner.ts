@@ -7,8 +7,8 @@ import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, type ChatCompletion } from './complete-chat.ts';
+import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
 import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
-import { messagesWithMedia, type MediaPartDependencies } from './media-parts.ts';
 import { createSemaphores } from './semaphore.ts';
 import type { ChatStore } from './store.ts';
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { unknownModel } from '../generators/models/catalog.ts';
 import type { ChatOutcome, ChatPiece, ChatRequest, Provider } from '../providers/contract/provider.ts';
 import {
   me,
@@ -17,7 +18,8 @@ import {
   type TestEngine,
 } from '../tasks/testing/engine.ts';
 import { testBinding } from '../tasks/testing/provider.ts';
-import type { ChatChunk, ChatInput, ChatService } from './chat.ts';
+import type { ChatChunk, ChatService } from './chat.ts';
+import type { ChatInput } from './conversation/input.ts';
 import { createChatService, type ChatServiceOptions } from './service.ts';
 
 let engine: TestEngine;
@@ -325,6 +327,22 @@ describe('an idempotency key', () => {
     });
   });
 
+  it('keeps calls of tools with the reply, in answers and streams', async () => {
+    const toolCalls = [{ id: 'a', name: 'weather', arguments: { city: 'Oslo' } }];
+    const service = serviceFor(registryFor(answering(() => ({ ...outcome(''), toolCalls }))));
+    const key = { idempotencyKey: 'tools', signal: here() };
+    const input = ask('weather?', { tools: [{ name: 'weather' }] });
+    const reply = await service.chat(me, input, key);
+    expect(reply).toMatchObject({ text: '', toolCalls });
+    expect(await service.chat(me, input, key)).toEqual(reply);
+    const chunks = await reader(await service.stream(me, input, key)).done;
+    expect(chunks).toMatchObject([{ index: 0, delta: '', reply }]);
+    // The tools belong to the request.
+    await expect(service.chat(me, ask('weather?'), key)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
+  });
+
   it('is free again after a day', async () => {
     let calls = 0;
     const service = serviceFor(registryFor(answering(() => outcome(`answer ${(calls += 1)}`))));
@@ -406,6 +424,13 @@ describe('the bindings of a generator', () => {
   });
 });
 
+/** A call of a tool in OpenAI's format. */
+const call = (id: string, given = '{"city":"Oslo"}') => ({
+  id,
+  type: 'function',
+  function: { name: 'weather', arguments: given },
+});
+
 describe('a conversation', () => {
   const heard: ChatRequest[] = [];
   const listener = answering((request) => {
@@ -441,6 +466,33 @@ describe('a conversation', () => {
     ],
     [{ messages: Array.from({ length: 501 }, () => ({ role: 'user', content: 'x' })) }, 'messages'],
     [{ messages: [{ role: 'user', content: 'x'.repeat(500_001) }] }, 'messages'],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0]'],
+    [{ messages: [{ role: 'tool', content: 'x', tool_call_id: 'a' }] }, 'messages[0]'],
+    [{ messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] }, 'messages[0].tool_calls[0]'],
+    [{ messages: [{ role: 'user', content: 'x', tool_calls: [call('a')] }] }, 'messages[0]'],
+    [{ conversation: [{ role: 'USER', text: 'x' }] }, 'messages'],
+    [{ messages: null, conversation: [] }, 'conversation'],
+    [{ messages: null, conversation: [{ role: 'USER' }] }, 'conversation[0]'],
+    [{ messages: null, conversation: [{ role: 'USER', text: 'x', parts: [] }] }, 'conversation[0]'],
+    [{ messages: null, conversation: [{ role: 'USER', text: ' ' }] }, 'conversation[0].text'],
+    [
+      { messages: null, conversation: [{ role: 'USER', parts: [{ text: 'x', url: 'y' }] }] },
+      'conversation[0].parts[0]',
+    ],
+    [
+      { messages: null, conversation: [{ role: 'USER', parts: [{ url: 'data:text/plain;base64,eA==' }] }] },
+      'conversation[0].parts[0]',
+    ],
+    [{ messages: null, conversation: [{ role: 'TOOL', text: 'x', toolCallId: 'none' }] }, 'conversation[0]'],
+    [{ tools: [{ name: 'a b' }] }, 'tools[0].name'],
+    [{ tools: [{ name: 'auto' }] }, 'tools[0].name'],
+    [{ tools: [{ name: 'a' }, { name: 'a' }] }, 'tools[1].name'],
+    [{ tools: [{ name: 'a', parameters: 7 }] }, 'tools[0].parameters'],
+    [{ tools: [{ name: 'a' }], toolChoice: 'b' }, 'toolChoice'],
+    [{ toolChoice: 'auto' }, 'toolChoice'],
+    [{ responseFormat: { type: 'JSON_SCHEMA' } }, 'responseFormat.schema'],
+    [{ responseFormat: { type: 'JSON_OBJECT', schema: {} } }, 'responseFormat.schema'],
+    [{ responseFormat: { type: 'JSON_SCHEMA', schema: {}, name: '!' } }, 'responseFormat.name'],
     [{ temperature: 3 }, 'temperature'],
     [{ maxTokens: 0 }, 'maxTokens'],
     [{ generator: 'nobody' }, 'generator'],
@@ -475,8 +527,67 @@ describe('a conversation', () => {
       { role: 'user', content: [{ type: 'text', text: 'hi' }] },
     ];
     const settings = { system: 'be kind', temperature: 0.5, maxTokens: 9 };
-    expect(await say({ generator: 'llm', messages, ...settings })).toEqual({ messages, ...settings });
+    const options = { tools: [], toolChoice: null, responseFormat: null, reasoningEffort: null };
+    const passed = { messages, ...settings, ...options };
+    expect(await say({ generator: 'llm', messages, ...settings })).toEqual(passed);
+    const conversation = [
+      { role: 'ASSISTANT', text: '' },
+      { role: 'USER', parts: [{ text: 'hi' }] },
+    ] as const;
+    expect(await say({ generator: 'llm', conversation, ...settings })).toEqual(passed);
   });
+
+  it('carries calls of tools and their results, however they are written', async () => {
+    const messages = [
+      { role: 'user', content: 'weather?' },
+      { role: 'assistant', content: '', tool_calls: [call('a')] },
+      { role: 'tool', content: 'grey', tool_call_id: 'a' },
+    ];
+    const tools = [{ name: 'weather', description: 'of a city', parameters: {} }];
+    const format = { type: 'JSON_SCHEMA', schema: true } as const;
+    const options = { tools, toolChoice: 'weather', responseFormat: format, reasoningEffort: 'LOW' } as const;
+    const passed = {
+      messages,
+      tools: [{ name: 'weather', description: 'of a city', parameters: {}, strict: null }],
+      toolChoice: 'weather',
+      responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema: true, strict: null },
+      reasoningEffort: 'LOW',
+    };
+    expect(await say({ generator: 'llm', messages, ...options })).toMatchObject(passed);
+    const conversation = [
+      { role: 'USER', text: 'weather?' },
+      { role: 'ASSISTANT', toolCalls: [{ id: 'a', name: 'weather', arguments: { city: 'Oslo' } }] },
+      { role: 'TOOL', text: 'grey', toolCallId: 'a' },
+    ] as const;
+    expect(await say({ generator: 'llm', conversation, ...options })).toMatchObject(passed);
+  });
+
+  it.each([
+    ['tools', { tools: [{ name: 'a' }] }],
+    ['responseFormat', { responseFormat: { type: 'JSON_OBJECT' } }],
+    ['reasoningEffort', { reasoningEffort: 'LOW' }],
+    ['temperature', { temperature: 1 }],
+    ['image', { messages: [{ role: 'user', content: [PICTURE] }] }],
+    ['image', { messages: null, conversation: [{ role: 'USER', parts: [{ url: PICTURE.image_url.url }] }] }],
+  ] as const)(
+    'with %s is refused by a model that does not take it, naming one that does',
+    async (input, change) => {
+      const { inputs: all, ...known } = unknownModel('all', ['CHAT']);
+      const binding = (id: string, inputs: readonly string[]) =>
+        testBinding(`llm#${id}`, listener, 'http://127.0.0.1:1', {
+          models: [{ ...known, id, inputs, generator: 'llm', provider: 'answering', sandbox: false }],
+        });
+      const service = serviceFor(registryOf(binding('some', ['messages']), binding('all', all)));
+      const options = { idempotencyKey: null, signal: here() };
+      const request = { ...ask(), ...change } as ChatInput;
+      await expect(service.chat(me, { ...request, model: 'some' }, options)).rejects.toMatchObject({
+        field: input,
+        message: `${input} is not taken by this model; models that take this request: all (llm)`,
+      });
+      // Without a model, the first binding that takes all of it answers.
+      expect((await service.chat(me, request, options)).text).toBe('yes');
+    },
+  );
 
   it('takes files of ours and public addresses along as data', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010806000000', 'hex');
@@ -528,6 +639,8 @@ describe('a conversation', () => {
     server.close();
   });
 });
+
+const PICTURE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 
 const WAV = Buffer.from(
   '524946462400000057415645666d74201000000001000100401f0000401f0000010008006461746100000000',

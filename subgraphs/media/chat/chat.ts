@@ -1,5 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
+import type { ChatToolCall } from '../domain/chat-options.ts';
 import type { ChatFailure } from '../domain/failure.ts';
+import type { ChatInput } from './conversation/input.ts';
 
 /**
  * Chat with a language model: a reply without a task, whole or streamed. With an idempotency key the reply is stored for
@@ -31,20 +33,11 @@ export interface ChatService {
   close(): Promise<void>;
 }
 
-/** A request to a language model. */
-export interface ChatInput {
-  readonly generator: string;
-  readonly model?: string | null | undefined;
-  /** [{ role, content }], content a text or parts (messages.ts). */
-  readonly messages: unknown;
-  readonly system?: string | null | undefined;
-  readonly temperature?: number | null | undefined;
-  readonly maxTokens?: number | null | undefined;
-}
-
 /** The whole reply. */
 export interface ChatReply {
   readonly text: string;
+  /** Tools to be called before the model can go on; their results are sent with the next request. */
+  readonly toolCalls: readonly ChatToolCall[];
   readonly model: string;
   /** The upstream wire it came over. */
   readonly provider: string;

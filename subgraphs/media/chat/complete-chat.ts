@@ -3,8 +3,8 @@ import { UpstreamError } from '../domain/failure.ts';
 import type { Binding } from '../generators/bindings/binding.ts';
 import type { ChatOutcome, ChatPiece, ChatRequest, Connection } from '../providers/contract/provider.ts';
 import type { ChatReply } from './chat.ts';
-import { chatModelOf } from './limits.ts';
-import type { Conversation } from './messages.ts';
+import { chatModelOf } from './conversation/limits.ts';
+import type { Conversation } from './conversation/messages.ts';
 import type { Semaphores } from './semaphore.ts';
 
 /** One chat at the bindings of its generator, in order: the next one is tried when one fails before its first delta. */
@@ -34,8 +34,8 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
         messages ??= await options.messages();
         return completeAt(binding, options, { messages, deltas });
       });
-      const { model, usage } = outcome;
-      return { text: deltas.join(''), model, provider: binding.provider.name, usage };
+      const { model, usage, toolCalls = [] } = outcome;
+      return { text: deltas.join(''), toolCalls, model, provider: binding.provider.name, usage };
     } catch (thrown) {
       failure = thrown;
       // Deltas that were sent can't be taken back, and another binding would send another reply.
@@ -66,8 +66,8 @@ async function completeAt(
   { conversation, model, signal, onDelta }: ChatCompletion,
   { messages, deltas }: Progress,
 ): Promise<ChatOutcome> {
-  const { system, temperature, maxTokens } = conversation;
-  const request: ChatRequest = { messages, system, temperature, maxTokens };
+  const { system, temperature, maxTokens, options } = conversation;
+  const request: ChatRequest = { messages, system, temperature, maxTokens, ...options };
   const context = { connection: connectionFor(binding, model), signal };
   const filter = createDeltaFilter((delta) => {
     deltas.push(delta);

@@ -13,11 +13,12 @@ import { toCallerError } from '../domain/caller-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { createChatRunner, type PreparedChat } from './chat-runner.ts';
-import type { ChatChunk, ChatInput, ChatReply, ChatService } from './chat.ts';
+import type { ChatChunk, ChatReply, ChatService } from './chat.ts';
+import { checkConversation } from './conversation/check-conversation.ts';
+import type { ChatInput } from './conversation/input.ts';
+import { bindingsTaking } from './conversation/limits.ts';
+import { checkMedia } from './conversation/media-parts.ts';
 import { follow } from './follow.ts';
-import { bindingsTaking } from './limits.ts';
-import { checkMedia } from './media-parts.ts';
-import { checkConversation } from './messages.ts';
 import { createChatStore, type ChatStore } from './store.ts';
 
 export interface ChatServiceOptions {
@@ -78,15 +79,26 @@ async function prepareChat(
   options.registry.bindingsFor(generator, 'CHAT', model ?? undefined);
   enforceGenerator(caller, generator);
   const conversation = checkConversation(input);
-  const bindings = bindingsTaking(options.registry, { generator, model }, conversation);
-  await checkMedia(options, caller, conversation);
+  const media = await checkMedia(options, caller, conversation);
+  const bindings = bindingsTaking(options.registry, { generator, model }, { conversation, media });
   return { bindings, model, conversation };
 }
 
 /** The fingerprint of a request. A chat and a stream of the same messages are the same. */
 function fingerprintOf({ generator, messages, ...rest }: ChatInput): unknown {
-  const { model = null, system = null, temperature = null, maxTokens = null } = rest;
-  return { operation: 'chat', generator, messages, model, system, temperature, maxTokens };
+  const { model = null, system = null, temperature = null, maxTokens = null, ...others } = rest;
+  // What was added later is named where it is given only, so that older fingerprints stay what they were.
+  const given = Object.entries(others).filter(([, value]) => value !== null && value !== undefined);
+  return {
+    operation: 'chat',
+    generator,
+    messages,
+    model,
+    system,
+    temperature,
+    maxTokens,
+    ...Object.fromEntries(given),
+  };
 }
 
 /** The stored reply of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it was used for another request. */

@@ -107,13 +107,14 @@ async function readChunks(
 }
 
 async function end(database: MediaDatabase, id: string, how: End): Promise<void> {
-  const { model, provider, usage } = 'reply' in how ? how.reply : NO_REPLY;
+  const { model, provider, usage, toolCalls } = 'reply' in how ? how.reply : NO_REPLY;
   await database
     .updateTable('media.chatReplies')
     .set({
       state: 'reply' in how ? 'SUCCEEDED' : 'FAILED',
       model,
       provider,
+      toolCalls: toolCalls.length === 0 ? null : JSON.stringify(toolCalls),
       inputTokens: usage.inputTokens,
       outputTokens: usage.outputTokens,
       error: 'error' in how ? JSON.stringify(how.error) : null,
@@ -127,6 +128,7 @@ async function end(database: MediaDatabase, id: string, how: End): Promise<void>
 const NO_REPLY = {
   model: null,
   provider: null,
+  toolCalls: [],
   usage: { inputTokens: null, outputTokens: null },
 };
 
@@ -165,6 +167,8 @@ async function readReply(
   if (row === undefined) return null;
   const { id, fingerprint, state, chunks, model, provider, error } = row;
   const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
-  const reply = state === 'SUCCEEDED' ? { model: model ?? '', provider: provider ?? '', usage } : null;
+  const toolCalls = row.toolCalls ?? [];
+  const reply =
+    state === 'SUCCEEDED' ? { toolCalls, model: model ?? '', provider: provider ?? '', usage } : null;
   return { id, fingerprint, state, chunks, reply, error, isStale: row.isStale, isOld: row.isOld };
 }

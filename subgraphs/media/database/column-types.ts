@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../platform/json.ts';
+import type { ChatToolCall } from '../domain/chat-options.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 
 /** What columns hold where PostgreSQL's own type says less (schema/tables.ts names the columns). */
@@ -24,6 +25,9 @@ export type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
 
 /** The state of a stored chat reply. */
 export type ReplyState = 'RUNNING' | 'SUCCEEDED' | 'FAILED';
+
+/** Tool calls of a stored chat reply. */
+export type StoredToolCalls = readonly ChatToolCall[];
 
 /** PENDING is queued, being sent, or waiting for its next attempt; GIVEN_UP is over without success. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'GIVEN_UP';

@@ -10,7 +10,7 @@ import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
 import type { StepState } from "../domain/steps.ts";
 import type { TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
-import type { DeliveryState, FinishedWork, MediaState, ReplyState, StoredFiles, StoredStepInput, StoredWork } from "./column-types.ts";
+import type { DeliveryState, FinishedWork, MediaState, ReplyState, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
 import type { ColumnType, JSONColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -131,6 +131,7 @@ export interface MediaChatReply {
   owner: string;
   provider: string | null;
   state: Generated<ReplyState>;
+  toolCalls: JSONColumnType<StoredToolCalls> | null;
 }
 
 export interface MediaIdempotency {

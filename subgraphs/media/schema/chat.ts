@@ -1,29 +1,35 @@
 import type { ChatChunk as ChatChunkShape, ChatReply as ChatReplyShape } from '../chat/chat.ts';
+import type { ChatToolCall as ChatToolCallShape } from '../domain/chat-options.ts';
 import { builder } from './builder.ts';
+import { ChatInput } from './chat-input.ts';
 import { Failure } from './failure.ts';
 import { TokenUsage } from './token-usage.ts';
 
-const ChatInput = builder.inputType('ChatInput', {
-  description: 'A conversation so far, and the model that continues it.',
+const ChatToolCall = builder.objectRef<ChatToolCallShape>('ChatToolCall').implement({
+  description:
+    'A tool that the model wants to be called. Its result is sent back as a message of the role TOOL.',
   fields: (t) => ({
-    generator: t.string({ required: true, description: 'Who answers, such as llm or llm/altllm.' }),
-    model: t.string({ description: "Which of the generator's models; absent means its default." }),
-    messages: t.field({
+    id: t.exposeString('id', { description: 'What the message with the result names as `toolCallId`.' }),
+    name: t.exposeString('name', { description: 'The name of the tool.' }),
+    arguments: t.field({
       type: 'JSON',
-      required: true,
-      description:
-        'A list of { role, content }: role system, user or assistant; content a text, or parts { type: text, image_url, input_audio, video_url or media }. A media part is { type: "media", media: { url or fileId } } of any kind of file.',
+      description: 'The arguments that the model wrote; a text when it wrote no JSON.',
+      resolve: (call) => call.arguments,
     }),
-    system: t.string({ description: 'How to behave, in front of the messages.' }),
-    temperature: t.float({ description: 'From 0 (sober) to 2.' }),
-    maxTokens: t.int({ description: 'Most tokens of the answer.' }),
   }),
 });
 
 const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
   description: "A language model's answer.",
   fields: (t) => ({
-    text: t.exposeString('text', { description: 'What it says.' }),
+    text: t.exposeString('text', {
+      description: 'What it says; JSON where that was asked for, empty when it only calls tools.',
+    }),
+    toolCalls: t.field({
+      type: [ChatToolCall],
+      description: 'Tools to be called before the model can go on, in its order; empty when there are none.',
+      resolve: ({ toolCalls }) => [...toolCalls],
+    }),
     model: t.exposeString('model', { description: 'The model that answered.' }),
     provider: t.exposeString('provider', { description: 'The provider that answered.' }),
     usage: t.expose('usage', { type: TokenUsage, description: 'The tokens it used.' }),
@@ -39,7 +45,8 @@ const ChatChunk = builder.objectRef<ChatChunkShape>('ChatChunk').implement({
     reply: t.expose('reply', {
       type: ChatReply,
       nullable: true,
-      description: 'The whole answer, whose text is all deltas in order; in the last piece only.',
+      description:
+        'The whole answer, whose text is all deltas in order, with its tool calls; in the last piece only.',
     }),
     error: t.expose('error', {
       type: Failure,

@@ -23,6 +23,7 @@ import './human-video.ts';
 import './avatar.ts';
 import './analysis.ts';
 import './provider-resource.ts';
+import './chat-input.ts';
 import './chat.ts';
 import './comfy-workflow.ts';
 import './running-node.ts';

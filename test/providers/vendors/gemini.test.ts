@@ -3,16 +3,21 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { WorkRequest } from '../../../subgraphs/media/domain/work/request.ts';
-import type { CallContext, StartContext } from '../../../subgraphs/media/providers/contract/provider.ts';
+import type {
+  CallContext,
+  ChatRequest,
+  StartContext,
+} from '../../../subgraphs/media/providers/contract/provider.ts';
 import { failureOf, must, openEnvironment, picture, SECRET } from '../environment/environment.ts';
 import type { ScriptedResponse } from '../environment/recording-proxy.ts';
 import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
-import { readFixture } from '../fixtures/wire-shape.ts';
+import { documented, expectDocumented, readFixture } from '../fixtures/wire-shape.ts';
 import { videoRequest } from '../rows/row.ts';
 
 /** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
 
-const { answers } = readFixture('gemini');
+const fixture = readFixture('gemini');
+const { answers } = fixture;
 const BASE = '/v1beta';
 const KEY = { 'x-goog-api-key': SECRET };
 const URI = 'https://generativelanguage.googleapis.com/v1beta/files/abc-1';
@@ -250,10 +255,16 @@ describe('a finished video', () => {
 });
 
 describe('a chat', () => {
-  const say = (messages: readonly object[]) => {
+  const say = (
+    messages: readonly object[],
+    change: Partial<ChatRequest> = {},
+    model: string | null = null,
+  ) => {
     stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     const request = { messages: messages as never, system: null, temperature: null, maxTokens: null };
-    return must(stage.provider.chat, 'chat')(request, contextOf());
+    const { connection, ...context } = contextOf();
+    const asked = { ...context, connection: { ...connection, model } };
+    return must(stage.provider.chat, 'chat')({ ...request, ...change }, asked);
   };
 
   it('takes words, pictures, sounds, files of Google’s own, and the words of both sides', async () => {
@@ -299,5 +310,111 @@ describe('a chat', () => {
     const error = await failureOf(say([{ role: 'user', content: [part] }]));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'messages' });
     expect(stage.proxy.sent).toEqual([]);
+  });
+
+  const hello = [{ role: 'user', content: 'hello' }];
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+  const tools = [{ name: 'weather', description: 'of a city', parameters, strict: null }];
+
+  it('asks for tools, JSON and thought in documented words', async () => {
+    await say(hello, { tools, toolChoice: 'weather', reasoningEffort: 'MEDIUM' });
+    const sent = must(stage.proxy.sent[0] ?? null, 'request');
+    expect(await expectDocumented(sent, documented(fixture, 'generate'), BASE)).toMatchObject({
+      tools: [
+        {
+          functionDeclarations: [
+            { name: 'weather', description: 'of a city', parametersJsonSchema: parameters },
+          ],
+        },
+      ],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
+      generationConfig: { thinkingConfig: { thinkingBudget: 8_192 } },
+    });
+    const schema = { type: 'object' };
+    await say(hello, { responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema, strict: null } });
+    expect(sentBody(1)).toMatchObject({
+      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema },
+    });
+    await say(hello, { reasoningEffort: 'LOW' }, 'gemini-3-pro-preview');
+    expect(sentBody(2)).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } });
+  });
+
+  it.each([
+    [{ reasoningEffort: 'NONE' }, 'gemini-2.5-pro', 'reasoningEffort'],
+    [{ reasoningEffort: 'XHIGH' }, 'gemini-2.5-flash', 'reasoningEffort'],
+    [{ tools, responseFormat: { type: 'JSON_OBJECT' } }, 'gemini-2.5-flash', 'responseFormat'],
+  ] as const)('with %j is refused by name at %s, before anything is sent', async (change, model, field) => {
+    expect(await failureOf(say(hello, change, model))).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
+  it('sends calls and their results back: by name, as objects, those of one turn together', async () => {
+    const call = (id: string, name: string) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: '{"city":"Oslo"}' },
+    });
+    const talk = [
+      ...hello,
+      { role: 'assistant', content: '', tool_calls: [call('a', 'weather'), call('b', 'time')] },
+      { role: 'tool', tool_call_id: 'a', content: '{"sky":"grey"}' },
+      { role: 'tool', tool_call_id: 'b', content: 'noon' },
+    ];
+    await say(talk);
+    const args = { city: 'Oslo' };
+    const results = {
+      role: 'user',
+      parts: [
+        { functionResponse: { name: 'weather', response: { sky: 'grey' } } },
+        { functionResponse: { name: 'time', response: { output: 'noon' } } },
+      ],
+    };
+    expect((sentBody(0) as { contents: unknown }).contents).toEqual([
+      { role: 'user', parts: [{ text: 'hello' }] },
+      {
+        role: 'model',
+        parts: [{ functionCall: { name: 'weather', args } }, { functionCall: { name: 'time', args } }],
+      },
+      results,
+    ]);
+    await say(talk, {}, 'gemini-3-pro-preview');
+    expect((sentBody(1) as { contents: unknown }).contents).toMatchObject([
+      {},
+      {
+        parts: [{ thoughtSignature: 'skip_thought_signature_validator' }, { functionCall: { name: 'time' } }],
+      },
+      results,
+    ]);
+  });
+
+  it.each(['chat', 'chatStream'] as const)('answers calls of functions (%s)', async (way) => {
+    const part = { functionCall: { name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'abc' };
+    const body = { candidates: [{ content: { parts: [part], role: 'model' }, finishReason: 'STOP' }] };
+    const isStreamed = way === 'chatStream';
+    stage.proxy.respondNext(isStreamed ? ':stream' : ':generate', {
+      body: isStreamed ? `data: ${JSON.stringify(body)}\n\n` : body,
+      ...(isStreamed && { headers: { 'content-type': 'text/event-stream' } }),
+    });
+    const request = { messages: hello, system: null, temperature: null, maxTokens: null, tools };
+    const { provider } = stage;
+    let outcome: unknown;
+    if (isStreamed) {
+      for await (const piece of provider.chatStream?.(request, contextOf()) ?? []) {
+        outcome = 'outcome' in piece ? piece.outcome : outcome;
+      }
+    } else outcome = await provider.chat?.(request, contextOf());
+    const id = expect.stringMatching(/^call_[0-9a-f-]{36}$/) as string;
+    expect(outcome).toMatchObject({
+      text: '',
+      toolCalls: [{ id, name: 'weather', arguments: { city: 'Oslo' } }],
+    });
+  });
+
+  it('that ends in a call that can not be read is tried again', async () => {
+    const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+    stage.proxy.respondNext(':generateContent', { body });
+    const request = { messages: hello, system: null, temperature: null, maxTokens: null };
+    const failed = failureOf(must(stage.provider.chat, 'chat')(request, contextOf()));
+    expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 });

@@ -1,24 +1,31 @@
 import { describe, expect, it } from 'vitest';
 
+import type { ChatPiece, ChatRequest } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { failureOf, must, picture } from '../environment/environment.ts';
 import type { ScriptedResponse } from '../environment/recording-proxy.ts';
 import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
-import { readFixture } from '../fixtures/wire-shape.ts';
+import { documented, expectDocumented, readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest } from '../rows/row.ts';
 
 /** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
 
-const { answers } = readFixture('openai');
+const fixture = readFixture('openai');
+const { answers } = fixture;
 const stage = useScriptedProvider('openai');
 
 const make = (answer: ScriptedResponse, change: Parameters<typeof imageRequest>[0] = {}) => {
   stage.proxy.respondNext('/images/', answer);
   return must(stage.provider.calls?.IMAGE, 'call for images').call(imageRequest(change), stage.context);
 };
-const chat = (answer: ScriptedResponse) => {
+const plain: ChatRequest = {
+  messages: [{ role: 'user', content: 'hello' }],
+  system: null,
+  temperature: null,
+  maxTokens: null,
+};
+const chat = (answer: ScriptedResponse, change: Partial<ChatRequest> = {}) => {
   stage.proxy.respondNext('/chat/', answer);
-  const messages = [{ role: 'user', content: 'hello' }];
-  const request = { messages, system: null, temperature: null, maxTokens: null };
+  const request = { ...plain, ...change };
   return must(stage.provider.chat, 'chat')(request, stage.context);
 };
 const sentJson = () => JSON.parse(stage.proxy.sent[0]?.body.toString() ?? '') as Record<string, unknown>;
@@ -138,5 +145,105 @@ describe('chat', () => {
   it('says that a reply was withheld', async () => {
     const withheld = choice({ role: 'assistant', content: null }, 'content_filter');
     expect(await failureOf(chat(withheld))).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false });
+  });
+
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+  const tools = [{ name: 'weather', description: 'of a city', parameters, strict: true }];
+  const called = (id: string, city: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'weather', arguments: JSON.stringify({ city }) },
+  });
+
+  it('asks for tools, JSON and thought in documented words', async () => {
+    const schema = { type: 'object' };
+    await chat(
+      { body: answers['chat'] },
+      {
+        tools,
+        toolChoice: 'weather',
+        responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema, strict: true },
+        reasoningEffort: 'LOW',
+      },
+    );
+    const shape = documented(fixture, 'chat');
+    const choice = { ...shape, fields: { ...shape.fields, tool_choice: 'object' } };
+    const sent = must(stage.proxy.sent[0] ?? null, 'request');
+    expect(await expectDocumented(sent, choice, '')).toMatchObject({
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'weather', description: 'of a city', parameters, strict: true },
+        },
+      ],
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+      reasoning_effort: 'low',
+    });
+    await chat(
+      { body: answers['chat'] },
+      { tools, toolChoice: 'required', responseFormat: { type: 'JSON_OBJECT' } },
+    );
+    expect(JSON.parse(stage.proxy.sent[1]?.body.toString() ?? '')).toMatchObject({
+      tool_choice: 'required',
+      response_format: { type: 'json_object' },
+    });
+  });
+
+  it('answers calls of tools with their arguments, those that are no JSON as they are', async () => {
+    const broken = {
+      id: 'call_2',
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city": "Ro' },
+    };
+    const message = { role: 'assistant', content: null, tool_calls: [called('call_1', 'Oslo'), broken] };
+    expect(await chat(choice(message, 'tool_calls'), { tools })).toMatchObject({
+      text: '',
+      toolCalls: [
+        { id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } },
+        { id: 'call_2', name: 'weather', arguments: '{"city": "Ro' },
+      ],
+    });
+  });
+
+  it('puts together calls that are streamed in pieces', async () => {
+    const piece = (index: number, more: object) => ({ delta: { tool_calls: [{ index, ...more }] } });
+    const pieces = [
+      piece(0, { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '' } }),
+      piece(0, { function: { arguments: '{"city":' } }),
+      piece(1, called('call_2', 'Rome')),
+      piece(0, { function: { arguments: '"Oslo"}' } }),
+      { delta: {}, finish_reason: 'tool_calls' },
+    ];
+    const events = pieces.map(
+      (one) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...one }] })}\n\n`,
+    );
+    stage.proxy.respondNext('/chat/', {
+      headers: { 'content-type': 'text/event-stream' },
+      body: `${events.join('')}data: [DONE]\n\n`,
+    });
+    const heard: ChatPiece[] = [];
+    const stream = must(stage.provider.chatStream, 'stream')({ ...plain, tools }, stage.context);
+    for await (const one of stream) heard.push(one);
+    const calls = ['Oslo', 'Rome'].map((city, index) => ({
+      id: `call_${index + 1}`,
+      name: 'weather',
+      arguments: { city },
+    }));
+    expect(heard).toMatchObject([{ outcome: { text: '', toolCalls: calls, model: 'm' } }]);
+  });
+
+  it.each([
+    ['reasoning_effort', 'reasoningEffort'],
+    ['response_format.json_schema.schema', 'responseFormat'],
+    ['tools[0].function.parameters', 'tools'],
+    ['messages.1.content', 'messages'],
+  ])('names what was wrong about %s', async (param, field) => {
+    const error = { message: 'Unsupported value.', type: 'invalid_request_error', param, code: null };
+    expect(await failureOf(chat({ status: 400, body: { error } }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field,
+      retryable: false,
+    });
   });
 });

@@ -17,6 +17,7 @@ import { uploadQuotas } from './0014-upload-quotas.ts';
 import { uploadReservations } from './0015-upload-reservations.ts';
 import { pendingWebhooks } from './0016-pending-webhooks.ts';
 import { budgets } from './0017-budgets.ts';
+import { chatToolCalls } from './0018-chat-tool-calls.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -37,4 +38,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0015-upload-reservations': uploadReservations,
   '0016-pending-webhooks': pendingWebhooks,
   '0017-budgets': budgets,
+  '0018-chat-tool-calls': chatToolCalls,
 };

@@ -1,4 +1,5 @@
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { CHAT_INPUTS } from './inputs-of-kinds.ts';
 import { model, VIDEO_INPUTS } from './model.ts';
 
 /** Gemini: pictures, Veo videos, chat and analyses. */
@@ -27,7 +28,7 @@ export const gemini: readonly ModelLimits[] = [
     model(id, `Gemini ${id.slice('gemini-'.length).replaceAll('-', ' ')}`, {
       category: 'language',
       kinds: ['CHAT', 'ANALYSIS'],
-      inputs: ['messages', 'system', 'temperature', 'maxTokens', 'media', 'prompt'],
+      inputs: [...CHAT_INPUTS, 'media', 'prompt'],
       maxPrompt: 100_000,
     }),
   ),

@@ -45,10 +45,22 @@ const INPUTS: { readonly [Kind in StepKind]: readonly Exclude<keyof WorkOf<Kind>
   AVATAR_VIDEO: ['digitalId', 'audio', 'text', 'voiceId', 'resolution'],
 };
 
-const CHAT = ['messages', 'system', 'temperature', 'maxTokens'] as const;
+/** The inputs of chats; `image`, `audio` and `video` are what messages may hold. */
+export const CHAT_INPUTS = [
+  'messages',
+  'system',
+  'temperature',
+  'maxTokens',
+  'tools',
+  'responseFormat',
+  'reasoningEffort',
+  'image',
+  'audio',
+  'video',
+] as const;
 
 /** Every input that work of these kinds has; CHAT is one of them. */
 export function inputsOf(kinds: readonly string[]): readonly string[] {
-  const all: Readonly<Record<string, readonly string[]>> = { ...INPUTS, CHAT };
+  const all: Readonly<Record<string, readonly string[]>> = { ...INPUTS, CHAT: CHAT_INPUTS };
   return [...new Set(kinds.flatMap((kind) => all[kind] ?? []))];
 }

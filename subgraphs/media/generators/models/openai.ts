@@ -14,14 +14,22 @@ export const openai: readonly ModelLimits[] = [
     maxCount: 10,
   }),
   ...openaiVideos(),
-  ...['gpt-4o-mini', 'gpt-4o'].map((id) =>
-    model(id, `GPT-${id.slice('gpt-'.length)}`, {
-      category: 'language',
-      kinds: ['CHAT'],
-      inputs: ['messages', 'system', 'temperature', 'maxTokens'],
-    }),
-  ),
+  ...languageModels(),
 ];
+
+/** The first two do not reason; those that do take no temperature. */
+function languageModels(): readonly ModelLimits[] {
+  const common = ['messages', 'system', 'maxTokens', 'tools', 'responseFormat', 'image'];
+  const inputs = {
+    'gpt-4o-mini': [...common, 'temperature'],
+    'gpt-4o': [...common, 'temperature'],
+    'gpt-5-mini': [...common, 'reasoningEffort'],
+    'gpt-5': [...common, 'reasoningEffort'],
+  };
+  return Object.entries(inputs).map(([id, own]) =>
+    model(id, `GPT-${id.slice('gpt-'.length)}`, { category: 'language', kinds: ['CHAT'], inputs: own }),
+  );
+}
 
 function openaiVideos(): readonly ModelLimits[] {
   const small = ['720p', '1280x720', '720x1280'];

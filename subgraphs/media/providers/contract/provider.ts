@@ -1,5 +1,6 @@
 import type { Problem } from '../../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../../platform/json.ts';
+import type { ChatOptions, ChatToolCall } from '../../domain/chat-options.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
@@ -174,7 +175,8 @@ export interface ProviderWebhook {
 }
 
 /** A conversation to continue; its messages are validated. */
-export interface ChatRequest {
+export interface ChatRequest extends Partial<ChatOptions> {
+  /** In OpenAI's format: role, content (a text or parts), `tool_calls` of an answer, `tool_call_id` of a result. */
   readonly messages: Json;
   readonly system: string | null;
   readonly temperature: number | null;
@@ -184,6 +186,8 @@ export interface ChatRequest {
 /** The model's reply, and its name. */
 export interface ChatOutcome {
   readonly text: string;
+  /** Calls of the caller's tools; absent when there are none. */
+  readonly toolCalls?: readonly ChatToolCall[];
   readonly model: string;
   readonly usage: {
     /** Cached ones included. */

@@ -1,9 +1,10 @@
-import type { JsonObject } from '../../../../platform/json.ts';
+import { randomUUID } from 'node:crypto';
+
 import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { contentsOf } from './contents.ts';
+import { bodyOf } from './chat-request.ts';
 import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } from './wire.ts';
 
 /** Chat: generateContent, or streamGenerateContent, whose last event has the finish reason. */
@@ -20,7 +21,7 @@ export async function chat(
   request: ChatRequest,
   context: CallContext,
 ): Promise<ChatOutcome> {
-  return generateText(exchange, context, { body: bodyOf(request), field: 'messages' });
+  return generateText(exchange, context, { body: bodyOf(request, modelOf(context)), field: 'messages' });
 }
 
 /** Calls a language model. `field` is named when the content is refused. Throws UpstreamError. */
@@ -29,7 +30,7 @@ export async function generateText(
   context: CallContext,
   { body, field }: { readonly body: object; readonly field: string },
 ): Promise<ChatOutcome> {
-  const model = context.connection.model ?? DEFAULT_MODEL;
+  const model = modelOf(context);
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${model}:generateContent`,
@@ -40,8 +41,8 @@ export async function generateText(
   throwRefusal(answer);
   const found = generatedOf(answer.json, field);
   if (found.finishReason === null) throw unreadable(new Error('no candidate'));
-  if (found.text === '') throwBlocked(found.finishReason, field);
-  return outcomeOf(found.text, found, model);
+  if (found.text === '' && found.calls.length === 0) throwEmpty(found.finishReason, field);
+  return outcomeOf(found, found, model);
 }
 
 /** Streams a reply. A stream that ends without a finish reason broke off: UNAVAILABLE. */
@@ -50,16 +51,17 @@ export async function* chatStream(
   request: ChatRequest,
   context: CallContext,
 ): AsyncGenerator<ChatPiece> {
-  const model = context.connection.model ?? DEFAULT_MODEL;
+  const model = modelOf(context);
   const stream = events(context, {
     method: 'POST',
     path: `/models/${model}:streamGenerateContent?alt=sse`,
-    json: bodyOf(request),
+    json: bodyOf(request, model),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_STREAM,
     onRefusal: throwRefusal,
   });
   const text: string[] = [];
+  const calls: Generated['calls'][number][] = [];
   let end: Ending = { finishReason: null, model: null, usage: null };
   for await (const data of stream) {
     const piece = pieceOf(data);
@@ -67,6 +69,7 @@ export async function* chatStream(
       text.push(piece.text);
       yield { delta: piece.text };
     }
+    calls.push(...piece.calls);
     end = {
       finishReason: piece.finishReason ?? end.finishReason,
       model: piece.model ?? end.model,
@@ -76,8 +79,20 @@ export async function* chatStream(
   if (end.finishReason === null) {
     throw new UpstreamError('UNAVAILABLE', 'gemini: the reply broke off', { startUnknown: true });
   }
-  if (text.length === 0) throwBlocked(end.finishReason, 'messages');
-  yield { outcome: outcomeOf(text.join(''), end, model) };
+  if (text.length === 0 && calls.length === 0) throwEmpty(end.finishReason, 'messages');
+  yield { outcome: outcomeOf({ text: text.join(''), calls }, end, model) };
+}
+
+function modelOf({ connection }: CallContext): string {
+  return connection.model ?? DEFAULT_MODEL;
+}
+
+/** Throws when an answer is empty for a reason: it was withheld, or the model wrote no valid call. */
+function throwEmpty(finishReason: string, field: string): void {
+  throwBlocked(finishReason, field);
+  if (finishReason === 'MALFORMED_FUNCTION_CALL') {
+    throw new UpstreamError('UNAVAILABLE', 'gemini: the model wrote a tool call that can not be read');
+  }
 }
 
 type Ending = Pick<Generated, 'finishReason' | 'model' | 'usage'>;
@@ -101,21 +116,17 @@ function statusOf(error: unknown): number {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 500;
 }
 
+/** The outcome of an answer. Calls without an id get one that is unique in the conversation. */
 function outcomeOf(
-  text: string,
+  { text, calls }: Pick<Generated, 'text' | 'calls'>,
   { model, usage }: Omit<Ending, 'finishReason'>,
   requested: string,
 ): ChatOutcome {
-  return { text, model: model ?? requested, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
-}
-
-function bodyOf({ messages, system, temperature, maxTokens }: ChatRequest): object {
-  const generationConfig: JsonObject = {
-    ...(temperature !== null && { temperature }),
-    ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
-  };
+  const toolCalls = calls.map(({ id, ...call }) => ({ id: id ?? `call_${randomUUID()}`, ...call }));
   return {
-    ...contentsOf({ messages, system }),
-    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    text,
+    ...(toolCalls.length > 0 && { toolCalls }),
+    model: model ?? requested,
+    usage: usage ?? { inputTokens: 0, outputTokens: 0 },
   };
 }

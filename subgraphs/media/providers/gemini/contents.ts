@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { parsedArguments } from '../../domain/chat-options.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
 
@@ -10,24 +11,103 @@ export interface Contents {
   readonly systemInstruction?: { readonly parts: readonly JsonObject[] };
 }
 
-/** Throws INVALID_INPUT naming `messages` when a part has no counterpart on this wire. */
-export function contentsOf({ messages, system }: Pick<ChatRequest, 'messages' | 'system'>): Contents {
-  const list = Array.isArray(messages) ? messages.map(messageOf) : [];
+/**
+ * Throws INVALID_INPUT naming `messages` when a part has no counterpart on this wire. `isSigned`: the model wants the
+ * signature of its thoughts with each call of its own.
+ */
+export function contentsOf(
+  { messages, system }: Pick<ChatRequest, 'messages' | 'system'>,
+  { isSigned }: { readonly isSigned: boolean },
+): Contents {
+  const given = Array.isArray(messages) ? messages.map((message) => objectOf(message) ?? {}) : [];
+  const names = namesOfCalls(given);
+  const list = given.map((message) => messageOf(message, { names, isSigned }));
   const instructions = list.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
-  const contents = list.flatMap(({ role, parts }) => (role === 'system' ? [] : [{ role, parts }]));
+  const contents = joinedResults(list.flatMap((one) => (isSpoken(one) ? [one] : [])));
   if (contents.length === 0) throw invalidInput('messages', 'there is nothing to answer');
   const parts = [...(system === null ? [] : [{ text: system }]), ...instructions];
   return { contents, ...(parts.length > 0 && { systemInstruction: { parts } }) };
 }
 
-function messageOf(message: Json): {
+interface Content {
   readonly role: 'user' | 'model' | 'system';
   readonly parts: readonly JsonObject[];
-} {
-  const { role, content } = objectOf(message) ?? {};
+  /** Whether it brings the result of a call. */
+  readonly isResult: boolean;
+}
+
+type Spoken = Content & { readonly role: 'user' | 'model' };
+
+function isSpoken(content: Content): content is Spoken {
+  return content.role !== 'system';
+}
+
+/** Names of functions by the ids of their calls: this wire answers a call by its name. */
+function namesOfCalls(messages: readonly JsonObject[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap(callsOf);
+  return new Map(calls.map((call) => [textIn(call['id']), textIn(objectOf(call['function'])?.['name'])]));
+}
+
+function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(calls) ? calls.map((call) => objectOf(call) ?? {}) : [];
+}
+
+interface Calls {
+  readonly names: ReadonlyMap<string, string>;
+  readonly isSigned: boolean;
+}
+
+function messageOf(message: JsonObject, { names, isSigned }: Calls): Content {
+  const { role, content } = message;
+  const isEmpty = content === '' || content === null || content === undefined;
   const parts = Array.isArray(content) ? content.map(partOf) : [{ text: textIn(content) }];
-  if (role === 'assistant') return { role: 'model', parts };
-  return { role: role === 'system' || role === 'developer' ? 'system' : 'user', parts };
+  if (role === 'tool') {
+    const id = textIn(message['tool_call_id']);
+    const name = names.get(id) ?? '';
+    return { role: 'user', parts: [resultPart(name, parts)], isResult: true };
+  }
+  const calls = callsOf(message).map((call, index) => callPart(call, isSigned && index === 0));
+  if (role === 'assistant') {
+    const said = isEmpty && calls.length > 0 ? [] : parts;
+    return { role: 'model', parts: [...said, ...calls], isResult: false };
+  }
+  const isInstruction = role === 'system' || role === 'developer';
+  return { role: isInstruction ? 'system' : 'user', parts, isResult: false };
+}
+
+/** What Google documents for calls whose signature is not known: calls that other models made, too. */
+const UNSIGNED = 'skip_thought_signature_validator';
+
+function callPart(call: JsonObject, isSigned: boolean): JsonObject {
+  const called = objectOf(call['function']) ?? {};
+  const given = parsedArguments(textIn(called['arguments']));
+  const args = objectOf(given) ?? { value: given };
+  return {
+    functionCall: { name: textIn(called['name']), args },
+    ...(isSigned && { thoughtSignature: UNSIGNED }),
+  };
+}
+
+/** A result must be an object: any other becomes its `output`, the key that the vendor names for it. */
+function resultPart(name: string, parts: readonly JsonObject[]): JsonObject {
+  const texts = parts.map(({ text }) => {
+    if (typeof text === 'string') return text;
+    throw invalidInput('messages', 'gemini takes results of tools as text');
+  });
+  const text = texts.join('\n');
+  return { functionResponse: { name, response: objectOf(parsedArguments(text)) ?? { output: text } } };
+}
+
+/** Results that follow each other are one content: as many as the calls before them. */
+function joinedResults(list: readonly Spoken[]): Contents['contents'] {
+  const contents: Spoken[] = [];
+  for (const one of list) {
+    const last = contents.at(-1);
+    if (last?.isResult === true && one.isResult) {
+      contents[contents.length - 1] = { ...last, parts: [...last.parts, ...one.parts] };
+    } else contents.push(one);
+  }
+  return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
 function partOf(part: Json): JsonObject {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { ChatToolCall } from '../../domain/chat-options.ts';
 import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
@@ -28,6 +29,7 @@ const part = z.object({
   /** A thought of the model, not part of its answer. */
   thought: z.boolean().nullish().catch(null),
   inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish().catch(null),
+  functionCall: z.object({ id: text, name: z.string(), args: z.json().nullish() }).nullish().catch(null),
 });
 
 const generated = z.object({
@@ -55,6 +57,8 @@ const generated = z.object({
 /** One answer of a model, or one event of a stream. */
 export interface Generated {
   readonly text: string;
+  /** Calls of the caller's functions, without ids where the model gives none. */
+  readonly calls: readonly (Omit<ChatToolCall, 'id'> & { readonly id: string | null })[];
   readonly files: readonly RemoteFile[];
   /** The finish reason; null before the end. */
   readonly finishReason: string | null;
@@ -125,6 +129,9 @@ export function generatedOf(json: unknown, field: string): Generated {
   const parts = (candidate?.content?.parts ?? []).filter(({ thought }) => thought !== true);
   return {
     text: parts.map((one) => one.text ?? '').join(''),
+    calls: parts.flatMap(({ functionCall: call }) =>
+      call ? [{ id: call.id ?? null, name: call.name, arguments: call.args ?? {} }] : [],
+    ),
     files: parts.flatMap(({ inlineData }) =>
       inlineData
         ? [{ content: Buffer.from(inlineData.data, 'base64'), contentType: inlineData.mimeType }]

@@ -2,22 +2,27 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contract/provider.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { bodyOf } from './chat-request.ts';
 import {
   chatChunk,
   chatOutcome,
-  throwRefusal,
+  throwChatRefusal,
+  toolCallsOf,
   unreadable,
   usageOf,
   withheld,
   type ChatChunk,
+  type WrittenCall,
 } from './wire.ts';
 
 /**
- * Chat completions. Messages are sent unchanged: their parts (text, image_url, input_audio, file) are this wire's own.
+ * Chat completions. Messages are sent unchanged: their parts (text, image_url, input_audio, file), tool calls and results
+ * are this wire's own.
  */
 
-const DEFAULT_MODEL = 'gpt-4o-mini';
 const TIMEOUT_MS = 120_000;
+/** Most tool calls in one reply. */
+const MAX_CALLS = 256;
 /** Most bytes of one streamed reply, envelopes included. */
 const MAX_STREAM = 64 << 20;
 
@@ -34,7 +39,7 @@ export async function chat(
     timeoutMs: TIMEOUT_MS,
     maxBytes: 8 << 20,
   });
-  throwRefusal(answer);
+  throwChatRefusal(answer);
   return chatOutcome(answer);
 }
 
@@ -45,6 +50,7 @@ export async function* chatStream(
   context: CallContext,
 ): AsyncGenerator<ChatPiece> {
   const text: string[] = [];
+  const calls: WrittenCall[] = [];
   let end: Ending = { isOver: false, isWithheld: false, model: null, usage: null };
   const stream = events(context, {
     method: 'POST',
@@ -52,7 +58,7 @@ export async function* chatStream(
     json: { ...bodyOf(request, context), stream: true, stream_options: { include_usage: true } },
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_STREAM,
-    onRefusal: throwRefusal,
+    onRefusal: throwChatRefusal,
   });
   for await (const data of stream) {
     if (data.trim() === '[DONE]') {
@@ -65,6 +71,7 @@ export async function* chatStream(
       text.push(delta);
       yield { delta };
     }
+    addCalls(calls, chunk);
     end = withChunk(end, chunk);
   }
   if (!end.isOver) {
@@ -72,7 +79,14 @@ export async function* chatStream(
   }
   if (text.length === 0 && end.isWithheld) throw withheld();
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
-  yield { outcome: { text: text.join(''), model: end.model ?? 'unknown', usage } };
+  yield {
+    outcome: {
+      text: text.join(''),
+      ...toolCallsOf(calls.filter(() => true)),
+      model: end.model ?? 'unknown',
+      usage,
+    },
+  };
 }
 
 /** The state of a stream besides its text. */
@@ -93,13 +107,19 @@ function withChunk(end: Ending, { choices, model, usage }: ChatChunk): Ending {
   };
 }
 
-function bodyOf(request: ChatRequest, { connection }: CallContext): object {
-  if (!Array.isArray(request.messages)) throw unreadable(new Error('messages are no list'));
-  const { messages, system, temperature, maxTokens } = request;
-  return {
-    model: connection.model ?? DEFAULT_MODEL,
-    messages: system === null ? messages : [{ role: 'system', content: system }, ...messages],
-    ...(temperature !== null && { temperature }),
-    ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
-  };
+/** Adds the pieces of tool calls to those before: the first piece of a call has its id and name, each some arguments. */
+function addCalls(calls: WrittenCall[], { choices }: ChatChunk): void {
+  for (const { index, id, function: piece } of choices[0]?.delta?.tool_calls ?? []) {
+    // Servers that do not number calls send each as a whole.
+    const at = index ?? calls.length;
+    if (at > MAX_CALLS) throw unreadable(new Error('too many tool calls'));
+    const known = calls[at];
+    calls[at] = {
+      id: known?.id ?? id,
+      function: {
+        name: known?.function?.name ?? piece?.name,
+        arguments: `${known?.function?.arguments ?? ''}${piece?.arguments ?? ''}`,
+      },
+    };
+  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { parsedArguments, type ChatToolCall } from '../../domain/chat-options.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
@@ -32,12 +33,21 @@ const usage = z
   })
   .nullish();
 
+const toolCall = z.object({
+  id: z.string().nullish(),
+  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+});
+
 const completion = z.object({
   model: z.string().nullish(),
   choices: z
     .array(
       z.object({
-        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        message: z.object({
+          content: z.string().nullish(),
+          refusal: z.string().nullish(),
+          tool_calls: z.array(toolCall).nullish().catch(null),
+        }),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -50,13 +60,25 @@ const chunk = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            refusal: z.string().nullish(),
+            tool_calls: z
+              .array(toolCall.extend({ index: z.number().nullish() }))
+              .nullish()
+              .catch(null),
+          })
+          .nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
     .default([]),
   usage,
 });
+
+/** A call of a tool as the model wrote it. */
+export type WrittenCall = z.output<typeof toolCall>;
 
 /** One event of a streamed chat. */
 export type ChatChunk = z.output<typeof chunk>;
@@ -100,8 +122,27 @@ function detailOf(json: unknown): Partial<z.output<typeof failure>['error']> {
   return bare.data ?? {};
 }
 
-/** Throws the vendor's error; returns for a success. */
-export function throwRefusal(answer: ExchangeAnswer): void {
+/** Parameters of chats by the first part of their name, as the API calls them. */
+const CHAT_FIELDS: Readonly<Record<string, string>> = {
+  response_format: 'responseFormat',
+  reasoning_effort: 'reasoningEffort',
+  tool_choice: 'toolChoice',
+  max_completion_tokens: 'maxTokens',
+};
+
+/** Throws the vendor's error about a chat; returns for a success. */
+export function throwChatRefusal(answer: ExchangeAnswer): void {
+  throwRefusal(answer, (param) => {
+    const [first = param] = param.split(/[.[]/);
+    return CHAT_FIELDS[first] ?? first;
+  });
+}
+
+/** Throws the vendor's error; returns for a success. `fieldOf` gives our name of a parameter. */
+export function throwRefusal(
+  answer: ExchangeAnswer,
+  fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
+): void {
   if (answer.status < 400) return;
   const detail = detailOf(answer.json);
   const message = `openai: ${detail.message ?? `HTTP ${answer.status}`}`.slice(0, 500);
@@ -117,7 +158,7 @@ export function throwRefusal(answer: ExchangeAnswer): void {
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter: retryAfterOf(answer) });
   }
   if (answer.status === 400 && detail.param) {
-    const field = FIELDS[detail.param] ?? detail.param;
+    const field = fieldOf(detail.param);
     throw new UpstreamError('INVALID_INPUT', message, { field, retryAfter: retryAfterOf(answer) });
   }
   throw errorOfStatus(answer, message) ?? new UpstreamError('UNAVAILABLE', message);
@@ -142,9 +183,24 @@ export function chatOutcome(answer: ExchangeAnswer): ChatOutcome {
   if (text === '' && choice?.finish_reason === 'content_filter') throw withheld();
   return {
     text,
+    ...toolCallsOf(choice?.message.tool_calls ?? []),
     model: parsed.model ?? 'unknown',
     usage: usageOf(parsed.usage),
   };
+}
+
+/** Calls of tools, as they are added to an outcome: not at all when there are none. */
+export function toolCallsOf(calls: readonly WrittenCall[]): Pick<ChatOutcome, 'toolCalls'> {
+  const toolCalls = calls.map(({ id, function: called }, index): ChatToolCall => {
+    if (!called?.name) throw unreadable(new Error('a tool call without a name'));
+    // Some compatible servers give no ids.
+    return {
+      id: id || `call_${index}`,
+      name: called.name,
+      arguments: parsedArguments(called.arguments ?? ''),
+    };
+  });
+  return toolCalls.length === 0 ? {} : { toolCalls };
 }
 
 /** The tokens of a chat. */

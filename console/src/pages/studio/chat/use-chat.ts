@@ -21,6 +21,13 @@ export interface Conversation {
   readonly clear: () => void;
 }
 
+/** A message as the schema has it. */
+function typed({ role, content }: Message) {
+  return { role: ROLES[role], text: content };
+}
+
+const ROLES = { user: 'USER', assistant: 'ASSISTANT' } as const;
+
 /** Talks with a language model. A lost connection replays the pieces by their key; nothing is paid twice. */
 export function useChat(): Conversation {
   const [messages, setMessages] = useState<readonly Message[]>([]);
@@ -41,7 +48,10 @@ export function useChat(): Conversation {
     setMessages([...request, { role: 'assistant', content: '' }]);
     setProblem(null);
     setIsAnswering(true);
-    const variables = { key: crypto.randomUUID(), input: { generator, model, messages: request } };
+    const variables = {
+      key: crypto.randomUUID(),
+      input: { generator, model, conversation: request.map(typed) },
+    };
     running.current = client.subscribe({ query: ChatStreamDocument, variables }).subscribe({
       next({ data, error }) {
         if (error !== undefined) return fail(problemText(error));

@@ -1,12 +1,13 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-import type { Caller } from '../../../platform/access/caller.ts';
-import { AppError, badInput } from '../../../platform/errors.ts';
-import { HttpFailure, type HttpClient } from '../../../platform/http/http-client.ts';
-import { isUuid } from '../../../platform/ids.ts';
-import type { Json, JsonObject } from '../../../platform/json.ts';
-import type { FileService, StoredFile } from '../files/files.ts';
-import type { Conversation, MediaPart } from './messages.ts';
+import type { Caller } from '../../../../platform/access/caller.ts';
+import { AppError, badInput } from '../../../../platform/errors.ts';
+import { HttpFailure, type HttpClient } from '../../../../platform/http/http-client.ts';
+import { isUuid } from '../../../../platform/ids.ts';
+import type { Json, JsonObject } from '../../../../platform/json.ts';
+import type { FileService, StoredFile } from '../../files/files.ts';
+import { mediaPartOf } from './media-format.ts';
+import { KINDS, kindsOf, type Conversation, type MediaKind, type MediaPart, type Part } from './messages.ts';
 
 /** The files of a conversation as language models take them: bytes within the message. */
 
@@ -20,13 +21,17 @@ export interface MediaPartDependencies {
 const MAX_MEDIA_BYTES = 14 << 20;
 const FETCH_TIMEOUT_MS = 30_000;
 
-/** Refuses files that are gone, others' or too large, before anything is paid for. Foreign addresses are fetched later. */
+/**
+ * Refuses files that are gone, others' or too large, before anything is paid for. Answers what kinds of media there are,
+ * as far as that is known: foreign addresses are fetched later.
+ */
 export async function checkMedia(
   { files }: Pick<MediaPartDependencies, 'files'>,
   caller: Caller,
   conversation: Conversation,
-): Promise<void> {
+): Promise<readonly MediaKind[]> {
   let bytes = 0;
+  const kinds = new Set(kindsOf(allParts(conversation)));
   for (const part of mediaParts(conversation)) {
     const id = idOf(files, part);
     if (id === null) checkAddress(part);
@@ -34,9 +39,16 @@ export async function checkMedia(
       const file = await ownFile(files, id, part);
       if ('fileId' in part.media && !files.opens(caller, file)) throw notThere(part);
       bytes += file.bytes;
+      const kind = kindOf(file.contentType);
+      if (kind !== null) kinds.add(kind);
     }
     if (bytes > MAX_MEDIA_BYTES) throw tooLarge(part);
   }
+  return [...kinds];
+}
+
+function kindOf(contentType: string): MediaKind | null {
+  return Object.values(KINDS).find((kind) => contentType.startsWith(`${kind}/`)) ?? null;
 }
 
 /** The messages as the provider takes them. BAD_USER_INPUT naming the field when a file can't be had. */
@@ -47,9 +59,9 @@ export async function messagesWithMedia(
 ): Promise<Json> {
   let room = MAX_MEDIA_BYTES;
   const messages: JsonObject[] = [];
-  for (const { role, content } of conversation.messages) {
+  for (const { role, content, calls } of conversation.messages) {
     if (typeof content === 'string') {
-      messages.push({ role, content });
+      messages.push({ role, content, ...calls });
       continue;
     }
     const parts: JsonObject[] = [];
@@ -58,17 +70,21 @@ export async function messagesWithMedia(
       else {
         const media = await readMedia(dependencies, part, { room, signal });
         room -= media.bytes.length;
-        parts.push(partOf(media, part));
+        const { contentType, bytes } = media;
+        parts.push(mediaPartOf({ contentType, data: bytes.toString('base64') }, part.field));
       }
     }
-    messages.push({ role, content: parts });
+    messages.push({ role, content: parts, ...calls });
   }
   return messages;
 }
 
-function mediaParts({ messages }: Conversation): readonly MediaPart[] {
-  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
-  return parts.flatMap((part) => ('media' in part ? [part] : []));
+function allParts({ messages }: Conversation): readonly Part[] {
+  return messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+}
+
+function mediaParts(conversation: Conversation): readonly MediaPart[] {
+  return allParts(conversation).flatMap((part) => ('media' in part ? [part] : []));
 }
 
 function idOf(files: FileService, { media }: MediaPart): string | null {
@@ -134,24 +150,6 @@ async function fetchMedia(http: HttpClient, part: MediaPart, { room, signal }: R
     const message = `${part.field} could not be fetched: ${error.message}`;
     throw new AppError('BAD_USER_INPUT', message, { field: part.field, cause: error });
   }
-}
-
-/** A part in OpenAI's format; a video as in the compatible servers that take videos. */
-function partOf({ bytes, contentType }: ReadMedia, { field }: MediaPart): JsonObject {
-  const data = bytes.toString('base64');
-  const url = `data:${contentType};base64,${data}`;
-  if (contentType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
-  if (contentType.startsWith('video/')) return { type: 'video_url', video_url: { url } };
-  if (contentType.startsWith('audio/')) {
-    return { type: 'input_audio', input_audio: { data, format: formatOf(contentType) } };
-  }
-  throw badInput(field, `${field} is neither an image, a sound nor a video but ${contentType || 'unknown'}`);
-}
-
-/** The short name of an audio format in OpenAI's API. */
-function formatOf(contentType: string): string {
-  const name = contentType.slice('audio/'.length).replace(/^x-|^vnd\./, '');
-  return { mpeg: 'mp3', wave: 'wav', mp4: 'm4a' }[name] ?? name;
 }
 
 function tooLarge({ field }: MediaPart): AppError {

@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../../../platform/json.ts';
+import type { ChatFormat, ReasoningEffort } from '../../domain/chat-options.ts';
+import { invalidInput } from '../../domain/failure.ts';
+import type { ChatRequest } from '../contract/provider.ts';
+import { contentsOf } from './contents.ts';
+
+/** The body of generateContent for a chat. Throws INVALID_INPUT when this wire can't be asked so. */
+export function bodyOf(request: ChatRequest, model: string): object {
+  const { messages, system, temperature, maxTokens, responseFormat: format, reasoningEffort } = request;
+  if (format && (request.tools ?? []).length > 0 && !isThird(model)) {
+    throw invalidInput('responseFormat', 'this model takes tools or responseFormat, not both');
+  }
+  const generationConfig: JsonObject = {
+    ...(temperature !== null && { temperature }),
+    ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
+    ...(format && formatOf(format)),
+    ...(reasoningEffort && { thinkingConfig: thinkingOf(reasoningEffort, model) }),
+  };
+  return {
+    ...contentsOf({ messages, system }, { isSigned: isThird(model) }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...toolsOf(request),
+  };
+}
+
+function formatOf(format: ChatFormat): JsonObject {
+  return {
+    responseMimeType: 'application/json',
+    ...(format.type === 'JSON_SCHEMA' && { responseJsonSchema: format.schema }),
+  };
+}
+
+function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {
+  if (tools.length === 0) return {};
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    ...(description !== null && { description }),
+    ...(parameters !== null && { parametersJsonSchema: parameters }),
+  }));
+  return {
+    tools: [{ functionDeclarations }],
+    ...(choice && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
+  };
+}
+
+const MODES: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' };
+
+function callingOf(choice: string): JsonObject {
+  const mode = MODES[choice];
+  return mode === undefined ? { mode: 'ANY', allowedFunctionNames: [choice] } : { mode };
+}
+
+/** Tokens of thought, as Google's own OpenAI-compatible endpoint maps the words. */
+const BUDGETS = { NONE: 0, MINIMAL: 1_024, LOW: 1_024, MEDIUM: 8_192, HIGH: 24_576 } as const;
+
+/** Gemini 3 takes a level, those before it a number of tokens. */
+function thinkingOf(effort: ReasoningEffort, model: string): JsonObject {
+  if (effort === 'XHIGH') throw invalidInput('reasoningEffort', 'must be at most HIGH for this model');
+  if (effort === 'NONE' && (isThird(model) || model.includes('pro'))) {
+    throw invalidInput('reasoningEffort', 'can not be NONE: this model always thinks');
+  }
+  return isThird(model) ? { thinkingLevel: effort } : { thinkingBudget: BUDGETS[effort] };
+}
+
+function isThird(model: string): boolean {
+  return /^gemini-(?!1|2)/.test(model);
+}
