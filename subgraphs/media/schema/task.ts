@@ -39,7 +39,8 @@ export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').impleme
     stage: t.exposeString('stage', { description: 'What was happening, in a few words.' }),
     progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
     progressEstimated: t.exposeBoolean('progressEstimated', {
-      description: 'Whether the number is our estimate, as the upstream reports none.',
+      description:
+        'Whether the number is our estimate, as the upstream reports none: the time so far over what this generator and model usually take.',
     }),
     task: t.field({
       type: Task,
@@ -66,7 +67,8 @@ Task.implement({
     stage: t.exposeString('stage', { description: 'What is happening now, in a few words.' }),
     progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
     progressEstimated: t.exposeBoolean('progressEstimated', {
-      description: 'Whether the number is our estimate, as the upstream reports none.',
+      description:
+        'Whether the number is our estimate, as the upstream reports none: the time so far over what this generator and model usually take.',
     }),
     queuePosition: t.int({
       nullable: true,

@@ -19,6 +19,7 @@ import { createTransactor } from '../storage/transactor.ts';
 import { DEFAULT_LIMITS, type WorkerLimits } from './attempts/limits.ts';
 import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
+import { createUsualDurations } from './progress/usual-durations.ts';
 import { prune } from './pruner.ts';
 import { createStoreHandler } from './results/store-worker.ts';
 import { createCallRunner } from './start/call-runner.ts';
@@ -137,6 +138,7 @@ function dependenciesOf(options: TaskWorkerOptions) {
     transitions: createTransitions({ maxAttempts: 3, budgetSeconds: 3_600, ...options }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     progress: createProgressWriter({ database, transactor, logger }),
+    durations: createUsualDurations(),
   };
   return { ...base, recovery: createRecovery(base), calls: createCallRunner(base) };
 }

@@ -11,6 +11,7 @@ import {
   backOffMs,
   callContextOf,
   nextPoll,
+  reportingOf,
   type PollContext,
   type PollDependencies,
 } from './poll-context.ts';
@@ -60,6 +61,7 @@ async function settle(
 ): Promise<NextPoll | null> {
   const { due, capability } = context;
   if (status.state === 'finished') {
+    dependencies.durations.learn(due);
     await finishAttempt(dependencies, { attempt: due, from: 'RUNNING', outcome: status.outcome });
     return null;
   }
@@ -69,7 +71,7 @@ async function settle(
   if (due.runningSeconds > context.binding.attemptTimeoutSeconds) {
     return afterTimeout(dependencies, context);
   }
-  const report = reportOf(dependencies.planner, due, status);
+  const report = reportOf(reportingOf(dependencies, context), due, status);
   if (report !== null) dependencies.progress.report(report);
   watchers.follow(context);
   return nextPoll(due, { inMs: capability.pollMs, failures: 0 });

@@ -6,6 +6,11 @@ import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import type { ProgressWriter } from './progress-writer.ts';
+import type { Reporting } from './progress.ts';
+import type { UsualDurations } from './usual-durations.ts';
+
+/** What the sandbox's studio takes for most things, until more is known. */
+const SANDBOX_SECONDS = 6;
 
 /** What polling needs besides. */
 export interface PollDependencies extends WorkerDependencies {
@@ -13,6 +18,7 @@ export interface PollDependencies extends WorkerDependencies {
   readonly bus: EventBus;
   readonly planner: Pick<StepPlanner, 'progress'>;
   readonly progress: ProgressWriter;
+  readonly durations: UsualDurations;
 }
 
 /** A due attempt with everything that is needed to ask its upstream. */
@@ -32,6 +38,14 @@ export function callContextOf(
     connection: connectionFor(binding, due.stepInput),
     signal: AbortSignal.any([stopping, AbortSignal.timeout(limits.statusTimeoutMs)]),
   };
+}
+
+/** What a report of progress is made with. */
+export function reportingOf(
+  { planner, durations }: PollDependencies,
+  { due, binding }: Pick<PollContext, 'due' | 'binding'>,
+): Reporting {
+  return { planner, usualSeconds: durations.of(due) ?? (binding.sandbox ? SANDBOX_SECONDS : null) };
 }
 
 /** Pause after so many unanswered calls in a row, in milliseconds. */

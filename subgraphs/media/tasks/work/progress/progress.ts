@@ -8,20 +8,28 @@ import type { ProgressReport } from './progress-writer.ts';
 
 type OpenStatus = Exclude<JobStatus, { state: 'finished' | 'failed' }>;
 
-/** Seconds after which an estimate has come about two thirds of its way. */
-const ESTIMATE_SECONDS = 30;
-/** Where estimates end; the rest is for the result. */
-const ESTIMATE_TOP = 90;
+/** Seconds after which an estimate has come about two thirds of its way, where nothing is known of the usual duration. */
+const UNKNOWN_SECONDS = 30;
+/** Where an estimate is after the usual duration; the rest is for what takes longer. */
+const USUAL_TOP = 90;
+const TOP = 99;
+
+/** What a report is made with. */
+export interface Reporting {
+  readonly planner: Pick<StepPlanner, 'progress'>;
+  /** How long such work usually takes; null when that is not known. */
+  readonly usualSeconds: number | null;
+}
 
 /** The report that follows from a status, or null when the newest event says the same already. */
 export function reportOf(
-  planner: Pick<StepPlanner, 'progress'>,
+  { planner, usualSeconds }: Reporting,
   due: DueAttempt,
   status: OpenStatus,
 ): ProgressReport | null {
   // The upstream's own stream is more exact than our estimate.
   if (due.watched && due.taskProgress > 0 && isEstimate(status)) return null;
-  const own = ownProgress(due, status);
+  const own = ownProgress(due, status, usualSeconds);
   const progress = Math.min(99, taskProgress(planner, due, own));
   const stage = stageOf(due, stageText(status));
   if (stage === due.taskStage && progress <= due.taskProgress) return null;
@@ -39,9 +47,9 @@ function isEstimate(status: OpenStatus): boolean {
   return status.state === 'running' && status.progress === null;
 }
 
-function ownProgress(due: DueAttempt, status: OpenStatus): number {
+function ownProgress(due: DueAttempt, status: OpenStatus, usualSeconds: number | null): number {
   if (status.state === 'queued') return 0;
-  const progress = status.progress ?? estimate(due.runningSeconds);
+  const progress = status.progress ?? progressBy(due.runningSeconds, usualSeconds);
   return Math.round(Math.min(100, Math.max(0, progress)));
 }
 
@@ -57,9 +65,12 @@ function taskProgress(
   return planner.progress(recipe.work, steps);
 }
 
-/** Ever slower towards the top, so that it grows as long as it takes. */
-function estimate(seconds: number): number {
-  return ESTIMATE_TOP * (1 - Math.exp(-seconds / ESTIMATE_SECONDS));
+/** The estimate after so many seconds: even over the usual duration, then ever slower, so that it grows as long as it takes. */
+export function progressBy(seconds: number, usualSeconds: number | null): number {
+  if (usualSeconds === null || usualSeconds <= 0)
+    return USUAL_TOP * (1 - Math.exp(-seconds / UNKNOWN_SECONDS));
+  if (seconds <= usualSeconds) return (USUAL_TOP * seconds) / usualSeconds;
+  return TOP - (TOP - USUAL_TOP) * Math.exp(1 - seconds / usualSeconds);
 }
 
 function stageText(status: OpenStatus): string {

@@ -5,7 +5,7 @@ import type { AttemptKey } from '../../../domain/attempt.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
-import type { PollContext, PollDependencies } from './poll-context.ts';
+import { type PollContext, type PollDependencies, reportingOf } from './poll-context.ts';
 import { reportOf } from './progress.ts';
 
 /**
@@ -110,17 +110,20 @@ function nameOf({ taskId, step, number }: AttemptKey): string {
 
 /** One stream, for as long as its attempt may take. */
 async function watch(
-  { planner, progress }: PollDependencies,
+  dependencies: PollDependencies,
   { due, binding, capability }: PollContext,
   signal: AbortSignal,
 ): Promise<void> {
   let shown = { stage: due.taskStage, progress: due.taskProgress };
   const show = (watched: WatchedProgress): void => {
     const newest = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
-    const report = reportOf(planner, newest, { state: 'running', ...watched });
+    const report = reportOf(reportingOf(dependencies, { due, binding }), newest, {
+      state: 'running',
+      ...watched,
+    });
     if (report === null || signal.aborted) return;
     shown = report;
-    progress.report(report);
+    dependencies.progress.report(report);
   };
   await capability.watch?.(
     due.handle ?? {},
