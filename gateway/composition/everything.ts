@@ -64,6 +64,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     publicUrl,
     port,
     metrics: runtime.metrics,
+    tracer: runtime.tracer,
     readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },
     files: media.handleFile,
     hooks: media.handleProviderWebhook,

@@ -8,6 +8,7 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import { startMetrics } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startDatabase } from '../../platform/runtime/runtime.ts';
+import { startTracing } from '../../platform/tracing/open-telemetry/start-tracing.ts';
 import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
 import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
 import { createFileProxy } from '../server/file-proxy.ts';
@@ -44,6 +45,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     publicUrl,
     port,
     metrics: await startMetrics(parts),
+    tracer: await startTracing(parts),
     sharedCounts: await sharedCountsOf(parts, database),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files,

@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { tracedLinks } from '../../platform/graphql/links/traced-links.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import { createRestRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { validateRoutes } from '../../rest-compat/validate-routes.ts';
@@ -33,6 +35,8 @@ export interface PublicServerOptions {
   readonly port: number;
   /** Of this process. */
   readonly metrics: Metrics;
+  /** Of this process. */
+  readonly tracer: Tracer;
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
@@ -63,9 +67,9 @@ export async function startPublicServer(
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,
-    links: measuredLinks(
+    links: observed(
       known === undefined ? options.links : { ...options.links, workflow: known.link },
-      options.metrics,
+      options,
     ),
     logger,
   });
@@ -98,6 +102,7 @@ export async function startPublicServer(
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     metrics: options.metrics,
+    tracer: options.tracer,
     metricsKey: config.metrics.key,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     consoleFolder: CONSOLE_FOLDER,
@@ -110,6 +115,10 @@ export async function startPublicServer(
   lifecycle.add('gateway', () => server.close());
   const { url } = await server.listen(config.server.host, options.port);
   return { url, server, federation };
+}
+
+function observed(links: PublicServerOptions['links'], { metrics }: PublicServerOptions) {
+  return tracedLinks(measuredLinks(links, metrics));
 }
 
 function restOf(

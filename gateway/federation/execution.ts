@@ -10,6 +10,7 @@ import type {
 import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { inSpan } from '../../platform/tracing/span.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import type { OperationContext } from './operation/operation-context.ts';
@@ -40,7 +41,7 @@ export function createExecution({ planner, documents, links, logger }: Execution
   const planned = (request: GraphqlRequest): Planned => {
     const { document, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
-    const plan = planner.planOf(document, request.operationName);
+    const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
     const refused = refusedVariables(plan.operation, request);
     return refused === undefined ? { plan } : { refused };
   };

@@ -5,6 +5,8 @@ import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
 import { factsOf } from '../../platform/http/request-facts.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { runInSpan } from '../../platform/tracing/span.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
 import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { prefersHtml } from '../request/prefers-html.ts';
@@ -33,8 +35,15 @@ const SERVED = new Set([
   'metrics',
 ]);
 
-/** Sets the trace id, measures and logs the request when it ends, and guards against unread bodies. */
-export function traceRequests(logger: Logger, metrics: Metrics): RequestHandler {
+/** What follows requests. */
+interface RequestObservers {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+}
+
+/** Sets the trace id, measures, traces and logs the request, and guards against unread bodies. */
+export function traceRequests({ logger, metrics, tracer }: RequestObservers): RequestHandler {
   const observe = metrics.histogram(
     'kiln_http_request_seconds',
     'HTTP requests, to the end of their response.',
@@ -43,6 +52,11 @@ export function traceRequests(logger: Logger, metrics: Metrics): RequestHandler 
   return (request, response, next) => {
     const traceId = traceIdOf(request);
     const startedAt = performance.now();
+    const span = tracer.start(request.method, {
+      kind: 'server',
+      traceparent: request.get('traceparent'),
+      traceId,
+    });
     response.setHeader('X-Trace-Id', traceId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
@@ -53,13 +67,17 @@ export function traceRequests(logger: Logger, metrics: Metrics): RequestHandler 
       const line = { traceId, method: request.method, path, status: response.statusCode, ms };
       const { route, changes } = factsOf(response);
       const method = METHODS.has(request.method) ? request.method : 'other';
-      observe({ method, route: route ?? servedBy(path), status: String(response.statusCode) }, ms / 1000);
+      const served = route ?? servedBy(path);
+      observe({ method, route: served, status: String(response.statusCode) }, ms / 1000);
+      span?.rename(`${method} ${served}`);
+      span?.set({ 'http.route': served, 'http.response.status_code': response.statusCode });
+      span?.end();
       if (response.statusCode >= 500) logger.warn(line, 'request');
       else if (isChange(request, route, changes)) {
         logger.info({ ...line, caller: callerOf(request), ...(changes && { changes }) }, 'request');
       } else logger.debug(line, 'request');
     });
-    next();
+    runInSpan(span, next);
   };
 }
 

@@ -8,6 +8,7 @@ import { listenOn, stopAccepting } from '../../platform/http/server.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { noTracer, type Tracer } from '../../platform/tracing/tracer.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { countRequests } from '../authentication/count-requests.ts';
@@ -95,6 +96,8 @@ export interface GatewayServerOptions {
   readonly hooks?: Handler | undefined;
   /** Of this process (default: none). */
   readonly metrics?: Metrics;
+  /** Of this process (default: nothing is traced). */
+  readonly tracer?: Tracer;
   /** METRICS_KEY, which opens them at /metrics; null: they are not there. */
   readonly metricsKey?: string | null;
   /** Serves /sandbox and below: the sandbox's pages for browsers. */
@@ -188,6 +191,7 @@ async function createTransports(parts: {
     slots,
     requiresCredential: options.requiresCredential ?? false,
     rateLimiter,
+    tracer: options.tracer ?? noTracer,
     maxMessageBytes: maxBodyBytes,
   });
   const { uploadMaxBytes } = options;
@@ -216,10 +220,10 @@ function createApp(parts: {
   readonly graphql: RequestHandler;
 }): Express {
   const { options, basePath, cors, callers, health, graphql } = parts;
-  const { metrics = noMetrics, metricsKey = null } = options;
+  const { metrics = noMetrics, tracer = noTracer, metricsKey = null } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(traceRequests(options.logger, metrics), requireHttps(options.publicUrl));
+  app.use(traceRequests({ logger: options.logger, metrics, tracer }), requireHttps(options.publicUrl));
   app.use(health.router);
   app.use('/metrics', metricsHandler(metrics, metricsKey));
   const mounted = express.Router();

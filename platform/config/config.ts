@@ -10,6 +10,7 @@ import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 import { signInOf } from './sign-in.ts';
 import { storageOf } from './storage.ts';
+import { tracingOf } from './tracing.ts';
 import { readWorkflowNames } from './workflow-names.ts';
 
 /** The configuration of one process. A section is null when its feature is not configured. */
@@ -159,6 +160,8 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     /** Whether the console is built at the start when it is missing or stale. */
     console: { build: (values.CONSOLE_BUILD ?? (production ? 'off' : 'on')) === 'on' },
     log: { level: values.LOG_LEVEL },
+    /** Null: nothing is traced. */
+    tracing: tracingOf(values),
     /** Where metrics can be read; nowhere when both are null. */
     metrics: { port: values.METRICS_PORT, key: values.METRICS_KEY },
   };

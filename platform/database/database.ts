@@ -6,6 +6,7 @@ import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { tracePool } from './trace-pool.ts';
 
 /**
  * The connection pool to PostgreSQL, the embedded one or the operator's, and typed access to it. Queries belong to the
@@ -21,6 +22,8 @@ export interface DatabaseOptions {
   readonly logger: Logger;
   /** Longest statement in milliseconds (default 30,000); PostgreSQL cancels it then. */
   readonly statementTimeoutMs?: number;
+  /** Whether statements of traced work become spans (default: no). */
+  readonly isTraced?: boolean;
 }
 
 /** One pool of connections, shared by all parts of the process. */
@@ -55,6 +58,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
   };
   const pool = new Pool(config);
+  if (options.isTraced === true) tracePool(pool);
   const connections = trackConnections(pool);
   let closing: Promise<void> | undefined;
   // An idle connection that breaks (a restart of the server) is replaced at the next use; without a listener it would

@@ -1,4 +1,5 @@
 import { toError } from '../errors.ts';
+import { outsideSpans } from '../tracing/span.ts';
 import type { Logger } from './logger.ts';
 
 /** Repeats something in the background: one run at a time, with a pause between runs. */
@@ -30,10 +31,12 @@ export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
 
   function schedule(inMs: number): void {
     if (stopped || timer !== null || current !== null) return;
-    timer = setTimeout(() => {
-      timer = null;
-      current = run();
-    }, inMs);
+    timer = outsideSpans(() =>
+      setTimeout(() => {
+        timer = null;
+        current = run();
+      }, inMs),
+    );
   }
   async function run(): Promise<void> {
     woken = false;

@@ -13,6 +13,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { createOutboundRule, type OutboundRule } from '../http/safe-url.ts';
+import { tracedHttp } from '../http/traced-http.ts';
 import { createHttpClient } from '../http/undici-http-client.ts';
 import { measuredHttp, measurePool } from '../metrics/measure.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -24,6 +25,8 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
 import { createQueue } from '../queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../queue/queue.ts';
+import { startTracing } from '../tracing/open-telemetry/start-tracing.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 
 /**
  * The services of every process with a database, started in order and added to the lifecycle: embedded or configured
@@ -41,6 +44,8 @@ export interface Runtime {
   readonly http: HttpClient;
   /** Of this process; they count nothing where nobody can read them. */
   readonly metrics: Metrics;
+  /** Of this process; it traces nothing without a collector. */
+  readonly tracer: Tracer;
   /** The outbound rule of `http`, for URLs that are called later. */
   readonly outbound: OutboundRule;
 }
@@ -69,6 +74,7 @@ export async function startRuntime({
     lifecycle.add('data directory', async () => release());
   }
   const metrics = await startMetrics({ config, logger, lifecycle });
+  const tracer = await startTracing({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle });
   measurePool(database, metrics);
   await migrate({ database, sets: [...migrations, auditMigrations], logger });
@@ -78,10 +84,10 @@ export async function startRuntime({
   const queue = await createQueue({ database, bus, logger });
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
   const outbound = createOutboundRule({ allow: config.outbound.allow });
-  const http = measuredHttp(createHttpClient({ outbound, logger }), metrics);
+  const http = tracedHttp(measuredHttp(createHttpClient({ outbound, logger }), metrics));
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
-  return { config, logger, lifecycle, metrics, database, audit, bus, queue, store, http, outbound };
+  return { config, logger, lifecycle, metrics, tracer, database, audit, bus, queue, store, http, outbound };
 }
 
 /** Files are in the bucket, if one is configured, else in the data directory. A failing bucket is logged. */
@@ -109,6 +115,7 @@ export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>)
     config: await connectionOf(options),
     maxConnections: MAX_CONNECTIONS,
     applicationName: `kiln ${config.role}`,
+    isTraced: config.tracing !== null,
     logger,
   });
   lifecycle.add('database', () => database.close());

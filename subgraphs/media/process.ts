@@ -52,6 +52,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     internalKey,
     logger,
     metrics: metricsHandler(runtime.metrics, config.metrics.key),
+    tracer: runtime.tracer,
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -77,6 +77,7 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     internalKey,
     logger,
     metrics: metricsHandler(runtime.metrics, config.metrics.key),
+    tracer: runtime.tracer,
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,

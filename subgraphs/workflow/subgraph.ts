@@ -6,6 +6,7 @@ import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/s
 import type { HttpClient } from '../../platform/http/http-client.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import { checkPrice } from './catalog/pricing.ts';
 import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
 import { workflowDatabase, type WorkflowDatabase } from './database/database.ts';
@@ -36,6 +37,8 @@ export interface WorkflowSubgraphOptions {
   readonly audit?: AuditLog | undefined;
   readonly unpaidExecutions: UnpaidExecutions;
   readonly logger: Logger;
+  /** Of this process (default: nothing is traced). */
+  readonly tracer?: Tracer;
   readonly version: string;
   /** No test templates then. */
   readonly production: boolean;
@@ -73,7 +76,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const media = createMediaClient(options.media);
   const { runnable, templates } = createTemplates(options, { database, media });
   const onEnd = refundsFailures(options.commerce) ? refundWhenFailed(queue) : undefined;
-  const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd });
+  const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd, tracer: options.tracer });
   const { unpaidExecutions } = options;
   const shared = { database, store, lifecycle, queue, logger, workflowNames, unpaidExecutions };
   const executions = createExecutionService({ ...shared, templates, media, bus });

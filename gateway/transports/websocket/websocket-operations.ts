@@ -7,6 +7,8 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import { withSpan } from '../../../platform/tracing/span.ts';
+import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
@@ -51,6 +53,7 @@ export interface SocketHookOptions extends TransportOptions {
   readonly requiresCredential: boolean;
   /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
+  readonly tracer: Tracer;
 }
 
 /** Most running operations of one socket. */
@@ -60,7 +63,7 @@ type Hooks = ServerOptions<Record<string, unknown>, Session>;
 
 /** The hooks of the protocol: caller, admission, execution, errors. */
 export function createSocketHooks(options: SocketHookOptions): Hooks {
-  const { federation, admission, errors, callers, guard } = options;
+  const { federation, admission, errors, callers, guard, tracer } = options;
   return {
     // Many clients that reconnect at once after a restart may be served late.
     connectionInitWaitTimeout: 10_000,
@@ -109,8 +112,8 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         contextValue: { request, context: { caller, signal: abort.signal } } satisfies Running,
       };
     },
-    execute: ({ contextValue }) => federation.execute(requestOf(contextValue)),
-    subscribe: ({ contextValue }) => federation.subscribe(requestOf(contextValue)),
+    execute: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.execute(request)),
+    subscribe: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.subscribe(request)),
     onNext: ({ extra }, _id, _payload, _args, result) =>
       errors.formatResult(result as ExecutionResult, traceIdOf(extra.request)),
     onError: ({ extra }, _id, _payload, found) =>
@@ -121,6 +124,18 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       for (const id of extra.running.keys()) endOperation(extra, id);
     },
   };
+}
+
+/** A span of its own for each operation; all of a socket have the trace id that its errors name. */
+function traced<Answer>(
+  tracer: Tracer,
+  contextValue: unknown,
+  run: (request: GraphqlRequest) => Answer,
+): Answer {
+  const request = requestOf(contextValue);
+  const { traceId } = request.context.caller;
+  const name = `WS ${request.operationName ?? 'operation'}`;
+  return withSpan(tracer.start(name, { kind: 'server', traceId }), () => run(request));
 }
 
 /** A refused credential costs a read of its address, as over HTTP, so that guessing is limited. */

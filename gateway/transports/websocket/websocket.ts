@@ -8,6 +8,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
+import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
@@ -49,6 +50,7 @@ export interface WebSocketOptions extends TransportOptions {
   readonly requiresCredential: boolean;
   /** Counts upgrades and refused credentials; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
+  readonly tracer: Tracer;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */

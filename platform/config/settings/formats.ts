@@ -34,6 +34,29 @@ export function integer(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error });
 }
 
+/** A number from 0 to 1. */
+export const fraction = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, { error: 'must be a number from 0 to 1' })
+  .transform(Number);
+
+/** `name=value` pairs separated by commas, names and values percent-encoded. */
+export const namedValues = z.string().transform((value, context) => {
+  const entries = value.split(',').filter((entry) => entry.trim() !== '');
+  try {
+    return Object.fromEntries(entries.map(decodedEntry));
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be name=value, separated by commas' });
+    return z.NEVER;
+  }
+});
+
+function decodedEntry(entry: string): readonly [string, string] {
+  const [name = '', ...rest] = entry.trim().split('=');
+  if (name === '' || rest.length === 0) throw new Error('no pair');
+  return [decodeURIComponent(name.trim()), decodeURIComponent(rest.join('=').trim())];
+}
+
 /** An http or https address without user name, query or fragment; a trailing slash is removed. */
 export const httpAddress = z
   .string()

@@ -5,6 +5,7 @@ import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
+import { activeTraceparent } from '../../tracing/span.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
@@ -87,7 +88,12 @@ async function encode(
   const extracted = extractUploads(variables);
   const body = operationHash({ ...operation, variables: extracted.variables });
   const asserted = sign && (await sign(context.caller, { method: 'POST', path: pathOf(url), body }));
-  const credentials = { ...own, ...(asserted && { [CALLER_HEADER]: asserted }) };
+  const traceparent = sign && activeTraceparent();
+  const credentials = {
+    ...own,
+    ...(asserted && { [CALLER_HEADER]: asserted }),
+    ...(traceparent != null && { traceparent }),
+  };
   if (extracted.uploads.size === 0) {
     const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
     return { headers, body: JSON.stringify({ ...operation, variables }) };

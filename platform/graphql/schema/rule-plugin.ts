@@ -11,6 +11,7 @@ import type { GraphQLFieldResolver } from 'graphql';
 import { ownersIn, type AuditRecorder } from '../../access/audit.ts';
 import type { Caller, KeyScope } from '../../access/caller.ts';
 import { enforce, enforceScope, scopeOf, type AuthMode, type Rule } from '../../access/policy.ts';
+import { inSpan } from '../../tracing/span.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 
 /**
@@ -90,10 +91,11 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     const scope = rule === undefined ? null : fieldScope(field, rule);
     // A subscription's resolver runs per event of a stream that was authorized already.
     if (rule === undefined || field.kind === 'Subscription') return resolver;
+    const name = `${field.parentType}.${field.name}`;
     return (source, values, context, info) => {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
-      const answer: unknown = resolver(source, values, context, info);
+      const answer: unknown = inSpan(name, {}, () => resolver(source, values, context, info));
       return audited(context, answer, { field, rule, values });
     };
   }
@@ -105,10 +107,11 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     const rule = ruleOf(field);
     if (rule === undefined || subscriber === undefined) return subscriber;
     const scope = fieldScope(field, rule);
+    const name = `${field.parentType}.${field.name}`;
     return (source, values, context, info) => {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
-      const answer: unknown = subscriber(source, values, context, info);
+      const answer: unknown = inSpan(name, {}, () => subscriber(source, values, context, info));
       return audited(context, answer, { field, rule, values });
     };
   }

@@ -5,6 +5,8 @@ import express, { type Express, type RequestHandler } from 'express';
 import { toError } from '../../errors.ts';
 import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
 import type { Logger } from '../../process/logger.ts';
+import { runInSpan } from '../../tracing/span.ts';
+import { noTracer, type Tracer } from '../../tracing/tracer.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
 import {
   createSubgraphEntryPoint,
@@ -28,6 +30,8 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly readiness: () => Promise<void>;
   /** Serves /metrics, to whoever has their key. */
   readonly metrics?: RequestHandler;
+  /** Continues the gateway's traces (default: nothing is traced). */
+  readonly tracer?: Tracer;
   /** Mounts further routes, before the error handler; a body is in `request.body` as a Buffer. */
   readonly extraRoutes?: (app: Express) => void;
 }
@@ -80,6 +84,8 @@ function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOption
   app.get('/readyz', createReadyHandler(readiness, logger));
   if (options.metrics !== undefined) app.use('/metrics', options.metrics);
   app.use(createAssertionGuard(entryPoint));
+  // After the guard: the trace of whoever is not Kiln is not continued.
+  app.use(traceCalls(options.tracer ?? noTracer));
   app.post(
     PATH,
     createUploadMiddleware({ maxFileSize: uploadMaxBytes }),
@@ -90,6 +96,19 @@ function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOption
   extraRoutes?.(app);
   app.use(createErrorHandler(logger));
   return app;
+}
+
+function traceCalls(tracer: Tracer): RequestHandler {
+  return (request, response, next) => {
+    const traceparent = request.get('traceparent');
+    const path = request.path.split('/', 2)[1] ?? '';
+    const span = tracer.start(`${request.method} /${path}`, { kind: 'server', traceparent });
+    response.once('close', () => {
+      span?.set({ 'http.response.status_code': response.statusCode });
+      span?.end();
+    });
+    runInSpan(span, next);
+  };
 }
 
 function createReadyHandler(readiness: () => Promise<void>, logger: Logger): RequestHandler {

@@ -31,6 +31,8 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   const table = createJobTable(database.pool);
   await table.prepare();
   const workers = new Map<string, SlotWorker>();
+  /** The options that this process has written, as JSON: several parts declare the same queues. */
+  const defined = new Map<string, string>();
   const polls = new Map<string, number>();
   const pauseMs = () => Math.min(1000, ...polls.values());
   const ticker = createTicker({ workers, table, logger, pauseMs });
@@ -45,8 +47,15 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
     );
   }
 
+  async function defineOnce(name: string, options: QueueOptions = {}): Promise<void> {
+    const written = JSON.stringify(options);
+    if (defined.get(name) === written) return;
+    await define(boss, name, options);
+    defined.set(name, written);
+  }
+
   return {
-    define: (name, options) => define(boss, name, options),
+    define: defineOnce,
     enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
     withoutJob: (name, data) => table.withoutJob(name, data),
     wake: (name) => bus.publish(TOPIC, name, Date.now()),
@@ -100,7 +109,7 @@ async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
   return boss.start();
 }
 
-async function define(boss: PgBoss, name: string, options: QueueOptions = {}): Promise<void> {
+async function define(boss: PgBoss, name: string, options: QueueOptions): Promise<void> {
   const settings: UpdateQueueOptions = {
     retryLimit: options.retryLimit ?? 5,
     retryDelay: Math.ceil(options.retryDelaySeconds ?? 1),

@@ -8,6 +8,7 @@ import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
+import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
@@ -33,6 +34,8 @@ export interface MediaSubgraphOptions {
   readonly logger: Logger;
   /** Of this process (default: none). */
   readonly metrics?: Metrics;
+  /** Of this process (default: nothing is traced). */
+  readonly tracer?: Tracer;
   readonly version: string;
   readonly files: FileSettings;
   /** Most bytes of one upload. */

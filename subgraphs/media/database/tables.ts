@@ -205,6 +205,7 @@ export interface MediaTask {
   startedAt: Timestamp | null;
   state: TaskState;
   taskType: string | null;
+  traceparent: string | null;
 }
 
 export interface MediaTaskStep {

@@ -37,6 +37,8 @@ export interface Task {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
+  /** The trace in which it was submitted (W3C trace context). */
+  readonly traceparent: string | null;
   /** Deletes what it makes. Only in the answer to the submission of a caller without a credential. */
   readonly manageToken?: string;
 }

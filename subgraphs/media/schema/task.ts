@@ -1,5 +1,6 @@
 import { notFound } from '../../../platform/errors.ts';
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import { traceIdIn } from '../../../platform/tracing/span.ts';
 import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
 import { workKinds } from '../domain/work/work.ts';
 import { builder } from './builder.ts';
@@ -91,6 +92,12 @@ Task.implement({
       resolve: async ({ id }, { after, first }, { services }) => [
         ...(await services.tasks.events(id, after ?? 0, boundedFirst(first, 1000))),
       ],
+    }),
+    traceId: t.string({
+      nullable: true,
+      description:
+        'Id of the trace in which it was submitted: joins it to X-Trace-Id, the log, and the traces of the operator.',
+      resolve: ({ traceparent }) => traceIdIn(traceparent),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When work began.' }),

@@ -71,7 +71,8 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd } = checkedStart(request);
       const ready = await prepareStart(dependencies, { caller, signal }, request.start);
-      return tasks.start({ ...ready, id, owner, onEnd, idempotencyKey: null });
+      const { traceId } = caller;
+      return tasks.start({ ...ready, id, owner, onEnd, traceId, idempotencyKey: null });
     },
     async checkStart(caller, start, { fetchInputs, signal }) {
       const { work } = await prepareStart(dependencies, { caller, signal }, start);

@@ -3,6 +3,8 @@ import { noMetrics, type Metrics } from '../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { createLoop } from '../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
+import { withSpan } from '../../../platform/tracing/span.ts';
+import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
@@ -36,6 +38,8 @@ export interface WebhookWorkerOptions {
   readonly pauses?: readonly number[];
   /** Of this process (default: none). */
   readonly metrics?: Metrics;
+  /** Of this process (default: nothing is traced). */
+  readonly tracer?: Tracer;
   /** Longest time of one attempt, answer included (default 15,000). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
@@ -96,7 +100,11 @@ function handlerOf(parts: Parts): JobHandler {
     const [task] = await readTasks(database, [delivery.taskId]);
     if (task === undefined) return undefined;
     const body = await messageOf(task, files);
-    const verdict = await sender.send({ id: delivery.id, url: delivery.url, body }, signal);
+    const { traceparent } = task;
+    const span = parts.tracer?.start('deliver webhook', { kind: 'consumer', traceparent }) ?? null;
+    const verdict = await withSpan(span, () =>
+      sender.send({ id: delivery.id, url: delivery.url, body }, signal),
+    );
     const end = endOf(verdict, delivery.tries, parts.pauses);
     await endAttempt(database, delivery, end);
     parts.counted({ state: end.state });

@@ -34,6 +34,7 @@ export interface WorkflowExecution {
   taskId: string;
   taskOwner: string;
   templateCode: string;
+  traceparent: string | null;
   userId: string | null;
   version: Generated<number>;
 }
@@ -98,6 +99,7 @@ export interface WorkflowPayment {
   taskOwner: string;
   tax: Generated<boolean>;
   templateCode: string;
+  traceparent: string | null;
   updatedAt: Generated<Timestamp>;
   userId: string;
   version: Generated<number>;

@@ -7,7 +7,15 @@ import type { StoredExecution } from './store.ts';
 /** A new execution, already validated. */
 export type NewExecution = Pick<
   StoredExecution,
-  'externalId' | 'owner' | 'userId' | 'templateCode' | 'parameters' | 'start' | 'taskOwner' | 'fingerprint'
+  | 'externalId'
+  | 'owner'
+  | 'userId'
+  | 'templateCode'
+  | 'parameters'
+  | 'start'
+  | 'taskOwner'
+  | 'fingerprint'
+  | 'traceparent'
 >;
 
 /** Seconds after which the queued job starts the task, in case the inline start did not. */

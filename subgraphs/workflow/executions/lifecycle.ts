@@ -2,6 +2,8 @@ import { toError, type AppError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
+import { traceIdIn, withSpan } from '../../../platform/tracing/span.ts';
+import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { isEnded, statusOfTask, type LiveTask } from '../domain/execution.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import type { EndHook, ExecutionStore, StoredExecution } from './store.ts';
@@ -22,6 +24,8 @@ export interface LifecycleDependencies {
   readonly media: MediaClient;
   readonly bus: EventBus;
   readonly logger: Logger;
+  /** Continues the trace in which it was bought or started (default: nothing is traced). */
+  readonly tracer?: Tracer | undefined;
   /** Runs in the transaction that ends an execution; once per execution. */
   readonly onEnd?: EndHook | undefined;
 }
@@ -44,7 +48,11 @@ export interface ExecutionLifecycle {
 /** Makes the lifecycle. */
 export function createExecutionLifecycle(dependencies: LifecycleDependencies): ExecutionLifecycle {
   return {
-    start: (execution, signal) => start(dependencies, execution, signal),
+    start(execution, signal) {
+      const { traceparent } = execution;
+      const span = dependencies.tracer?.start('start execution', { kind: 'consumer', traceparent }) ?? null;
+      return withSpan(span, () => start(dependencies, execution, signal));
+    },
     settle: (execution) => settle(dependencies, execution),
     expire: (execution) => expire(dependencies, execution),
     cancel: (execution) => cancel(dependencies, execution),
@@ -65,7 +73,8 @@ async function start(
   try {
     const { taskId, taskOwner, start: input } = execution;
     const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input };
-    await media.startTask({ ...request, traceId: newTraceId(), signal });
+    const traceId = traceIdIn(execution.traceparent) ?? newTraceId();
+    await media.startTask({ ...request, traceId, signal });
   } catch (thrown) {
     if (isFinalRefusal(thrown)) {
       await refuse(dependencies, execution, thrown);

@@ -175,6 +175,7 @@ function isUnchanged(payment: StoredPayment, state: CheckoutState): boolean {
 
 /** The execution that was bought, as it was validated at checkout. */
 function boughtExecution(payment: StoredPayment): NewExecution {
-  const { owner, userId, templateCode, parameters, start, taskOwner, fingerprint } = payment;
-  return { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, externalId: null };
+  const { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, traceparent } = payment;
+  const bought = { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, traceparent };
+  return { ...bought, externalId: null };
 }

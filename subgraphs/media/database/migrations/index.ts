@@ -18,6 +18,7 @@ import { uploadReservations } from './0015-upload-reservations.ts';
 import { pendingWebhooks } from './0016-pending-webhooks.ts';
 import { budgets } from './0017-budgets.ts';
 import { chatToolCalls } from './0018-chat-tool-calls.ts';
+import { traces } from './0019-traces.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -39,4 +40,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0016-pending-webhooks': pendingWebhooks,
   '0017-budgets': budgets,
   '0018-chat-tool-calls': chatToolCalls,
+  '0019-traces': traces,
 };

@@ -1,6 +1,7 @@
 import { AppError, toError } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
+import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import { isFinal, type TaskEvent, type TaskState } from '../../domain/task.ts';
 import { readEvents, readHeads, type EventCursor } from '../storage/event-store.ts';
@@ -63,7 +64,7 @@ export function createEventHub(options: EventHubOptions): EventHub {
       }),
       bus.onGap(look),
     ];
-    const timer = setInterval(look, slowTickMs);
+    const timer = outsideSpans(() => setInterval(look, slowTickMs));
     return () => {
       clearInterval(timer);
       for (const remove of removals) remove();

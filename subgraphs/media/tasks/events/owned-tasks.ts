@@ -1,5 +1,6 @@
 import { toError } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
+import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import { isFinal, type TaskEvent } from '../../domain/task.ts';
 import { readEndedSince, readOpenTasks, type OwnedTask } from '../storage/owned-tasks-store.ts';
@@ -75,7 +76,7 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
       else {
         signal.addEventListener('abort', () => stream.end(null), { once: true });
         followers.add(follower);
-        timer ??= setInterval(look, LOOK_MS);
+        timer ??= outsideSpans(() => setInterval(look, LOOK_MS));
       }
       return stream.iterator;
     },

@@ -8,6 +8,7 @@ import { newManageToken } from '../../../../platform/access/manage-token.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
+import { traceparentOf } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { Task } from '../../domain/task.ts';
@@ -76,6 +77,7 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
     onEnd: null,
     idempotency: entry,
     manageTokenHash: managed?.hash ?? null,
+    traceparent: traceparentOf(caller.traceId),
   });
   if (accepted && managed) return { ...accepted, manageToken: managed.token };
   // Nothing was written: another request with the key was faster.
@@ -85,9 +87,17 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
 }
 
 async function start(options: SubmitOptions, submission: Parameters<TaskService['start']>[0]): Promise<Task> {
-  const { id, owner, onEnd } = submission;
+  const { id, owner, onEnd, traceId } = submission;
   const [known] = await readTasks(options.database, [id]);
-  const task = known ?? (await accept(options, submission, { id, owner, onEnd, idempotency: null }));
+  const task =
+    known ??
+    (await accept(options, submission, {
+      id,
+      owner,
+      onEnd,
+      idempotency: null,
+      traceparent: traceparentOf(traceId),
+    }));
   const [other] = task ? [task] : await readTasks(options.database, [id]);
   if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor found');
   return other;
@@ -102,7 +112,7 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Prom
   return task ?? null;
 }
 
-type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency' | 'manageTokenHash'>;
+type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency' | 'manageTokenHash' | 'traceparent'>;
 
 /** Checks the work, reserves room in the queues, and writes. Null when the key or id was taken meanwhile. */
 async function accept(

@@ -13,7 +13,13 @@ export interface TaskService {
   submit(caller: Caller, submission: Submission): Promise<Task>;
   /** startTask: the same with an id that the requester chose; the same id again answers the same task. Service callers only. */
   start(
-    submission: Submission & { readonly id: string; readonly owner: string; readonly onEnd: string | null },
+    submission: Submission & {
+      readonly id: string;
+      readonly owner: string;
+      readonly onEnd: string | null;
+      /** Of the request that started it. */
+      readonly traceId?: string;
+    },
   ): Promise<Task>;
   /** Throws what `submit` would refuse because of the work itself: BAD_USER_INPUT, NOT_CONFIGURED. Writes nothing. */
   check(work: Work): void;

@@ -103,6 +103,8 @@ export interface EndSummary {
   readonly queueMs: number | null;
   readonly runMs: number | null;
   readonly storeMs: number | null;
+  /** The trace in which it was submitted. */
+  readonly traceId: string | null;
 }
 
 /** The summary of a task that has just ended. */
@@ -112,7 +114,8 @@ export async function readEnd(transaction: MediaTransaction, taskId: string): Pr
       sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,
       (extract(epoch from task.started_at - task.created_at) * 1000)::integer as queue_ms,
       (extract(epoch from sums.ended_at - task.started_at) * 1000)::integer as run_ms,
-      (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms
+      (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms,
+      split_part(task.traceparent, '-', 2) as trace_id
     from media.tasks task left join lateral (
       select count(*)::integer as attempts, max(ended_at) as ended_at, max(currency) as currency,
         case when bool_and(cost is not null) then sum(cost)::bigint end as cost,

@@ -4,6 +4,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { createLoop } from '../../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker, WorkOptions } from '../../../../platform/queue/queue.ts';
+import { noTracer, type Tracer } from '../../../../platform/tracing/tracer.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { FileService } from '../../files/files.ts';
@@ -48,6 +49,8 @@ export interface TaskWorkerOptions {
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;
   readonly logger: Logger;
+  /** Of this process (default: nothing is traced). */
+  readonly tracer?: Tracer | undefined;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
   /** Hours that a step may wait for its start before its task ends as failed (default 24). */
@@ -130,6 +133,7 @@ function dependenciesOf(options: TaskWorkerOptions) {
   const transactor = createTransactor(options);
   const base = {
     ...options,
+    tracer: options.tracer ?? noTracer,
     queueMaxHours: options.queueMaxHours ?? 24,
     webhookAddress: options.webhookAddress ?? (() => undefined),
     inputAddress: options.inputAddress ?? (() => Promise.resolve(null)),

@@ -10,6 +10,7 @@ import { refundsOfTheProvider } from './0007-refunds-of-the-provider.ts';
 import { limitsOfKeys } from './0008-limits-of-keys.ts';
 import { ownPrices } from './0009-own-prices.ts';
 import { importedTemplates } from './0010-imported-templates.ts';
+import { traces } from './0011-traces.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -23,4 +24,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0008-limits-of-keys': limitsOfKeys,
   '0009-own-prices': ownPrices,
   '0010-imported-templates': importedTemplates,
+  '0011-traces': traces,
 };

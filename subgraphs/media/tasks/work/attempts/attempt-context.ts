@@ -1,3 +1,4 @@
+import type { Span } from '../../../../../platform/tracing/span.ts';
 import type { AttemptRow, MediaDatabase, StepRow, TaskRow } from '../../../database/database.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
 import { requestKind } from '../../../domain/work/request.ts';
@@ -17,6 +18,24 @@ export interface AttemptContext {
   readonly step: StepRow;
   readonly attempt: AttemptRow;
   readonly binding: Binding;
+}
+
+/** Starts a span of an attempt's work, in the trace in which its task was submitted. */
+export function attemptSpan(
+  { tracer }: Pick<WorkerDependencies, 'tracer'>,
+  name: string,
+  { traceparent, attempt }: { readonly traceparent: string | null; readonly attempt: AttemptRow },
+): Span | null {
+  const { taskId, step, number, binding, provider, model } = attempt;
+  const attributes = {
+    'kiln.task': taskId,
+    'kiln.step': step,
+    'kiln.attempt': number,
+    'kiln.binding': binding,
+    'kiln.provider': provider,
+    ...(model !== null && { 'kiln.model': model }),
+  };
+  return tracer.start(name, { kind: 'consumer', traceparent, attributes });
 }
 
 /** The key of an attempt's row. */

@@ -1,4 +1,5 @@
 import type { Logger } from '../../../../../platform/process/logger.ts';
+import type { Tracer } from '../../../../../platform/tracing/tracer.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { GeneratorRegistry } from '../../../generators/bindings/binding.ts';
 import type { BudgetWarnings } from '../../accounting/settle.ts';
@@ -15,6 +16,8 @@ export interface WorkerDependencies {
   readonly transitions: TaskTransitions;
   readonly limits: WorkerLimits;
   readonly logger: Logger;
+  /** Continues the traces in which tasks were submitted. */
+  readonly tracer: Tracer;
   /** Hears of every end after its commit. */
   readonly observer?: WorkObserver | undefined;
   /** Warns of budgets that have passed their soft amount (default: nobody). */

@@ -1,9 +1,10 @@
 import { toError } from '../../../../../platform/errors.ts';
+import { withSpan } from '../../../../../platform/tracing/span.ts';
 import { failureOf, UpstreamError, type Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
-import { jobOf } from '../attempts/attempt-context.ts';
+import { attemptSpan, jobOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt } from '../results/finish.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
@@ -28,7 +29,13 @@ interface Poll {
 const UNCONFIGURED_PAUSE_MS = 2_000;
 
 /** Polls one due attempt; answers when it is due again, or null when it is closed. */
-export async function pollAttempt(
+export function pollAttempt(dependencies: PollDependencies, poll: Poll): Promise<NextPoll | null> {
+  const { due } = poll;
+  const span = attemptSpan(dependencies, 'poll work', { ...due, attempt: due });
+  return withSpan(span, () => pollOnce(dependencies, poll));
+}
+
+async function pollOnce(
   dependencies: PollDependencies,
   { due, watchers, stopping }: Poll,
 ): Promise<NextPoll | null> {

@@ -1,5 +1,6 @@
 import { toError } from '../../../../../platform/errors.ts';
-import type { JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import { withSpan } from '../../../../../platform/tracing/span.ts';
 import type { AttemptRow, TaskRow } from '../../../database/database.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
@@ -12,6 +13,7 @@ import { countStoreTry, readSteps, rememberStored } from '../../storage/step-sto
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import {
+  attemptSpan,
   connectionFor,
   jobOf,
   keyOf,
@@ -47,14 +49,23 @@ export function createStoreHandler(dependencies: StoreDependencies): JobHandler 
     if (context === null)
       return failStorage(dependencies, { taskId, step }, new PermanentResultError(NOT_CONFIGURED));
     if (context.step.state !== 'STORING') return;
-    try {
-      const outcome = await storeAll(dependencies, context, job.signal);
-      await completeStep(dependencies, { taskId, step, outcome });
-    } catch (error) {
-      job.signal.throwIfAborted();
-      return retryLater(dependencies, context, error);
-    }
+    const span = attemptSpan(dependencies, 'store results', { ...context.task, attempt: context.attempt });
+    return withSpan(span, () => storeOrRetry(dependencies, context, job));
   };
+}
+
+async function storeOrRetry(
+  dependencies: StoreDependencies,
+  context: AttemptContext,
+  { data, signal }: Job,
+): Promise<JobOutcome> {
+  try {
+    const outcome = await storeAll(dependencies, context, signal);
+    await completeStep(dependencies, { ...(data as StepJob), outcome });
+  } catch (error) {
+    signal.throwIfAborted();
+    return retryLater(dependencies, context, error);
+  }
 }
 
 async function storeAll(

@@ -1,5 +1,6 @@
 import { newId } from '../../../../../platform/ids.ts';
 import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
+import { withSpan } from '../../../../../platform/tracing/span.ts';
 import { UpstreamError } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
@@ -8,7 +9,7 @@ import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts, countHeld } from '../../storage/attempt-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { jobOf, keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { attemptSpan, jobOf, keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { InputDependencies } from '../inputs/input-files.ts';
 import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
@@ -42,7 +43,11 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     if (opened.kind === 'full') return LATER;
     if (opened.kind === 'away') return detour(options, job.data as StepJob, binding);
     if (opened.kind === 'open') {
-      return beginAttempt(options, opened.context, { job, onClaim: () => preparing.delete(job) });
+      const { context } = opened;
+      const span = attemptSpan(options, 'start work', { ...context.task, attempt: context.attempt });
+      return withSpan(span, () =>
+        beginAttempt(options, context, { job, onClaim: () => preparing.delete(job) }),
+      );
     }
     const settled = await recovery.recover(opened.context.attempt);
     if (!settled) return { againInSeconds: Math.max(1, limits.claimStaleSeconds / 2) };
