@@ -64,7 +64,12 @@ export async function runRoute(deps: RunDeps, run: RunRequest): Promise<RestResp
 
 async function replyTo(deps: RunDeps, run: RunRequest, read: ValidRequest): Promise<RestResponse> {
   const { route } = run;
-  const replyContext = { input: read.input as never, request: factsOf(run, read), settings: deps.settings };
+  const replyContext = {
+    input: read.input as never,
+    request: factsOf(run, read),
+    settings: deps.settings,
+    ignored: run.ignored,
+  };
   try {
     const made = await runDocuments(deps, run, read);
     const data = await waitIfSynchronous(deps, run, read, made);

@@ -79,6 +79,8 @@ export interface ReplyContext<Input> {
   readonly input: Input;
   readonly request: RequestFacts;
   readonly settings: RestSettings;
+  /** Names of what was sent and the operation does not read. */
+  readonly ignored: readonly string[];
 }
 
 /** The facts of an operation that its types do not depend on. */

@@ -24,8 +24,13 @@ const optional = { optional: true } as const;
 const extension = { optional: true, extension: true } as const;
 const body = { type: 'application/json', required: true } as const;
 
-const created = (template: TemplateFields) =>
-  done('template created', pick(templateSchemas.created, template));
+const created = (template: TemplateFields, ignored: readonly string[] = []) =>
+  done(withLeft('template created', ignored), pick(templateSchemas.created, template));
+
+/** A message with the fields that a template does not have. */
+function withLeft(message: string, ignored: readonly string[]): string {
+  return ignored.length === 0 ? message : `${message}; not written: ${ignored.join(', ')}`;
+}
 
 /** The fields that an update takes. */
 const changeable =
@@ -95,7 +100,7 @@ export const templates: Section = {
       variables: (input) => ({ input }),
       fieldNames: {},
       dataSchema: templateSchemas.created,
-      reply: ({ createTemplate }) => created(createTemplate),
+      reply: ({ createTemplate }, { ignored }) => created(createTemplate, ignored),
     }),
     route(UpdateTemplate)({
       method: 'PUT',
@@ -120,11 +125,11 @@ export const templates: Section = {
       fieldNames: {},
       variables: ({ code, ...change }) => ({ code, change }),
       dataSchema: templateSchemas.updated,
-      reply({ updateTemplate: { ppSynced } }, { input }) {
+      reply({ updateTemplate: { ppSynced } }, { input, ignored }) {
         const named = Object.entries(input).filter(([, value]) => value !== undefined);
         const updated = named.some(([name]) => name !== 'code');
         const message = updated ? 'template updated' : `nothing to change: name any of ${changeable}`;
-        return done(message, { updated, ppSynced });
+        return done(withLeft(message, ignored), { updated, ppSynced });
       },
     }),
     route(DeleteTemplate)({

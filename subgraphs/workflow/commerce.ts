@@ -57,6 +57,8 @@ export function createCommerce(
   const catalog = createCatalogSync({ database, provider, ...prices, logger });
   const store = createPaymentStore(database);
   const startSoon = startSoonBy(lifecycle, logger);
+  // Callers only hear that payments are not available.
+  if (provider === null) logger.info({ setting: 'STRIPE_SECRET_KEY' }, 'payments are not set up');
   const commerce =
     provider === null
       ? null

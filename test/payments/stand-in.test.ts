@@ -139,11 +139,14 @@ describe('the stand-in refuses what Stripe refuses', () => {
     await expect(catalog.createPrice({ ...price, currency: 'xyz' })).rejects.toMatchObject({
       code: 'REFUSED',
     });
+    expect((await call('prices?currency=xyz')).body.error?.param).toBe('currency');
+    expect((await call('prices?currency=eur')).body).toMatchObject({ data: [] });
     const [session, prices] = [`checkout/sessions/${sessionId}`, 'prices'];
     for (const path of [
       `${session}?expand[0]=amount_total`,
       `${session}?expand[0]=nothing`,
       `${prices}?expand[0]=product`,
+      'disputes?expand[0]=data.nothing',
     ]) {
       expect((await call(path)).body.error?.param).toBe('expand');
     }

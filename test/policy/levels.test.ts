@@ -49,8 +49,8 @@ const WORKFLOW: Partial<Record<Rule, readonly string[]>> = {
     'GET /templates/executions/user/{userId}',
   ],
   unpaid: ['POST /task', 'POST /task/{taskId}', 'POST /templates/execute/{code}'],
+  operator: ['GET /payment/sales'],
   admin: [
-    'GET /payment/sales',
     'POST /payment/refund/{paymentId}',
     'POST /templates',
     'PUT /templates/update/{code}',

@@ -65,7 +65,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
       void response.status(status).json({ errors: [errors.formatError(error, traceId)] });
     // Browsers open an EventSource to any site without a preflight, and a subscription may start paid work.
     if (request.method === 'GET' && !cors.allows(request)) {
-      return refuse(403, codedError('FORBIDDEN', 'this origin may not open streams: see CORS_ORIGINS'));
+      return refuse(403, codedError('FORBIDDEN', 'this origin may not open streams'));
     }
     if (request.headers['last-event-id'] === END_ID) return void response.status(204).end();
     const operation =

@@ -45,6 +45,11 @@ function expand(
   const id = holder[name];
   const thing = typeof id === 'string' && kind !== undefined ? state.find(kind, id) : undefined;
   if (thing !== undefined) holder[name] = structuredClone(published(thing));
+  // An empty list has no member that could tell what it has none of.
+  const [member = ''] = names;
+  if (isList && (holder[name] as unknown[]).length === 0 && !Object.hasOwn(KINDS, member)) {
+    throw invalid(`This property cannot be expanded (${path}).`, 'expand');
+  }
   const next = isList ? (holder[name] as unknown[]) : [holder[name]];
   for (const member of next) expand(state, member, { names, path });
 }

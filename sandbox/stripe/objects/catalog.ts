@@ -79,13 +79,17 @@ const CURRENCIES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** The currency of a request, in lower case. Refuses one that Stripe does not know. */
+export function currencyIn(form: Form): string | undefined {
+  const currency = textIn(form, 'currency');
+  if (currency === undefined || CURRENCIES.has(currency.toLowerCase())) return currency?.toLowerCase();
+  throw invalid(`Invalid currency: ${currency}. Stripe does not support it.`, 'currency');
+}
+
 /** POST /v1/prices. */
 export function createPrice({ state, events }: StripeContext, form: Form): StripeObject {
-  const currency = textIn(form, 'currency');
+  const currency = currencyIn(form);
   if (!currency) throw invalid('Missing required param: currency.', 'currency', 'parameter_missing');
-  if (!CURRENCIES.has(currency.toLowerCase())) {
-    throw invalid(`Invalid currency: ${currency}. Stripe does not support it.`, 'currency');
-  }
   const product = textIn(form, 'product');
   if (!product) {
     throw invalid('You must specify either `product` or `product_data`.', 'product', 'parameter_missing');
@@ -103,7 +107,7 @@ export function createPrice({ state, events }: StripeContext, form: Form): Strip
     active: booleanIn(form, 'active') ?? true,
     billing_scheme: 'per_unit',
     created: nowSeconds(),
-    currency: currency.toLowerCase(),
+    currency,
     custom_unit_amount: null,
     livemode: false,
     lookup_key: lookupKey,
@@ -161,15 +165,17 @@ export function productsOf({ state }: StripeContext, form: Form): readonly Strip
 
 /** Prices of a list request. */
 export function pricesOf({ state }: StripeContext, form: Form): readonly StripeObject[] {
-  const [active, product, keys] = [
+  const [active, product, keys, currency] = [
     booleanIn(form, 'active'),
     textIn(form, 'product'),
     listIn(form, 'lookup_keys'),
+    currencyIn(form),
   ];
   return state
     .all('price')
     .filter(
       (one) =>
+        (currency === undefined || one['currency'] === currency) &&
         (active === undefined || one['active'] === active) &&
         (product === undefined || one['product'] === product) &&
         (keys.length === 0 || keys.includes(String(one['lookup_key']))),

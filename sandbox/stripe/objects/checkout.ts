@@ -1,4 +1,4 @@
-import type { StripeContext } from './catalog.ts';
+import { currencyIn, type StripeContext } from './catalog.ts';
 import { DEFAULT_SESSION } from './defaults.ts';
 import { invalid } from './failure.ts';
 import { booleanIn, integerIn, listIn, metadataIn, textIn, type Form, type FormValue } from './form.ts';
@@ -18,6 +18,14 @@ interface Item {
   readonly currency: string;
 }
 
+/** What Stripe does not take of the buyer's address, or of the currency that they see. */
+function checkBuyer(form: Form): void {
+  currencyIn(form);
+  const email = textIn(form, 'customer_email');
+  if (email === undefined || /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email)) return;
+  throw invalid(`Invalid email address: ${email}`, 'customer_email', 'email_invalid');
+}
+
 /** Creates a session. `pageOf` gives the address of its page. */
 export function createSession(
   world: StripeContext,
@@ -25,6 +33,7 @@ export function createSession(
   pageOf: (id: string) => string,
 ): StripeObject {
   checkSession(form);
+  checkBuyer(form);
   const items = listIn(form, 'line_items').map((item, index) => itemOf(world, item, index));
   const [first] = items;
   if (first === undefined)

@@ -26,7 +26,9 @@ export function createRunnableChecks(dependencies: RunnableDependencies): Runnab
       // What is only not set up here can be run once it is.
       if (refused === null || refused.code === 'NOT_CONFIGURED') return;
       const field = FIELDS[refused.field ?? ''] ?? 'workflow';
-      throw badInput(field, `${field}: ${withoutField(refused)}`);
+      const isUnknownWorkflow = refused.code === 'CONFLICT' && refused.field === 'workflow';
+      const more = isUnknownWorkflow ? await graphsFor(dependencies, template) : '';
+      throw badInput(field, `${field}: ${withoutField(refused)}${more}`);
     },
     async reasons(templates) {
       // Templates of one workflow and model share an answer.
@@ -68,6 +70,18 @@ async function refusal(
     const [field = ''] = /^\w*/.exec(thrown.field ?? '') ?? [];
     const isOfTemplate = Object.hasOwn(FIELDS, field) || thrown.code === 'NOT_CONFIGURED';
     return isOfTemplate ? thrown : null;
+  }
+}
+
+/** What media says of a graph with the name of an unknown workflow: those that it has, or that it is one. */
+async function graphsFor({ media }: RunnableDependencies, { workflow }: Template): Promise<string> {
+  const isGraph = `; comfy:${workflow} is one`;
+  try {
+    await media.checkStart({ comfy: { workflowName: workflow, inputs: {} } }, newTraceId());
+    return isGraph;
+  } catch (thrown) {
+    if (!isFinalRefusal(thrown)) throw thrown;
+    return thrown.field === 'workflowName' ? `; ${withoutField(thrown)}` : isGraph;
   }
 }
 

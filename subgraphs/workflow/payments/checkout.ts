@@ -144,7 +144,10 @@ function returnPagesOf(
 
 /** Nobody without a credential gets to write somebody's address on a page. */
 async function emailFor({ emailOf }: CheckoutDependencies, { kind }: Caller, userId: string | null) {
-  return userId === null || kind === 'anonymous' ? null : emailOf(userId);
+  if (userId === null || kind === 'anonymous') return null;
+  const email = await emailOf(userId);
+  // What a provider of sign-in calls an e-mail need not be one, and the payment provider refuses anything else.
+  return email !== null && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email) ? email : null;
 }
 
 async function openAtProvider(

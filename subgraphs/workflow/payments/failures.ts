@@ -11,7 +11,7 @@ function toCallerError(error: unknown): unknown {
     case 'NOT_AUTHENTIC':
       return new AppError('UNAUTHENTICATED', error.message, { cause: error });
     case 'KEY_REFUSED':
-      return new AppError('NOT_CONFIGURED', `${error.message}: see STRIPE_SECRET_KEY`, { cause: error });
+      return new AppError('NOT_CONFIGURED', 'payments are not available here now', { cause: error });
     case 'NOT_FOUND':
       return new AppError('NOT_FOUND', error.message, { cause: error });
     default:
@@ -30,5 +30,5 @@ export async function withCallerErrors<Result>(work: () => Promise<Result>): Pro
 
 /** The error where no payment provider is set up. */
 export function notConfigured(): AppError {
-  return new AppError('NOT_CONFIGURED', 'payments are not set up here: set STRIPE_SECRET_KEY');
+  return new AppError('NOT_CONFIGURED', 'payments are not available here');
 }

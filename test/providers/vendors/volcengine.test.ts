@@ -101,7 +101,8 @@ describe('an answer of Volcengine', () => {
     const request = { kind, prompt: undefined, resolution: undefined, ...inputs } as WorkRequest;
     const error = await failureOf(job(kind).start(request, context()));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, field });
-    expect(error.message).toContain('PUBLIC_URL');
+    expect(error.message).toContain("can't reach this server");
+    expect(error.cause).toMatchObject({ message: expect.stringContaining('PUBLIC_URL') });
     expect(stage.proxy.sent).toEqual([]);
   });
 
@@ -110,8 +111,8 @@ describe('an answer of Volcengine', () => {
     const connection = { ...context().connection, credentials: keys };
     const request = { kind: 'AVATAR_SOURCE', video: at('https://example.com/a.mp4') } as const;
     const error = await failureOf(job('AVATAR_SOURCE').start(request, { ...context(), connection }));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE' });
-    expect([error.message, stage.proxy.sent]).toEqual([expect.stringContaining('VOLCENGINE_VOD_SPACE'), []]);
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', refusedCredentials: true });
+    expect([error.message, stage.proxy.sent]).toEqual(['volcengine: there is no space for videos', []]);
   });
 
   it('comes by the key of the model that was named', async () => {

@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -8,9 +8,14 @@ import { moment, refusal, told } from './envelopes.ts';
 
 /** The payment section over REST at a live server on the embedded defaults: SANDBOX_AUTO_PAY is on. */
 
+/** The service key of an administrator. */
+const operator = `kiln_${randomUUID()}`;
+const asOperator = { authorization: `Bearer ${operator}` };
+
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
+  const hash = createHash('sha256').update(operator).digest('hex');
+  kiln = await startKiln({ settings: { SERVICE_KEYS: `operator=${hash}` } });
 });
 afterAll(() => kiln?.close());
 
@@ -128,7 +133,14 @@ describe('GET /payment/sales', () => {
     const { body: bought } = await buy({ userId, metadata: { prompt: 'b' } });
     const { paymentId, sessionId } = bought.data;
     await get(`/payment/success?session_id=${sessionId}&payment_id=${paymentId}`);
-    const sales = (query: string) => get(`/payment/sales?userId=${encodeURIComponent(userId)}${query}`);
+    const sales = (query: string) =>
+      rest(
+        kiln.url,
+        'GET',
+        `/payment/sales?userId=${encodeURIComponent(userId)}${query}`,
+        undefined,
+        asOperator,
+      );
     const all = (await sales(`&templateCode=poster&from=${before}`)).body.data;
     const price = all.payments[0].amount;
     expect([all.total, all.payments.length, all.sums]).toEqual([
@@ -146,6 +158,7 @@ describe('GET /payment/sales', () => {
 
     const table = await fetch(
       `${kiln.url}/payment/sales?userId=${encodeURIComponent(userId)}&format=csv&limit=1`,
+      { headers: asOperator },
     );
     expect(table.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [head, row] = (await table.text()).split('\r\n');
@@ -153,8 +166,14 @@ describe('GET /payment/sales', () => {
     expect(row).toContain(`${paymentId},`);
     expect(row).toContain(`,completed,poster,'${userId},${price},0,usd,`);
     const [, next = ''] = /<(.*)>; rel="next"/.exec(table.headers.get('link') ?? '') ?? [];
-    expect((await (await fetch(next)).text()).split('\r\n')[1]).toContain(',pending,');
+    expect((await (await fetch(next, { headers: asOperator })).text()).split('\r\n')[1]).toContain(
+      ',pending,',
+    );
   });
+});
+
+it('GET /payment/sales needs a credential even where nothing else does', async () => {
+  expect(await get('/payment/sales')).toEqual(refusal(401));
 });
 
 describe('GET /payment/history', () => {

@@ -87,6 +87,22 @@ describe('a price', () => {
   });
 });
 
+it('what a template does not have is named where it was sent', async () => {
+  const code = `t-${randomUUID()}`;
+  const created = await post('/templates', { code, name: 'Mine', videoModel: 'sora-2' });
+  expect(created.body.message).toBe('template created; not written: videoModel');
+  const path = `/templates/update/${code}`;
+  const renamed = await put(path, { name: 'Other', code: 'another', owner: 'x' });
+  expect(renamed.body).toMatchObject({
+    message: 'template updated; not written: code, owner',
+    data: { updated: true },
+  });
+  expect((await put(path, { owner: 'x' })).body).toMatchObject({
+    message: expect.stringMatching(/^nothing to change: .*; not written: owner$/),
+    data: { updated: false },
+  });
+});
+
 describe('POST /templates', () => {
   it('fills in what is left out', async () => {
     const code = await made();
@@ -132,6 +148,8 @@ describe('POST /templates', () => {
 
   it.each([
     ['workflow', { workflow: 'their-workflow' }, 'image, video, comfy:<name>'],
+    ['workflow', { workflow: 'their-workflow' }, 'text-to-image'],
+    ['workflow', { workflow: 'text-to-image' }, 'comfy:text-to-image is one'],
     ['workflow', { workflow: 'comfy:none' }, 'text-to-image'],
     ['imageModel', { imageModel: 'none' }, 'gpt-image-1'],
     ['imageModel', { imageModel: 'none', templateType: 'VIDEO' }, 'kling-v1-6'],

@@ -121,7 +121,7 @@ export const volcengine: Route = {
     endpoints: { vod: wires.volcengineVod },
     credentials: { accessKey: 'sandbox', secretKey: 'sandbox-secret-key', vodSpace: 'sandbox' },
   }),
-  settings: 'VOLCENGINE_ACCESS_KEY and VOLCENGINE_SECRET_KEY',
+  settings: 'VOLCENGINE_ACCESS_KEY, VOLCENGINE_SECRET_KEY and VOLCENGINE_VOD_SPACE',
   // What an account has until it buys more; beyond it starts are refused (50430).
   concurrency: 1,
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
 import type { ExchangeAnswer } from '../shared/exchange.ts';
@@ -77,8 +77,7 @@ function uploadStatus(
 function spaceOf({ credentials }: Connection): string {
   const { vodSpace } = credentials;
   if (vodSpace !== undefined && vodSpace !== '') return vodSpace;
-  const message = 'volcengine: there is no space for videos; set VOLCENGINE_VOD_SPACE';
-  throw new UpstreamError('UNAVAILABLE', message, { retryable: false });
+  throw refusedCredentials('volcengine: there is no space for videos');
 }
 
 function read<Shape extends z.ZodType>(answer: ExchangeAnswer, shape: Shape): z.output<Shape> {

@@ -51,7 +51,7 @@ export function createBrowserSignIn(options: BrowserSignInOptions): BrowserSignI
   const { attempts, codes, users, sessions, redirects } = options;
   const provider = (): IdentityProvider => {
     if (options.provider !== null) return options.provider;
-    throw new AppError('NOT_CONFIGURED', 'no identity provider is set up here: set IDP_ISSUER');
+    throw new AppError('NOT_CONFIGURED', 'sign-in with an identity provider is not available here');
   };
   return {
     async begin({ redirectUrl, scopes, codeChallenge }) {

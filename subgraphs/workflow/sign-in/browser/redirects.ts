@@ -17,7 +17,7 @@ const MAX_LENGTH = 2_000;
 export function checkedRedirect(target: string, rule: RedirectRule, field = 'redirect_url'): string {
   const url = readTarget(target, rule.publicUrl);
   if (url !== null && isAllowed(url, rule)) return url.href;
-  throw badInput(field, `${field} must be a path of this service, or an address listed in SIGN_IN_REDIRECTS`);
+  throw badInput(field, `${field} must be a path of this service, or an address that is allowed here`);
 }
 
 function readTarget(target: string, publicUrl: string): URL | null {

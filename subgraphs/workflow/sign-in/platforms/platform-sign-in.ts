@@ -88,7 +88,8 @@ async function verifiedByProvider(
     throw badInput('loginCode', 'give exactly one of a login code, an ID token and a code');
   if (loginCode) return options.codes.redeem(loginCode, codeVerifier);
   const { provider } = options;
-  if (provider === null) throw badInput('platform', 'no identity provider is set up here: see IDP_ISSUER');
+  if (provider === null)
+    throw badInput('platform', 'sign-in with an identity provider is not available here');
   if (idToken) {
     const identity = await provider.identityOf(idToken, nonce);
     return sessionOf(options, caller, { identity, refreshToken: null, scope: 'openid' });

@@ -144,7 +144,7 @@ async function verified(
     return sub === '' ? null : { subject: sub, expiresAt: new Date(exp * 1000) };
   } catch (error) {
     if (isRefusal(error)) return null;
-    const message = 'the keys of LEGACY_JWKS can not be read now: try again';
+    const message = 'tokens of the earlier service can not be checked now: try again';
     throw new AppError('UNAVAILABLE', message, { retryAfter: 5, cause: error });
   }
 }
