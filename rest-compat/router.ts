@@ -43,6 +43,8 @@ export interface RestRouterDeps {
   };
   /** Root fields of mutations that start no work: such requests are counted as writes. */
   readonly writes?: readonly string[];
+  /** Root fields of mutations that take or give credentials: such requests are counted as sign-ins. */
+  readonly signIns?: readonly string[];
   readonly settings: RestRouterSettings;
   /** Asks existing services for what is not known here; absent: none is configured. */
   readonly fallback?: Fallback | undefined;
@@ -84,7 +86,7 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
   const styles = new Map(
     sections.flatMap((section) => section.routes.map((route) => [route, responseStyleOf(section)] as const)),
   );
-  const { writes = [] } = deps;
+  const { writes = [], signIns = [] } = deps;
   const pages = createPages(deps.settings.publicUrl, sections);
   return async (request, response) => {
     const { path, query, rawQuery } = splitUrl(request.url ?? '/');
@@ -94,7 +96,8 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
     const known = matched === null ? undefined : 'route' in matched ? matched.route : matched.sibling;
     const style = (known && styles.get(known)) ?? mediaStyle;
     const exchange = { request, response, style, context: deps.contextFor(request), ignored: [] };
-    const rateClass = matched !== null && 'route' in matched ? rateClassOf(matched.route, writes) : 'read';
+    const rateClass =
+      matched !== null && 'route' in matched ? rateClassOf(matched.route, { writes, signIns }) : 'read';
     try {
       await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
       if (page !== undefined) sendPage(exchange, page);

@@ -228,6 +228,10 @@ const otherPaths = [
         '`start`, in GraphQL besides the `read`',
       ],
       [
+        'signing in, refreshing and signing out, by a root field or a REST operation; also with a credential it counts against the address',
+        '`sign-in`, in GraphQL besides the `read`',
+      ],
+      [
         'each other root field of a mutation, each other REST operation that changes something (uploads, cancels, catalogs), a REST start that was refused',
         '`write`, in GraphQL besides the `read`',
       ],

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import packageJson from '../../package.json' with { type: 'json' };
-import { PAID_SUBSCRIPTIONS, WRITES } from '../../platform/access/root-field-rates.ts';
+import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { tracedLinks } from '../../platform/graphql/links/traced-links.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
@@ -99,6 +99,7 @@ export async function startPublicServer(
     requiresCredential: config.auth.mode === 'required',
     paidSubscriptions: isForeign && config.split.mediaUrl === null ? [] : PAID_SUBSCRIPTIONS,
     writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
+    signIns: isForeign && config.split.mediaUrl === null ? [] : SIGN_INS,
     readiness: options.readiness,
     publicUrl: options.publicUrl,
     metrics: options.metrics,
@@ -146,6 +147,7 @@ function restOf(
     contextFor: contextOf,
     ...(rateLimiter === undefined ? {} : { rateLimiter }),
     writes: WRITES,
+    signIns: SIGN_INS,
     settings: {
       syncMaxWaitSeconds: config.limits.syncMaxWaitSeconds,
       uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -32,6 +32,15 @@ test('counts each class apart and says when to come back', async () => {
   expect(await limiter.take(user('usr_2'), 'start')).toMatchObject({ allowed: true });
 });
 
+test('counts sign-ins against the address, whoever asks', async () => {
+  const limiter = createRateLimiter({ 'sign-in': 2 });
+  await limiter.take(user('usr_1'), 'sign-in');
+  await limiter.take(user('usr_2'), 'sign-in');
+  expect(await limiter.take(anonymous('192.0.2.1'), 'sign-in')).toMatchObject({ allowed: false });
+  expect(await limiter.take(anonymous('192.0.2.2'), 'sign-in')).toMatchObject({ allowed: true });
+  expect(await limiter.take(user('usr_1'), 'write')).toMatchObject({ allowed: true });
+});
+
 test('counts several at once', async () => {
   const limiter = createRateLimiter({ start: 10 });
   expect(await limiter.take(user('usr_1'), 'start', 8)).toMatchObject({ allowed: true, remaining: 2 });

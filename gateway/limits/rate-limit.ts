@@ -1,12 +1,18 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
-import type { Caller } from '../../platform/access/caller.ts';
+import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { clientKeyOf } from '../../platform/access/client-key.ts';
 import { createCallerLimits } from './caller-limits.ts';
 import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-const DEFAULT_RATE_LIMITS: RateLimits = { status: 6_000, read: 1_200, start: 120, write: 600 };
+const DEFAULT_RATE_LIMITS: RateLimits = {
+  status: 6_000,
+  read: 1_200,
+  start: 120,
+  write: 600,
+  'sign-in': 120,
+};
 
 /** The remaining requests of a caller, and whether this one is allowed. */
 export interface RateVerdict {
@@ -56,7 +62,9 @@ export function createRateLimiter(
     limiters.set(name, known);
     return known;
   };
-  async function take(caller: Caller, rateClass: RateClass, points = 1): Promise<RateVerdict> {
+  async function take(asking: Caller, rateClass: RateClass, points = 1): Promise<RateVerdict> {
+    // Who tries tokens and codes may have a credential, or many.
+    const caller = rateClass === 'sign-in' ? anonymousCaller(asking.traceId, asking.address) : asking;
     const limit = limitsOf(caller)?.[rateClass];
     if (limit === undefined) return UNLIMITED;
     const { allowed, state } = await consume(limiterOf(rateClass, limit), clientKeyOf(caller), points);

@@ -1,10 +1,10 @@
 /** The words of rate limits. */
 
 /**
- * Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work, and
- * other changes (uploads, cancels, catalogs, starts that were refused).
+ * Classes of requests that are counted separately: status reads (files and sockets too), other reads, starts of work, other
+ * changes (uploads, cancels, catalogs, starts that were refused), and sign-ins, which count per address whoever asks.
  */
-export type RateClass = 'status' | 'read' | 'start' | 'write';
+export type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in';
 
 /** Requests per minute and caller. */
 export type RateLimits = Readonly<Record<RateClass, number>>;

@@ -72,6 +72,8 @@ export interface GatewayServerOptions {
   readonly paidSubscriptions?: readonly string[];
   /** Root fields of mutations that start no work, and count as writes. */
   readonly writes?: readonly string[];
+  /** Root fields of mutations that count as sign-ins. */
+  readonly signIns?: readonly string[];
   /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
   readonly connectionLimit?: number;
   /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
@@ -177,6 +179,7 @@ async function createTransports(parts: {
       rateLimiter,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
+      signIns: options.signIns,
     }),
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   };

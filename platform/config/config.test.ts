@@ -28,7 +28,7 @@ describe('the defaults', () => {
       data: { dir: path.resolve('.kiln'), databaseUrl: null },
       auth: { mode: 'open', isChosen: false, serviceKeys: [], adminSubjects: [] },
       limits: {
-        rate: { status: 6000, read: 1200, start: 120, write: 600 },
+        rate: { status: 6000, read: 1200, start: 120, write: 600, 'sign-in': 120 },
         callerRates: [],
         uploadMaxBytes: 1_073_741_824,
         syncMaxWaitSeconds: 500,
@@ -363,7 +363,7 @@ describe('lists', () => {
     expect(config.outbound.allow).toEqual(['localhost:8080', '[::1]:443']);
     expect(config.server.trustProxy).toEqual(['10.0.0.0/8', '::1']);
     expect(config.server.corsOrigins).toEqual(['https://a.example.org', 'http://localhost:3000']);
-    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5, write: 600 });
+    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5, write: 600, 'sign-in': 120 });
     expect(config.limits.callerRates).toEqual([
       { caller: 'key_shop', limits: { start: 9, write: 8 } },
       { caller: '10.0.0.0/8', limits: null },

@@ -1,6 +1,6 @@
 import { getOperationAST, OperationTypeNode } from 'graphql';
 
-import { WRITES } from '../../platform/access/root-field-rates.ts';
+import { SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import { createMatcher } from '../route/match.ts';
 import { rateClassOf } from '../route/rate-class.ts';
 import type { Route, Section } from '../route/route.ts';
@@ -44,7 +44,9 @@ function effectOf(route: Route, service: Section['service']): Effect {
   );
   if (!changes) return route.document === null && route.method !== 'GET' ? 'write' : 'read';
   if (service === 'media')
-    return rateClassOf(route, WRITES) === 'start' && !isCatalog(route) ? 'start' : 'write';
+    return rateClassOf(route, { writes: WRITES, signIns: SIGN_INS }) === 'start' && !isCatalog(route)
+      ? 'start'
+      : 'write';
   return route.path === '/task' || route.path.startsWith('/templates/execute/') ? 'start' : 'write';
 }
 

@@ -18,8 +18,8 @@ import type { Params } from './param.ts';
 /** The methods of the documented paths. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Which rate limit counts a request: polling of one task, other reads, starts of work, or other changes. */
-export type RateClass = 'status' | 'read' | 'start' | 'write';
+/** Which rate limit counts a request: polling of one task, other reads, starts of work, other changes, or signing in. */
+export type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in';
 
 /**
  * The body an operation documents. The two form types are read alike; `raw` keeps the bytes as they are, because they are

@@ -45,7 +45,6 @@ export const browserSessions: readonly Route[] = [
     summary: 'Exchanges the refresh token of the cookie for a new access token.',
     extension: true,
     isSelfAuthenticating: true,
-    rateClass: 'read',
     headers: noReferrer,
     variables: (_, __, { headers }) => ({ refreshToken: refreshTokenOf(headers) }),
     dataSchema: browserSignInSchema,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Rule } from '../../platform/access/policy.ts';
-import { PAID_SUBSCRIPTIONS, WRITES } from '../../platform/access/root-field-rates.ts';
+import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
@@ -129,11 +129,11 @@ describe('the media service', () => {
     expect(paid.map(({ name }) => name)).toEqual(PAID_SUBSCRIPTIONS);
   });
 
-  it('has its mutations that start or sell nothing counted as writes', () => {
+  it('has its mutations that start or sell nothing counted as writes or sign-ins', () => {
     const starts: readonly Rule[] = ['spend', 'unpaid', 'service'];
     const writes = fields.filter(
       ({ kind, name, rule }) => kind === 'mutation' && !starts.includes(rule) && name !== 'checkout',
     );
-    expect(writes.map(({ name }) => name).toSorted()).toEqual(WRITES.toSorted());
+    expect(writes.map(({ name }) => name).toSorted()).toEqual([...WRITES, ...SIGN_INS].toSorted());
   });
 });

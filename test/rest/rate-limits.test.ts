@@ -5,7 +5,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2,write=4' } });
+  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=3,read=4,start=2,write=4,sign-in=3' } });
 });
 afterAll(() => kiln.close());
 
@@ -40,4 +40,16 @@ it('refuses with 429 what is over the rate, per class of operation, and says whe
   // GraphQL draws on the same counts.
   const { errors } = await graphql(kiln.url, 'mutation { createTask(taskType: "tea", prompt: "x") { id } }');
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
+});
+
+it('lets nobody guess tokens fast, by REST or GraphQL, with a credential or without', async () => {
+  const refresh = () => rest(kiln.url, 'POST', '/auth/idp/refresh', { refresh_token: 'ses_guess.1.x' });
+  const { headers } = await refresh();
+  expect(headers.get('x-ratelimit-limit')).toBe('3');
+  await rest(kiln.url, 'POST', '/auth/browser/refresh');
+  const revoke = 'mutation { revokeSession(token: "ses_guess") }';
+  await graphql(kiln.url, revoke);
+  expect((await graphql(kiln.url, revoke)).errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED' });
+  expect((await refresh()).status).toBe(429);
+  expect((await rest(kiln.url, 'GET', '/auth/idp/authorize')).status).toBe(429);
 });

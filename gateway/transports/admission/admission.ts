@@ -20,7 +20,7 @@ import type { OperationRequest } from './read-operation.ts';
 export interface Admission {
   /**
    * Checks a document and counts it against the caller: a read, before it is checked, and per root field of a mutation a
-   * start or a write; a subscription that spends is a start. `isCounted`: the read was counted before.
+   * start, a write or a sign-in; a subscription that spends is a start. `isCounted`: the read was counted before.
    */
   admit(request: OperationRequest, caller: Caller, isCounted?: boolean): Promise<Admitted | Refusal>;
 }
@@ -34,6 +34,8 @@ interface Operation {
   readonly starts: number;
   /** How many writes. */
   readonly writes: number;
+  /** How many sign-ins. */
+  readonly signIns: number;
 }
 
 /** An operation that may run. */
@@ -60,6 +62,8 @@ export interface AdmissionOptions {
   readonly paidSubscriptions?: readonly string[] | undefined;
   /** Root fields of mutations that start no work. */
   readonly writes?: readonly string[] | undefined;
+  /** Root fields of mutations that take or give credentials. */
+  readonly signIns?: readonly string[] | undefined;
 }
 
 /** Cache of admitted documents by their text; sizes are in characters. */
@@ -68,7 +72,7 @@ const MAX_ERRORS = 20;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { apiSchema, limits, rateLimiter, paidSubscriptions = [], writes = [] } = options;
+  const { apiSchema, limits, rateLimiter, paidSubscriptions = [], writes = [], signIns = [] } = options;
   const known = new LRUCache<string, Operation>(CACHE);
   let knownFor: GraphQLSchema | undefined;
 
@@ -90,11 +94,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (!operation) return [unknownOperation(operationName)];
     const fields = rootFieldsOf(document, operation);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    const written = isMutation ? fields.filter((name) => writes.includes(name)).length : 0;
+    const count = (names: readonly string[]) =>
+      isMutation ? fields.filter((name) => names.includes(name)).length : 0;
+    const written = count(writes);
+    const signedIn = count(signIns);
     const starts = isMutation
-      ? Math.max(0, measureDocument(document).rootFields - written)
+      ? Math.max(0, measureDocument(document).rootFields - written - signedIn)
       : Number(fields.some((name) => paidSubscriptions.includes(name)));
-    return { kind: operation.operation, document, fields, starts, writes: written };
+    return { kind: operation.operation, document, fields, starts, writes: written, signIns: signedIn };
   }
 
   return {
@@ -110,6 +117,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
         known.set(key, operation, { size: key.length });
       }
       for (const [rateClass, points] of [
+        ['sign-in', operation.signIns],
         ['write', operation.writes],
         ['start', operation.starts],
       ] as const) {

@@ -13,7 +13,7 @@ import type { FromMeasurer, ToMeasurer } from './recording-messages.ts';
 /** Most bytes that are read to find the length of a file. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const MAX_READS = 4_096;
-const CACHE_BYTES = 4 * 1024 * 1024;
+const CACHE_BYTES = 1024 * 1024;
 
 const pending = new Map<number, (content: Uint8Array | null) => void>();
 let reads = 0;

@@ -37,9 +37,12 @@ export async function measureRecording(
   }
 }
 
+/** Enough for the index of a film of two hours; a crafted file takes no more of the process's memory. */
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
+
 function startThread(): Worker {
   const thread = new Worker(new URL('./recording-thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8 },
+    resourceLimits: THREAD_LIMITS,
   });
   // An idle thread that dies is replaced for the next file.
   thread.on('exit', () => {
