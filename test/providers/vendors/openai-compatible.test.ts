@@ -116,7 +116,7 @@ describe('two servers with OpenAI’s API', () => {
       [second, KEYS.SECOND_KEY, 'gpt-image-1'],
     ] as const) {
       const binding = bound('local', 'IMAGE', model);
-      const request = imageRequest({ aspectRatio: '16:9', negativePrompt: 'people', count: 2 });
+      const request = imageRequest({ aspectRatio: '16:9', negativePrompt: 'people', count: 2, seed: 7 });
       const outcome = await binding.provider.calls?.IMAGE?.call(request, contextFor(binding));
       const [file] = must(outcome, 'outcome').files;
       expect(isPng(must(file !== undefined && 'content' in file ? file.content : null, 'picture'))).toBe(
@@ -127,6 +127,7 @@ describe('two servers with OpenAI’s API', () => {
         model,
         prompt: 'a lighthouse\n\nAvoid: people',
         n: 2,
+        seed: 7,
         size: '1344x768',
       });
     }

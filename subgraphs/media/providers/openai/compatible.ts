@@ -44,6 +44,8 @@ function imageFields(request: RequestOf<'IMAGE'>, model: string): Record<string,
     model,
     prompt: promptOf(request),
     n: request.count ?? 1,
+    // Not OpenAI's own: a server that does not know it says so.
+    ...(request.seed !== undefined && { seed: request.seed }),
     ...(size !== undefined && { size }),
   };
 }
