@@ -85,6 +85,7 @@ function sharedParts(options: MediaSubgraphOptions) {
     planner,
     budgets,
     startGate: budgets.startGate,
+    budgetGate: budgets.gate,
     budgetWarnings: budgets.warnings,
     endListener: createWebhookEndListener(queue),
     observer: createWorkObserver({ ...options, metrics }),

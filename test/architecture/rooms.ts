@@ -156,7 +156,17 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'video-templates': ['database'],
       usage: ['database', 'domain'],
       budgets: ['database', 'domain', 'domain/work', 'tasks/accounting', 'tasks/rules', 'tasks/storage'],
-      chat: ['database', 'domain', 'files', 'generators/bindings', 'providers/contract'],
+      chat: [
+        'budgets',
+        'database',
+        'domain',
+        'files',
+        'generators/bindings',
+        'generators/prices',
+        'providers/contract',
+        'tasks/accounting',
+        'tasks/storage',
+      ],
       'generators/configuration': [
         'domain/inputs',
         'domain/work',

@@ -4,6 +4,7 @@ import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { toCallerError } from '../domain/caller-error.ts';
 import type { ChatFailure } from '../domain/failure.ts';
+import type { ChatAccount, ChatAccounts } from './accounts.ts';
 import type { ChatReply } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, type ChatCompletion } from './complete-chat.ts';
@@ -13,7 +14,11 @@ import { createSemaphores } from './semaphore.ts';
 import type { ChatStore } from './store.ts';
 
 /** A checked conversation, and the bindings that may answer it. */
-export type PreparedChat = Pick<ChatCompletion, 'bindings' | 'model' | 'conversation'>;
+export interface PreparedChat extends Pick<ChatCompletion, 'bindings' | 'model' | 'conversation'> {
+  /** Whose chat it is, and which generator was named. */
+  readonly owner: string;
+  readonly generator: string;
+}
 
 /** Runs chats: for one waiting caller, or as stored replies that go on when callers leave. */
 export interface ChatRunner {
@@ -27,45 +32,58 @@ export interface ChatRunner {
 
 export interface ChatRunnerOptions extends MediaPartDependencies {
   readonly store: ChatStore;
+  readonly accounts: ChatAccounts;
   readonly bus: EventBus;
   readonly logger: Logger;
-  /** Longest time one reply may take, in milliseconds (default 10 minutes). */
-  readonly longestMs?: number;
+  /** Longest time one reply may take, in milliseconds. */
+  readonly longestMs: number;
 }
 
-const LONGEST_MS = 10 * 60_000;
 /** Most chats in this process at once, those that wait for a semaphore included. */
 const MAX_RUNNING = 256;
 
 /** Makes the runner of this process; `options.longestMs` bounds every reply. */
 export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
-  const { store, logger } = options;
-  const runs = createRuns(options.longestMs ?? LONGEST_MS);
+  const { store, accounts, logger } = options;
+  const runs = createRuns(options.longestMs);
   const semaphores = createSemaphores();
-  const complete: Complete = (prepared, signal, onDelta) => {
+  const complete: Complete = ({ prepared, account }, signal, onDelta) => {
     const messages = () => messagesWithMedia(options, prepared.conversation, signal);
-    return completeChat({ ...prepared, semaphores, messages, signal, onDelta });
+    const onCharged: ChatCompletion['onCharged'] = (...charge) => account.charge(...charge);
+    return completeChat({ ...prepared, semaphores, messages, signal, onDelta, onCharged });
   };
+  /** What could not be accounted for does not fail the reply, which was paid for. */
+  const close = (account: ChatAccount): Promise<void> =>
+    account.close().catch((thrown: unknown) => {
+      logger.error({ error: toError(thrown) }, 'the cost of a chat could not be stored');
+    });
   return {
     once(prepared, signal) {
       runs.checkRoom();
       return runs.track(async (signals) => {
         const ends = AbortSignal.any([signal, signals.closing, signals.late]);
+        const account = await accounts.open(prepared);
         try {
-          return await complete(prepared, ends, () => {});
+          return await complete({ prepared, account }, ends, () => {});
         } catch (thrown) {
           const failure = endOf(thrown, signals);
           throw signal.aborted || failure.code === 'INTERNAL' ? thrown : toCallerError(failure);
+        } finally {
+          await close(account);
         }
       });
     },
     async begin(entry, prepared) {
       runs.checkRoom();
+      const account = await accounts.open(prepared);
       const id = await store.begin(entry);
-      if (id === null) return null;
+      if (id === null) {
+        await close(account);
+        return null;
+      }
       // A reply whose failure could not be stored is found stale by its readers.
       runs
-        .track((signals) => record({ ...options, id, prepared, complete }, signals))
+        .track((signals) => record({ ...options, id, prepared, account, complete }, signals))
         .catch((thrown: unknown) =>
           logger.error({ error: toError(thrown), id }, 'a reply could not be stored'),
         );
@@ -76,7 +94,7 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
 }
 
 type Complete = (
-  prepared: PreparedChat,
+  chat: { readonly prepared: PreparedChat; readonly account: ChatAccount },
   signal: AbortSignal,
   onDelta: (delta: string) => void,
 ) => Promise<ChatReply>;
@@ -112,28 +130,30 @@ function createRuns(longestMs: number) {
 interface Recording extends ChatRunnerOptions {
   readonly id: string;
   readonly prepared: PreparedChat;
+  readonly account: ChatAccount;
   readonly complete: Complete;
 }
 
 /** Completes a chat and stores it chunk by chunk, then its end. */
 async function record(options: Recording, signals: Signals): Promise<void> {
-  const { id, prepared, complete, store, logger } = options;
+  const { id, prepared, account, complete, store, logger } = options;
   const lost = new AbortController();
   const signal = AbortSignal.any([signals.closing, signals.late, lost.signal]);
   const writer = createChunkWriter({ ...options, onLost: (reason) => lost.abort(reason) });
   try {
-    const { text: _, ...reply } = await complete(prepared, signal, writer.add);
+    const { text: _, ...reply } = await complete({ prepared, account }, signal, writer.add);
     await writer.finish();
-    await store.end(id, { reply });
+    await account.close((transaction) => store.end(transaction, id, { reply }));
   } catch (thrown) {
     if (lost.signal.aborted) {
       logger.warn({ error: toError(lost.signal.reason), id }, 'a reply was taken over by another process');
+      await account.close();
       return;
     }
     const error = endOf(thrown, signals);
     if (error.code === 'INTERNAL') logger.error({ error: toError(thrown), id }, 'a reply failed');
     await writer.finish();
-    await store.end(id, { error });
+    await account.close((transaction) => store.end(transaction, id, { error }));
   } finally {
     writer.close();
   }

@@ -18,6 +18,8 @@ export interface ChatCompletion {
   readonly semaphores: Semaphores;
   readonly signal: AbortSignal;
   readonly onDelta: (delta: string) => void;
+  /** Hears what a provider will charge: null where it broke off. */
+  readonly onCharged: (binding: Binding, usage: ChatOutcome['usage'] | null) => void;
 }
 
 /** Most characters of a reply. */
@@ -35,9 +37,11 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
         return completeAt(binding, options, { messages, deltas });
       });
       const { model, usage, toolCalls = [] } = outcome;
+      options.onCharged(binding, usage);
       return { text: deltas.join(''), toolCalls, model, provider: binding.provider.name, usage };
     } catch (thrown) {
       failure = thrown;
+      if (deltas.length > 0) options.onCharged(binding, null);
       // Deltas that were sent can't be taken back, and another binding would send another reply.
       if (!(thrown instanceof UpstreamError) || !thrown.retryable || deltas.length > 0) break;
       options.signal.throwIfAborted();

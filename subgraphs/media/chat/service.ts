@@ -8,10 +8,14 @@ import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
+import type { Queue } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { toCallerError } from '../domain/caller-error.ts';
 import type { FileService } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { createTransactor } from '../tasks/storage/transactor.ts';
+import { pruneChatCosts } from '../tasks/storage/usage-store.ts';
+import { createChatAccounts, type ChatAccountOptions } from './accounts.ts';
 import { createChatRunner, type PreparedChat } from './chat-runner.ts';
 import type { ChatChunk, ChatReply, ChatService } from './chat.ts';
 import { checkConversation } from './conversation/check-conversation.ts';
@@ -21,8 +25,12 @@ import { checkMedia } from './conversation/media-parts.ts';
 import { follow } from './follow.ts';
 import { createChatStore, type ChatStore } from './store.ts';
 
-export interface ChatServiceOptions {
+export interface ChatServiceOptions extends Pick<
+  ChatAccountOptions,
+  'budgetGate' | 'budgetWarnings' | 'observer'
+> {
   readonly database: MediaDatabase;
+  readonly queue: Queue;
   readonly bus: EventBus;
   readonly registry: GeneratorRegistry;
   readonly files: FileService;
@@ -32,14 +40,18 @@ export interface ChatServiceOptions {
   readonly longestMs?: number;
 }
 
+const LONGEST_MS = 10 * 60_000;
+/** Days that the cost of each chat is kept; the totals stay. */
+const COST_DAYS = 90;
 /** Milliseconds between removals of old replies by one process. */
 const PRUNE_EVERY_MS = 60_000;
 
 /** Makes the service (chat.ts says what each verb does). */
 export function createChatService(options: ChatServiceOptions): ChatService {
-  const { bus } = options;
+  const { bus, longestMs = LONGEST_MS } = options;
   const store = createChatStore(options.database);
-  const runner = createChatRunner({ ...options, store });
+  const accounts = createChatAccounts({ ...options, longestMs, transactor: createTransactor(options) });
+  const runner = createChatRunner({ ...options, longestMs, store, accounts });
   const prune = createPruning(options, store);
 
   /** The id of the stored reply of a key; a new key starts one. */
@@ -81,7 +93,7 @@ async function prepareChat(
   const conversation = checkConversation(input);
   const media = await checkMedia(options, caller, conversation);
   const bindings = bindingsTaking(options.registry, { generator, model }, { conversation, media });
-  return { bindings, model, conversation };
+  return { bindings, model, conversation, generator, owner: caller.id };
 }
 
 /** The fingerprint of a request. A chat and a stream of the same messages are the same. */
@@ -119,13 +131,13 @@ async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal)
 }
 
 /** Removes old replies at intervals, in the background of a new one. */
-function createPruning({ logger }: ChatServiceOptions, store: ChatStore): () => void {
+function createPruning({ logger, database }: ChatServiceOptions, store: ChatStore): () => void {
   let last = -Infinity;
   return () => {
     if (performance.now() - last < PRUNE_EVERY_MS) return;
     last = performance.now();
-    store
-      .prune()
-      .catch((thrown: unknown) => logger.warn({ error: toError(thrown) }, 'old replies were not removed'));
+    Promise.all([store.prune(), pruneChatCosts(database, { days: COST_DAYS, limit: 5_000 })]).catch(
+      (thrown: unknown) => logger.warn({ error: toError(thrown) }, 'old replies were not removed'),
+    );
   };
 }

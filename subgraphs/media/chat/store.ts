@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
 
@@ -42,8 +42,8 @@ export interface ChatStore {
   chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
   /** Adds a chunk, or with null only a heartbeat. False when the reply was given up meanwhile. */
   append(id: string, position: number, delta: string | null): Promise<boolean>;
-  /** Ends a reply that still runs. */
-  end(id: string, end: End): Promise<void>;
+  /** Ends a reply that still runs, in a transaction that writes more. */
+  end(transaction: MediaTransaction, id: string, end: End): Promise<void>;
   /** Ends a stale reply as failed; called by the reader that finds it. */
   giveUp(id: string, error: ChatFailure): Promise<void>;
   /** Removes old replies. */
@@ -58,7 +58,7 @@ export function createChatStore(database: MediaDatabase): ChatStore {
     byId: (id) => readReply(database, sql`id = ${id}::uuid`),
     chunks: (id, from, limit) => readChunks(database, id, { from, limit }),
     append: (id, position, delta) => append(database, id, { position, delta }),
-    end: (id, how) => end(database, id, how),
+    end: (transaction, id, how) => end(transaction, id, how),
     async giveUp(id, error) {
       await sql`/* chat.give-up */
         update media.chat_replies set state = 'FAILED', error = ${JSON.stringify(error)}::jsonb, ended_at = now()
@@ -106,7 +106,7 @@ async function readChunks(
   return rows.map(({ delta }) => delta);
 }
 
-async function end(database: MediaDatabase, id: string, how: End): Promise<void> {
+async function end(database: MediaTransaction, id: string, how: End): Promise<void> {
   const { model, provider, usage, toolCalls } = 'reply' in how ? how.reply : NO_REPLY;
   await database
     .updateTable('media.chatReplies')

@@ -61,10 +61,41 @@ export function expectedCost(binding: Binding, input: StepInput): Cost {
   return { ...priced(prices, currency, { units, input }), estimated: true };
 }
 
+/** What a chat costs; `units` null: it broke off, and what it took is not known. */
+export function costOfChat(
+  { prices }: Pick<Binding, 'prices'>,
+  model: string | null,
+  units: Units | null,
+): Cost {
+  const currency = prices?.currency ?? null;
+  if (units === null) return { microUnits: null, currency, units: {}, estimated: false };
+  return priced(prices?.of(model) ?? null, currency, { units: { runs: 1, ...units }, input: {} });
+}
+
+/** Characters that make about one token, and the tokens of a reply that nobody has bounded. */
+const CHARACTERS_PER_TOKEN = 4;
+const USUAL_REPLY = 1_000;
+
+/** What a chat is expected to cost. */
+export function expectedCostOfChat(
+  { prices }: Pick<Binding, 'prices'>,
+  model: string | null,
+  chat: { readonly characters: number; readonly maxTokens: number | null },
+): Cost {
+  const known = prices?.of(model) ?? null;
+  const units: Units = {
+    ...known?.expected,
+    runs: 1,
+    inputTokens: Math.ceil(chat.characters / CHARACTERS_PER_TOKEN),
+    outputTokens: chat.maxTokens ?? known?.expected?.outputTokens ?? USUAL_REPLY,
+  };
+  return { ...priced(known, prices?.currency ?? null, { units, input: {} }), estimated: true };
+}
+
 function priced(
   prices: ModelPrices | null,
   currency: string | null,
-  { units, input }: { readonly units: Units; readonly input: StepInput },
+  { units, input }: { readonly units: Units; readonly input: object },
 ): Cost {
   if (prices === null) return { microUnits: null, currency, units, estimated: false };
   const microUnits = microUnitsOf(prices, units, input);

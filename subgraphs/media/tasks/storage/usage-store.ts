@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import type { MediaTransaction } from '../../database/database.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
@@ -53,6 +53,59 @@ export async function settleAttempt(
     )
     select id from charged where is_soft`.execute(transaction);
   return rows.map(({ id }) => id);
+}
+
+/** What one chat took and cost at a provider. */
+export interface ChatCharge {
+  readonly id: string;
+  readonly owner: string;
+  readonly generator: string;
+  readonly provider: string;
+  readonly model: string | null;
+  readonly sandbox: boolean;
+  readonly cost: Cost;
+}
+
+/** Writes the cost of a chat, charges it to budgets, and adds it to the totals. The ids of budgets as of an attempt. */
+export async function settleChat(
+  transaction: MediaTransaction,
+  holder: string,
+  { cost, ...chat }: ChatCharge,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`/* usage.settle-chat */
+    with settled as (
+      insert into media.chat_costs (id, owner, generator, provider, model, sandbox, units, cost, currency)
+      values (${chat.id}::uuid, ${chat.owner}, ${chat.generator}, ${chat.provider}, ${chat.model ?? ''},
+        ${chat.sandbox}, ${jsonText(cost.units)}::jsonb, ${cost.microUnits}::bigint, ${cost.currency}::text)
+      returning *
+    ), ${chargeBudgets(sql`${holder}::uuid`)}, totals as (
+      insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, chats,
+        unpriced, cost, pictures, milliseconds, characters, input_tokens, cached_tokens, output_tokens, runs,
+        gpu_milliseconds)
+      select (settled_at at time zone 'utc')::date, owner, generator, provider, model, sandbox,
+        coalesce(currency, ''), ${shardOf(chat.id)}, 1, ${unitColumns} from settled
+      where (select count(*) from charged) >= 0
+      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
+    )
+    select id from charged where is_soft`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+/** Gives back what budgets had reserved for work without a task. */
+export async function releaseHolder(transaction: MediaTransaction, holder: string): Promise<void> {
+  await sql`/* usage.release */
+    with ${releaseBudgets(sql`${holder}::uuid`)} select count(*) from released`.execute(transaction);
+}
+
+/** Removes the costs of chats of so many days ago, at most `limit`; the totals stay. */
+export async function pruneChatCosts(
+  database: MediaDatabase,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<void> {
+  await sql`/* usage.prune-chats */
+    delete from media.chat_costs where id in (
+      select id from media.chat_costs where settled_at < now() - make_interval(days => ${days})
+      limit ${limit} for update skip locked)`.execute(database);
 }
 
 /**
@@ -137,6 +190,7 @@ const added = sql.join(
   [
     'attempts_succeeded',
     'attempts_failed',
+    'chats',
     'unpriced',
     'cost',
     'pictures',

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import type { Caller } from '../../../platform/access/caller.ts';
+import { createBudgets, type Budgets } from '../budgets/budgets.ts';
+import { UpstreamError } from '../domain/failure.ts';
+import type { BindingPrices } from '../domain/price.ts';
+import type { ChatPiece, Provider } from '../providers/contract/provider.ts';
+import { me, registryOf, startEngine, type TestEngine } from '../tasks/testing/engine.ts';
+import { testBinding } from '../tasks/testing/provider.ts';
+import { createUsageService } from '../usage/service.ts';
+import type { ChatService } from './chat.ts';
+import type { ChatInput } from './conversation/input.ts';
+import { createChatService } from './service.ts';
+
+let engine: TestEngine;
+let chats: ChatService;
+let budgets: Budgets;
+/** Ends the replies that wait. */
+let answer: PromiseWithResolvers<void>;
+
+const PRICES: BindingPrices = {
+  currency: 'USD',
+  of: () => ({
+    prices: [
+      { unit: 'inputToken', amount: 0.001 },
+      { unit: 'cachedToken', amount: 0.0001 },
+      { unit: 'outputToken', amount: 0.01 },
+    ],
+  }),
+};
+
+const provider: Provider = {
+  name: 'talker',
+  chat: () => Promise.reject(new Error('only streams')),
+  async *chatStream({ messages }): AsyncIterable<ChatPiece> {
+    yield { delta: 'ab' };
+    if (JSON.stringify(messages).includes('breaks')) throw new UpstreamError('UNAVAILABLE', 'it broke off');
+    await answer.promise;
+    yield {
+      outcome: { text: 'ab', model: 'm-1', usage: { inputTokens: 12, outputTokens: 2, cachedTokens: 10 } },
+    };
+  },
+};
+
+beforeAll(async () => {
+  engine = await startEngine();
+  budgets = createBudgets({ ...engine, currency: 'USD', expectedParts: () => [] });
+  const registry = registryOf(testBinding('llm#0', provider, 'http://127.0.0.1:1', { prices: PRICES }));
+  chats = createChatService({
+    ...engine,
+    registry,
+    budgetGate: budgets.gate,
+    budgetWarnings: budgets.warnings,
+  });
+});
+afterAll(async () => {
+  await chats.close();
+  budgets.close();
+  await engine.stop();
+});
+
+const robot: Caller = { ...me, kind: 'key', id: 'key_talker' };
+const ask = (content: string): ChatInput => ({
+  generator: 'llm',
+  messages: [{ role: 'user', content }],
+  maxTokens: 8,
+});
+const options = (idempotencyKey: string | null = null) => ({
+  idempotencyKey,
+  signal: new AbortController().signal,
+});
+
+it('reserves a chat, charges its tokens once, and counts it as used', async () => {
+  answer = Promise.withResolvers();
+  await budgets.service.create('KEY', robot.id, { amount: 0.1 });
+  const first = chats.chat(robot, ask('hello'), options());
+  await expect.poll(() => budgets.service.own(robot)).toMatchObject([{ reserved: 82_000, running: 1 }]);
+  const refusal = await chats.chat(robot, ask('hello'), options('kept')).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: 'BUDGET_EXCEEDED', limit: { left: 0.018 } });
+  answer.resolve();
+  expect((await first).text).toBe('ab');
+  // 2 tokens read anew, 10 from the cache, 2 written.
+  expect(await budgets.service.own(robot)).toMatchObject([{ spent: 23_000, reserved: 0, running: 0 }]);
+  await budgets.service.update((await budgets.service.own(robot))[0]?.id ?? '', { amount: 1 });
+  for (const _ of [1, 2]) await chats.chat(robot, ask('hello'), options('kept'));
+  await expect(chats.chat(robot, ask('breaks'), options())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect
+    .poll(() => budgets.service.own(robot))
+    .toMatchObject([{ spent: 46_000, reserved: 0, running: 0 }]);
+  const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+  expect(await usage.usage(robot, { by: ['KEY'] })).toMatchObject([
+    { key: robot.id, chats: 3, attempts: 0, unpriced: 1, microUnits: 46_000, currency: 'USD' },
+  ]);
+  expect(await engine.count('media.chat_costs')).toBe(3);
+});

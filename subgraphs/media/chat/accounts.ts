@@ -1,0 +1,109 @@
+import { newId } from '../../../platform/ids.ts';
+import type { BudgetGate } from '../budgets/gate.ts';
+import type { MediaTransaction } from '../database/database.ts';
+import { tokenUnits } from '../domain/cost.ts';
+import type { Binding } from '../generators/bindings/binding.ts';
+import { costOfChat, expectedCostOfChat } from '../generators/prices/cost.ts';
+import type { ChatOutcome } from '../providers/contract/provider.ts';
+import type { AccountingDependencies } from '../tasks/accounting/settle.ts';
+import type { Transactor } from '../tasks/storage/transactor.ts';
+import { releaseHolder, settleChat, type ChatCharge } from '../tasks/storage/usage-store.ts';
+import { chatModelOf } from './conversation/limits.ts';
+import { charactersOf, type Conversation } from './conversation/messages.ts';
+
+/** What chats cost: reserved of budgets before they are sent, charged when they end. */
+export interface ChatAccounts {
+  /** Throws BUDGET_EXCEEDED. */
+  open(chat: AccountedChat): Promise<ChatAccount>;
+}
+
+/** Whose chat it is, and who may answer it. */
+interface AccountedChat {
+  readonly owner: string;
+  readonly generator: string;
+  readonly bindings: readonly Binding[];
+  readonly model: string | null;
+  readonly conversation: Conversation;
+}
+
+/** The account of one chat. */
+export interface ChatAccount {
+  /** A provider has answered; null: it broke off, and nobody knows what it charges. */
+  charge(binding: Binding, usage: ChatOutcome['usage'] | null): void;
+  /** Writes what was charged and gives back what was reserved, in one transaction with what else is to be written. */
+  close(write?: (transaction: MediaTransaction) => Promise<void>): Promise<void>;
+}
+
+export interface ChatAccountOptions extends Pick<AccountingDependencies, 'observer' | 'budgetWarnings'> {
+  readonly transactor: Transactor;
+  /** Absent: nothing is reserved. */
+  readonly budgetGate?: BudgetGate | undefined;
+  /** Longest time of a chat, after which its reservation ends by itself. */
+  readonly longestMs: number;
+}
+
+/** Makes the accounts of a process. */
+export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
+  const { transactor, budgetGate, budgetWarnings, observer } = options;
+  return {
+    async open(chat) {
+      const id = newId();
+      const startedAt = new Date();
+      const charges: ChatCharge[] = [];
+      const reserve = await budgetGate?.open({
+        id,
+        owner: chat.owner,
+        parts: () => [{ generator: chat.generator, cost: expectedOf(chat) }],
+        expiresInSeconds: (options.longestMs * 2) / 1000,
+      });
+      if (reserve) {
+        await transactor.run(async (scope) => {
+          const soft = await reserve(scope.transaction);
+          if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
+        });
+      }
+      return {
+        charge: (binding, usage) => void charges.push(chargeOf(chat, binding, usage)),
+        async close(write) {
+          if (write === undefined && charges.length === 0 && !reserve) return;
+          await transactor.run(async (scope) => {
+            await write?.(scope.transaction);
+            for (const charge of charges) {
+              const soft = await settleChat(scope.transaction, id, charge);
+              if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
+              scope.afterCommit(() =>
+                observer?.attemptEnded({ ...charge, startedAt }, { outcome: 'finished', cost: charge.cost }),
+              );
+            }
+            if (reserve) await releaseHolder(scope.transaction, id);
+          });
+        },
+      };
+    },
+  };
+}
+
+function expectedOf({ bindings, model, conversation }: AccountedChat) {
+  const [binding] = bindings;
+  if (binding === undefined) throw new Error('a chat has at least one binding');
+  return expectedCostOfChat(binding, pricedModel(binding, model), {
+    characters: charactersOf(conversation),
+    maxTokens: conversation.maxTokens,
+  });
+}
+
+function chargeOf(
+  { owner, generator, model }: AccountedChat,
+  binding: Binding,
+  usage: ChatOutcome['usage'] | null,
+): ChatCharge {
+  const named = pricedModel(binding, model);
+  const cost = costOfChat(binding, named, usage === null ? null : tokenUnits(usage));
+  const { provider, sandbox } = binding;
+  return { id: newId(), owner, generator, provider: provider.name, model: named, sandbox, cost };
+}
+
+/** The model as the price list names it; answers may name a dated version of it. */
+function pricedModel(binding: Binding, model: string | null): string | null {
+  return model ?? chatModelOf(binding, null)?.id ?? binding.connection.model;
+}
