@@ -25,7 +25,7 @@ await runProcess(
     process.stdout.write(`${report.text()}\n`);
     await parts.lifecycle.stop('done');
   },
-  { commandLine: [] },
+  { commandLine: [], logLevel: 'warn' },
 );
 
 /** The old service, the payment provider or media is away: what is done so far stays. */

@@ -17,6 +17,8 @@ export interface Report {
   add(line: ReportLine): void;
   /** A line for the file of WORKFLOW_NAMES. */
   addWorkflowName(name: string, suggested: string): void;
+  /** Fields of one template that no operation of the old service answers. */
+  addUnanswered(fields: readonly string[]): void;
   /** The whole report for people. */
   text(): string;
   /** Whether everything is here: nothing inactive, conflicting or left out. */
@@ -39,6 +41,7 @@ export function createReport({ dryRun }: { readonly dryRun: boolean }): Report {
   const counts = new Map<string, Map<Outcome, number>>();
   const details: ReportLine[] = [];
   const names = new Map<string, string>();
+  const unanswered = new Map<string, number>();
   return {
     add(line) {
       const ofKind = counts.get(line.kind) ?? new Map<Outcome, number>();
@@ -46,6 +49,9 @@ export function createReport({ dryRun }: { readonly dryRun: boolean }): Report {
       if (line.reasons.length > 0 && details.length < MAX_DETAILS) details.push(line);
     },
     addWorkflowName: (name, suggested) => void names.set(name, suggested),
+    addUnanswered(fields) {
+      for (const field of fields) unanswered.set(field, (unanswered.get(field) ?? 0) + 1);
+    },
     isComplete: () =>
       [...counts.values()].every((ofKind) =>
         [...ofKind.keys()].every((outcome) => outcome === 'taken over' || outcome === 'already there'),
@@ -56,6 +62,10 @@ export function createReport({ dryRun }: { readonly dryRun: boolean }): Report {
         ...[...counts].map(([kind, ofKind]) => `  ${kind}s: ${countsText(ofKind)}`),
         ...details.flatMap(detailLines),
         ...(details.length < MAX_DETAILS ? [] : [`Only the first ${MAX_DETAILS} are listed.`]),
+        ...[...unanswered].map(
+          ([field, count]) =>
+            `${field}: not answered by the old service, so not taken over (${count} templates)`,
+        ),
         ...workflowNames(names),
       ].join('\n'),
   };

@@ -57,12 +57,12 @@ export async function importTemplates(parts: TemplatesImport): Promise<void> {
       const { outcome, reasons, product, workflowName } = await importer.take(foreign, { dryRun });
       if (workflowName !== undefined) report.addWorkflowName(...workflowName);
       const adopted = product === 'adopted' ? [`adopts ${foreign.productId} with ${foreign.priceId}`] : [];
-      const missing = outcome === 'imported' || outcome === 'inactive' ? unanswered(foreign) : [];
+      if (outcome === 'imported' || outcome === 'inactive') report.addUnanswered(unanswered(foreign));
       report.add({
         kind: 'template',
         id: code,
         outcome: outcomes[outcome],
-        reasons: [...reasons, ...adopted, ...missing],
+        reasons: [...reasons, ...adopted],
       });
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code === 'UNAVAILABLE') throw thrown;
@@ -111,7 +111,5 @@ async function readProduct(read: ReadOld, code: string): Promise<z.output<typeof
 
 /** What no documented operation answers has to be typed in again. */
 function unanswered(template: Awaited<ReturnType<typeof readTemplate>>): readonly string[] {
-  const names = (['version', 'imageModel', 'imagePrompt'] as const).filter((name) => template[name] == null);
-  if (names.length === 0) return [];
-  return [`not answered by the old service, so not taken over: ${names.join(', ')}`];
+  return (['version', 'imageModel', 'imagePrompt'] as const).filter((name) => template[name] == null);
 }

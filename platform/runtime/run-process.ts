@@ -1,7 +1,7 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import { AppError, toError } from '../errors.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
-import { createLogger, type Logger } from '../process/logger.ts';
+import { createLogger, type Logger, type LogLevel } from '../process/logger.ts';
 
 /** The parts of every process. */
 export interface ProcessParts {
@@ -16,17 +16,20 @@ const GRACE_MS = 15_000;
 /**
  * Runs a main.ts: settings (all problems at once, exit 1), logger, signals, then `start`. When the start fails, what
  * was started is stopped, the reason is printed in one line, and the process exits with 1. `commandLine` is for programs
- * that read their own options.
+ * that read their own options, `logLevel` for those whose output is something else than the log.
  */
 export async function runProcess(
   start: (parts: ProcessParts) => Promise<void>,
-  { commandLine = process.argv.slice(2) }: { readonly commandLine?: readonly string[] } = {},
+  {
+    commandLine = process.argv.slice(2),
+    logLevel,
+  }: { readonly commandLine?: readonly string[]; readonly logLevel?: LogLevel } = {},
 ): Promise<void> {
   // Files in DATA_DIR are for this user alone.
   process.umask(0o077);
   const config = configOrExit(commandLine);
   const logger = createLogger({
-    level: config.log.level,
+    level: logLevel ?? config.log.level,
     pretty: !config.production && process.stdout.isTTY,
   });
   const lifecycle = createLifecycle({ logger, graceMs: GRACE_MS });

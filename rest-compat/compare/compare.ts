@@ -54,8 +54,9 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
     tally.skipped(operation.name, `the ${old === null ? 'old' : 'new'} service did not answer`);
     return;
   }
-  if (isRunning(old) && !isRunning(now) && operation.effect === 'read') {
-    tally.skipped(operation.name, 'the task ran there and had ended here');
+  const incomparable = reasonNotToCompare(operation, old, now);
+  if (incomparable !== null) {
+    tally.skipped(operation.name, incomparable);
     return;
   }
   if (operation.effect === 'start') ids.learn(old.json, now.json);
@@ -119,6 +120,29 @@ async function newAnswer(
     if (!isEarly || Date.now() > end) return answer;
     await pause(POLL_MS);
   }
+}
+
+/** What is not the same thing on both sides says nothing about the wire. */
+function reasonNotToCompare(
+  { effect, route }: OperationMatch,
+  old: ComparedAnswer,
+  now: ComparedAnswer,
+): string | null {
+  if (effect !== 'read') return null;
+  const namesThing = THING_PARAMETERS.some((name) => name in route.params);
+  if (namesThing && isUnknown(now) && !isUnknown(old)) {
+    return 'what it reads is not known here: npm run import, FALLBACK_MEDIA_URL, FALLBACK_WORKFLOW_URL';
+  }
+  return isRunning(old) && !isRunning(now) ? 'the task ran there and had ended here' : null;
+}
+
+/** The parameters that name a thing which one side may have alone. */
+const THING_PARAMETERS = ['task_id', 'taskId', 'paymentId', 'code'];
+
+/** By the rules of both documents. */
+function isUnknown({ status, json }: ComparedAnswer): boolean {
+  const body = (json ?? {}) as { readonly status?: unknown; readonly data?: unknown };
+  return status === 404 || (body.status === false && (body.data ?? null) === null);
 }
 
 /** By the rules of both documents. */

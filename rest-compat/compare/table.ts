@@ -1,7 +1,7 @@
 import type { Comparison } from './tally.ts';
 
 /** A comparison for people. Pure. */
-export function tableOf({ operations, notSent, undocumented, unreadFields }: Comparison): string {
+export function tableOf({ operations, notCompared, undocumented, unreadFields }: Comparison): string {
   const rows = operations.map(({ operation, requests, equal, differing, differences }) => [
     operation,
     String(requests),
@@ -16,8 +16,8 @@ export function tableOf({ operations, notSent, undocumented, unreadFields }: Com
       unreadFields.map(({ operation, field, requests }) => `${operation}: ${field} (${requests} requests)`),
     ),
     ...section(
-      'Not sent:',
-      notSent.map(({ operation, requests, reason }) => `${operation} (${requests} requests): ${reason}`),
+      'Not compared:',
+      notCompared.map(({ operation, requests, reason }) => `${operation} (${requests} requests): ${reason}`),
     ),
     ...section(
       'Not documented, so not compared:',

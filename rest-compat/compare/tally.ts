@@ -11,7 +11,7 @@ export interface Tally {
 /** The outcome of a comparison, as it is written for machines. */
 export interface Comparison {
   readonly operations: readonly OperationResult[];
-  readonly notSent: readonly {
+  readonly notCompared: readonly {
     readonly operation: string;
     readonly requests: number;
     readonly reason: string;
@@ -44,7 +44,7 @@ export function createTally(): Tally {
     string,
     { equal: number; differing: number; differences: Map<string, number> }
   >();
-  const notSent = new Map<string, number>();
+  const notCompared = new Map<string, number>();
   const undocumented = new Map<string, number>();
   const unreadFields = new Map<string, number>();
   const count = (map: Map<string, number>, ...key: readonly string[]) => {
@@ -59,7 +59,7 @@ export function createTally(): Tally {
       else entry.differing += 1;
       for (const text of differences) entry.differences.set(text, (entry.differences.get(text) ?? 0) + 1);
     },
-    skipped: (operation, reason) => count(notSent, operation, reason),
+    skipped: (operation, reason) => count(notCompared, operation, reason),
     undocumented: (request) => void (undocumented.size < MAX_UNDOCUMENTED && count(undocumented, request)),
     unread: (operation, field) => count(unreadFields, operation, field),
     result: () => ({
@@ -70,7 +70,11 @@ export function createTally(): Tally {
         differing,
         differences: Object.fromEntries(differences),
       })),
-      notSent: pairs(notSent).map(([[operation, reason], requests]) => ({ operation, requests, reason })),
+      notCompared: pairs(notCompared).map(([[operation, reason], requests]) => ({
+        operation,
+        requests,
+        reason,
+      })),
       undocumented: pairs(undocumented).map(([[request], requests]) => ({ request, requests })),
       unreadFields: pairs(unreadFields).map(([[operation, field], requests]) => ({
         operation,

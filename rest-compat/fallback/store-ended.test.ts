@@ -36,6 +36,13 @@ describe('answers that have ended', () => {
     expect(await ended.find(target)).toEqual(copied);
   });
 
+  it('get their copies at a read when an import stored them without', async () => {
+    const { ended, rows } = world(async () => ({ body: copied, isComplete: true }));
+    rows.set('a', { body: old, hasCopies: false });
+    expect(await ended.find(target)).toEqual(copied);
+    expect(rows.get('a')).toEqual({ body: copied, hasCopies: true });
+  });
+
   it('come as they were when copying takes long, and are stored when it is done', async () => {
     let finish: (value: { body: JsonObject; isComplete: boolean }) => void = () => undefined;
     const { ended, rows } = world(() => new Promise((resolve) => (finish = resolve)));

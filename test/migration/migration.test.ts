@@ -135,7 +135,7 @@ describe('recording and comparing', () => {
       'Fields that clients send and Kiln does not read (the move breaks what they ask for):',
       'POST /api/agg/imga/async/generate/image: client_hint (1 requests)',
       '',
-      'Not sent:',
+      'Not compared:',
       'POST /api/file/upload/s3 (1 requests): it changes data, money or sign-in',
       '',
       'Not documented, so not compared:',
@@ -163,7 +163,7 @@ describe('recording and comparing', () => {
         { operation: 'GET /templates/execution/{taskId}/progress', ...equal },
         { operation: 'GET /task/{taskId}', ...equal },
       ],
-      notSent: [],
+      notCompared: [],
       undocumented: [],
       unreadFields: [],
       isEqual: false,
@@ -203,6 +203,7 @@ describe('importing templates', () => {
     expect(text).toContain('video templates: 105 taken over, 1 not taken over');
     expect(text).toContain('templates: 3 taken over, 2 taken over, inactive');
     expect(text).toContain('"dance_wf_v3": "video"');
+    expect(text).toContain('imagePrompt: not answered by the old service, so not taken over (5 templates)');
     expect(text).toMatch(
       /template dear: taken over, inactive\n.*is 12345 usd, but here it would cost 700 usd/,
     );

@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { listenOn } from '../../platform/http/server.ts';
 import { FOLLOW, followers } from '../kit/clients/followers.ts';
 import { graphql, rest, taskEnd, until } from '../kit/clients/requests.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from '../subscriptions/following.ts';
@@ -11,14 +14,31 @@ import { submitForm, signInBuyer, type Buyer } from './purchase.ts';
 import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
 
 let kiln: SplitKiln;
+let old: Awaited<ReturnType<typeof startOldService>>;
 beforeAll(async () => {
+  old = await startOldService();
   // Nothing is paid but by the buttons of the hosted page.
-  kiln = await startSplitKiln({ SANDBOX_AUTO_PAY: 'false' });
+  kiln = await startSplitKiln({ SANDBOX_AUTO_PAY: 'false', FALLBACK_MEDIA_URL: old.url });
 });
-afterAll(() => kiln?.close());
+afterAll(async () => {
+  old?.stop();
+  await kiln?.close();
+});
 beforeEach(() =>
   kiln.sandbox.latency({ wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 }),
 );
+
+/** A service that was there before: it knows one task, which has ended. */
+async function startOldService() {
+  const server = createServer((request, response) => {
+    const [name = ''] = request.url?.split('/').slice(-1) ?? [];
+    const data = { task_id: name, url: `http://${request.headers.host}/film.mp4` };
+    const answer = name === 'old-1' ? { status: true, data } : { status: false, data: null };
+    response.end(name === 'film.mp4' ? Buffer.alloc(2_000, 7) : JSON.stringify(answer));
+  });
+  const { url } = await listenOn(server, '127.0.0.1', 0);
+  return { url, stop: () => server.close().closeAllConnections() };
+}
 
 describe('a purchase with the payment provider, gateway, subgraphs and worker apart', () => {
   let ada: Buyer;
@@ -167,6 +187,16 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
       206,
       '\x89PNG\r\n\x1a\n',
     ]);
+  });
+
+  it('asks an old service for its ids, and answers what has ended when that is gone', async () => {
+    const first = await rest(kiln.url, 'GET', '/api/task/status/old-1');
+    const { url } = first.body.data;
+    expect(url).toContain(`${kiln.url}/files/`);
+    old.stop();
+    const { body } = await rest(kiln.url, 'GET', '/api/task/status/old-1');
+    expect(body).toMatchObject({ status: true, data: { url } });
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(Buffer.alloc(2_000, 7));
   });
 
   it('hands notices of upstreams on to the process that knows the attempts', async () => {
