@@ -74,6 +74,32 @@ describe.each([
     ],
   ],
   [
+    'hedra',
+    bearer,
+    [
+      ['/v3/models/veo-3.1', { input: { prompt: 'x' } }, 404, { error: { code: 'NOT_FOUND' } }],
+      ['/v3/chat/completions', chat, 404, { error: { code: 'NOT_FOUND' }, trace_id: expect.any(String) }],
+      ['/v3/jobs', null, 404, { error: { code: 'NOT_FOUND', type: 'invalid_request_error' } }],
+      ['/v3/models/hedra-avatar', { input: {} }, 400, { error: { code: 'INVALID_ARGUMENT' } }],
+    ],
+  ],
+  [
+    'stable-diffusion-webui',
+    {},
+    [
+      ['/sdapi/v1/interrogate', { image: 'x' }, 404, { detail: 'Not Found' }],
+      ['/sdapi/v1/txt2img', { prompt: 'x', script_name: 'X/Y/Z plot' }, 422, { error: 'HTTPException' }],
+      [
+        '/sdapi/v1/txt2img',
+        { prompt: 'x', alwayson_scripts: { controlnet: {} } },
+        422,
+        { error: 'HTTPException' },
+      ],
+      ['/sdapi/v1/txt2img', { prompt: 'x', sampler_name: 'none' }, 404, { detail: 'Sampler not found' }],
+      ['/sdapi/v1/txt2img', { prompt: 'x', enable_hr: true }, 500, { error: 'NotImplementedError' }],
+    ],
+  ],
+  [
     'higgsfield',
     { authorization: 'Key a:b' },
     [['/v1/text2image/soul', {}, 404, { detail: expect.any(String) }]],

@@ -39,6 +39,9 @@ const shared = {
   override_settings: z.object({ sd_model_checkpoint: z.string().nullish() }).nullish(),
   send_images: z.boolean().default(true),
   force_task_id: z.string().nullish(),
+  script_name: z.string().nullish(),
+  alwayson_scripts: z.record(z.string(), z.unknown()).nullish(),
+  enable_hr: z.boolean().nullish(),
 };
 const textToImage = z.object(shared);
 const imageToImage = z.object({
@@ -66,7 +69,8 @@ export async function generate(
   }
   const requested: Requested = parsed.data;
   const { sampler_name: sampler, init_images: images = [], mask } = requested;
-  if (sampler && !isSampler(sampler)) return httpException(404, 'Sampler not found');
+  const refusal = refusalOf(requested);
+  if (refusal !== null) return refusal;
   if (operation === 'img2img' && (images === null || images.length === 0)) {
     return httpException(404, 'Init image not found');
   }
@@ -95,6 +99,17 @@ export async function generate(
   });
   if (job === null) return exception(500, { error: 'RuntimeError', errors: 'the queue is full' });
   return endOf(parts, await parts.runner.ended(id, request.signal), requested.send_images);
+}
+
+/** Why the server can't: it has no such sampler or script, and no second pass. */
+function refusalOf(requested: Requested): Answer | null {
+  const { sampler_name: sampler, script_name: script, alwayson_scripts: always } = requested;
+  if (sampler && !isSampler(sampler)) return httpException(404, 'Sampler not found');
+  if (script) return httpException(422, `Script '${script}' not found`);
+  const [first] = Object.keys(always ?? {});
+  if (first !== undefined) return httpException(422, `always on script ${first} not found`);
+  if (requested.enable_hr !== true) return null;
+  return exception(500, { error: 'NotImplementedError', errors: 'this stand-in has no second pass' });
 }
 
 /** A name that the server does not have is ignored: what is loaded is used. */
