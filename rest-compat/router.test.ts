@@ -230,6 +230,17 @@ describe('root, health and prompt helper', () => {
     }
   });
 
+  it('is not well where its section can do nothing without what is away', async () => {
+    server.media.checks['files'] = 'unavailable';
+    const [files, tasks] = [
+      await server.send('GET', '/api/file/health'),
+      await server.send('GET', '/api/task/health'),
+    ];
+    delete server.media.checks['files'];
+    expect(files).toMatchObject({ status: 200, body: { status: false, msg: 'not available now: files' } });
+    expect(tasks).toMatchObject({ status: 200, body: { status: true } });
+  });
+
   it('speaks of the generators of its own section', async () => {
     const { body } = await server.send('GET', '/api/vidb/health');
     expect(body).toMatchObject({ status: true, data: { checks: { database: 'ok', vidb: 'sandbox' } } });

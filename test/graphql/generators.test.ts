@@ -73,6 +73,22 @@ describe('a video', () => {
 });
 
 describe('speech', () => {
+  it('is kept in formats without loss, samples without a header too', async () => {
+    const spoken = await Promise.all(
+      ['flac', 'pcm'].map((format) => speak({ text: 'Hi.', voiceId: 'English_Graceful_Lady', format })),
+    );
+    expect(spoken).toMatchObject([
+      {
+        error: null,
+        outputs: [{ contentType: 'audio/flac', url: expect.stringMatching(/\.flac$/) as string }],
+      },
+      {
+        error: null,
+        outputs: [{ contentType: 'audio/pcm', url: expect.stringMatching(/\.pcm$/) as string }],
+      },
+    ]);
+  });
+
   it('is spoken in a voice of the list', async () => {
     const { voices, providerVoices } = await asking.ok(
       '{ voices(generator: "agg/speech_router") { id name language cloned } providerVoices(generator: "agg/speech_router") }',

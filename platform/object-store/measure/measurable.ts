@@ -7,7 +7,7 @@ export interface Measurable {
   /** Opens the bytes, or those of a range (both ends inclusive). */
   open(range?: ByteRange): Promise<Readable>;
   readonly bytes: number;
-  /** The declared type; trusted only for texts, and only when the bytes are text. */
+  /** The declared type; trusted only for texts, when the bytes are text, and for samples without a header: audio/pcm. */
   readonly declaredType: string | null;
   /** File name; its extension counts where no type is declared. */
   readonly name: string;

@@ -25,6 +25,18 @@ function picture(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: '#d08030' } });
 }
 
+test('samples without a header are what they are declared as, whatever they begin like', async () => {
+  // As an icon does.
+  const samples = Buffer.from([0, 0, 1, 0, 254, 255, 3, 0]);
+  const declaredType = 'audio/pcm;rate=24000';
+  expect(await measure(samples, { declaredType })).toMatchObject({
+    contentType: 'audio/pcm',
+    duration: null,
+  });
+  const { contentType } = await measure(samples, { declaredType: 'audio/mpeg' });
+  expect(contentType).not.toMatch(/^audio/);
+});
+
 describe('images', () => {
   test.each(['png', 'jpeg', 'webp', 'gif', 'avif'] as const)(
     '%s is measured by its bytes',

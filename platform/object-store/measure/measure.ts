@@ -12,12 +12,20 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 export async function measureMedia(file: Measurable): Promise<Measures> {
   const nothing = { width: null, height: null, duration: null };
   if (file.bytes === 0) return { contentType: UNKNOWN_TYPE, ...nothing };
+  if (isSamples(file)) return { contentType: SAMPLES, ...nothing };
   const head = await readRange(file, { start: 0, end: Math.min(file.bytes, HEAD_BYTES) - 1 });
   const contentType = await typeOfHead(head);
   if (contentType?.startsWith('image/')) return measureImage(file, contentType);
   if (contentType !== undefined && isRecording(contentType)) return measureRecording(file, contentType);
   const text = textTypeOf({ ...file, head, contentType });
   return { contentType: text ?? contentType ?? UNKNOWN_TYPE, ...nothing };
+}
+
+const SAMPLES = 'audio/pcm';
+
+/** Samples have no header: they may begin as any file does, so only their sender knows what they are. */
+function isSamples({ declaredType }: Measurable): boolean {
+  return declaredType?.split(';')[0]?.trim().toLowerCase() === SAMPLES;
 }
 
 /** Number of first bytes that identify a type in practice. */

@@ -471,6 +471,7 @@ describe('a conversation', () => {
     [{ messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] }, 'messages[0].tool_calls[0]'],
     [{ messages: [{ role: 'user', content: 'x', tool_calls: [call('a')] }] }, 'messages[0]'],
     [{ conversation: [{ role: 'USER', text: 'x' }] }, 'messages'],
+    [{ messages: null }, 'conversation'],
     [{ messages: null, conversation: [] }, 'conversation'],
     [{ messages: null, conversation: [{ role: 'USER' }] }, 'conversation[0]'],
     [{ messages: null, conversation: [{ role: 'USER', text: 'x', parts: [] }] }, 'conversation[0]'],

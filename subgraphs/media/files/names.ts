@@ -39,6 +39,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'audio/flac': 'flac',
   'audio/ogg': 'ogg',
   'audio/aac': 'aac',
+  'audio/pcm': 'pcm',
   'application/json': 'json',
   'application/pdf': 'pdf',
   'application/zip': 'zip',

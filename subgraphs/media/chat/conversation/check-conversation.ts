@@ -33,13 +33,14 @@ export function checkConversation(input: ChatInput): Conversation {
 }
 
 function checkMessages({ conversation = null, messages: written = null }: ChatInput): readonly Message[] {
-  const field = conversation === null ? 'messages' : 'conversation';
+  const field = conversation === null && written !== null ? 'messages' : 'conversation';
   if (conversation !== null && written !== null) {
     throw badInput('messages', 'one of conversation and messages must be given, not both');
   }
   const list: unknown = conversation ?? written;
   if (!Array.isArray(list) || list.length === 0) {
-    throw badInput(field, `${field} must be a list of messages such as { role, content }, at least one`);
+    const form = field === 'messages' ? '{ role, content }' : '{ role, text }';
+    throw badInput(field, `${field} must be a list of messages such as ${form}, at least one`);
   }
   if (list.length > MAX_MESSAGES) {
     throw badInput(field, `${field} may be at most ${MAX_MESSAGES}, these are ${list.length}`);

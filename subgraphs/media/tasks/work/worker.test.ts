@@ -351,6 +351,15 @@ async function openDripping() {
 }
 
 describe('storing the result', () => {
+  it('says that its address is refused, with the settings that would allow it, and asks nobody', async () => {
+    const { provider } = resultsAt('http://127.0.0.1:9');
+    const { service } = await setUp({ provider });
+    const { id } = await service.submit(me, image());
+    const { state, error } = await engine.ended(service, id);
+    expect([state, error?.code]).toEqual(['FAILED', 'STORAGE_FAILED']);
+    expect(error?.message).toMatch(/REFUSED_ADDRESS: .* is not public; .*resultOrigins.*OUTBOUND_ALLOW/);
+  });
+
   it('ends a download that comes byte by byte for ever', async () => {
     const dripping = await openDripping();
     const { service } = await setUp({
