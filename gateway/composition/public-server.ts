@@ -74,13 +74,7 @@ export async function startPublicServer(
     logger,
   });
   lifecycle.add('federation', () => federation.close());
-  const rateLimiter =
-    config.limits.rate === null
-      ? undefined
-      : createRateLimiter(config.limits.rate, {
-          callers: config.limits.callerRates,
-          shared: options.sharedCounts,
-        });
+  const rateLimiter = rateLimiterOf(parts, options);
   const server = await createGatewayServer({
     federation,
     logger,
@@ -110,6 +104,7 @@ export async function startPublicServer(
     files: options.files,
     hooks: options.hooks,
     sandbox: options.sandbox,
+    explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     rest: restOf(parts, options, federation, rateLimiter),
   });
   // Added last, so stopped first: no new requests while the rest stops.
@@ -120,6 +115,11 @@ export async function startPublicServer(
 
 function observed(links: PublicServerOptions['links'], { metrics }: PublicServerOptions) {
   return tracedLinks(measuredLinks(links, metrics));
+}
+
+function rateLimiterOf({ config }: ProcessParts, { sharedCounts }: PublicServerOptions) {
+  const { rate, callerRates } = config.limits;
+  return rate === null ? undefined : createRateLimiter(rate, { callers: callerRates, shared: sharedCounts });
 }
 
 function restOf(

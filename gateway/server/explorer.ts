@@ -51,8 +51,8 @@ subscription TaskProgress($id: ID!) {
   },
   {
     initialName: 'tasks',
-    initialQuery: `# Your own tasks. They need an identity: put "Authorization": "Bearer ..." into the headers,
-# with a service key (the development server prints one at its first start) or an access token.
+    initialQuery: `# Your own tasks. With the sandbox you are a user of this browser (see the script before requests); else put
+# "Authorization": "Bearer ..." into the headers, with a service key or an access token.
 query Tasks {
   tasks(first: 5) {
     totalCount
@@ -82,7 +82,25 @@ const QUIET = {
 };
 
 /** Uploads need a header that no other site can send. */
-const initialHeaders = { 'Apollo-Require-Preflight': 'true' };
+const HEADERS = { 'Apollo-Require-Preflight': 'true' };
+
+/**
+ * Before each request: a token of a user of the sandbox that this browser alone knows, so that pages of other sites, which
+ * may sign in as well, can't be the same user. It is renewed when it ends within a minute.
+ */
+const signInScript = (
+  basePath: string,
+): string => `const kept = JSON.parse((await altair.storage.get('identity')) || '{}');
+kept.user ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+if (!(kept.until > Date.now())) {
+  const code = 'visitor_' + kept.user + '-' + Date.now();
+  const { data } = await altair.helpers.request('POST', '${basePath}/auth/wechat/token', { body: { code } });
+  kept.token = data.access_token;
+  kept.until = Date.now() + (data.expires_in - 60) * 1000;
+  await altair.storage.set('identity', JSON.stringify(kept));
+}
+altair.helpers.setEnvironment('token', kept.token);
+`;
 
 /** Where the explorer is mounted. */
 export interface ExplorerOptions {
@@ -90,10 +108,12 @@ export interface ExplorerOptions {
   readonly basePath: string;
   /** Addresses or CIDRs whose X-Forwarded-Proto is trusted. */
   readonly trustProxy: readonly string[];
+  /** Whether requests sign in at the sandbox first, as a user of this browser. */
+  readonly signsIn: boolean;
 }
 
 /** Makes the router to mount at `/explorer`. */
-export function createExplorer({ basePath, trustProxy }: ExplorerOptions): Router {
+export function createExplorer({ basePath, trustProxy, signsIn }: ExplorerOptions): Router {
   const isTrusted = createTrust(trustProxy);
   const router = Router();
   router.use((request, response, next) => {
@@ -104,7 +124,9 @@ export function createExplorer({ basePath, trustProxy }: ExplorerOptions): Route
   router.get(['/', '/index.html'], (request, response) => {
     const isSecure =
       request.protocol === 'https' || (isTrusted(peerOf(request)) && isForwardedHttps(request));
-    response.type('html').send(renderPage(basePath, socketUrl(request, { basePath, isSecure })));
+    response
+      .type('html')
+      .send(renderPage({ basePath, signsIn }, graphqlAddress(request, { basePath, isSecure })));
   });
   router.use(serveStatic(getDistDirectory(), { index: false, maxAge: '1h' }));
   return router;
@@ -119,17 +141,21 @@ function isForwardedHttps({ headers }: Request): boolean {
   return /^\s*https\s*(,|$)/i.test(String(headers['x-forwarded-proto']));
 }
 
-function renderPage(basePath: string, subscriptionsEndpoint: string): string {
+function renderPage(
+  { basePath, signsIn }: Pick<ExplorerOptions, 'basePath' | 'signsIn'>,
+  endpointURL: string,
+): string {
+  const identity = signsIn ? identityOf(basePath) : { initialHeaders: HEADERS };
   const endpoints = {
-    endpointURL: `${basePath}/graphql`,
-    subscriptionsEndpoint,
+    endpointURL,
+    subscriptionsEndpoint: endpointURL.replace(/^http/, 'ws'),
     initialSubscriptionRequestHandlerId: 'graphql-ws' as const,
   };
   return renderAltair({
     baseURL: `${basePath}/explorer/`,
     ...endpoints,
-    initialWindows: FIRST_TABS.map((tab) => ({ ...tab, ...endpoints, initialHeaders })),
-    initialHeaders,
+    initialWindows: FIRST_TABS.map((tab) => ({ ...tab, ...endpoints, ...identity })),
+    ...identity,
     // No advertisement, and nothing that asks elsewhere for news.
     initialSettings: QUIET,
     persistedSettings: QUIET,
@@ -138,13 +164,23 @@ function renderPage(basePath: string, subscriptionsEndpoint: string): string {
   });
 }
 
-/** The WebSocket URL by the address that the browser used; it has no relative form everywhere. */
-function socketUrl(
+/** What a tab sends to be somebody: a script that finds a token, and where it is put. */
+function identityOf(basePath: string) {
+  const Authorization = 'Bearer {{token}}';
+  return {
+    initialHeaders: { ...HEADERS, Authorization },
+    initialSubscriptionsPayload: { Authorization },
+    initialPreRequestScript: signInScript(basePath),
+  };
+}
+
+/** The address of /graphql by the one that the browser used: Altair sends nothing to a relative one. */
+function graphqlAddress(
   { headers }: Request,
   { basePath, isSecure }: { readonly basePath: string; readonly isSecure: boolean },
 ): string {
   const host = headers.host ?? '';
   // The header is put into a script: only a host and a port are allowed.
   const safeHost = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host) ? host : 'localhost';
-  return `${isSecure ? 'wss' : 'ws'}://${safeHost}${basePath}/graphql`;
+  return `${isSecure ? 'https' : 'http'}://${safeHost}${basePath}/graphql`;
 }

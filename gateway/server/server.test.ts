@@ -161,7 +161,8 @@ describe('the gateway', () => {
     const page = await response.text();
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(page).toContain('<base href="/kiln/explorer/">');
-    expect(page).toContain('`/kiln/graphql`');
+    expect(page).toContain(`\`${gateway.url}/kiln/graphql\``);
+    expect(page).not.toContain('/auth/');
     expect(page).toContain(`\`${gateway.url.replace('http', 'ws')}/kiln/graphql\``);
     const loaded = [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
       ([, url]) => url ?? '',
@@ -178,6 +179,16 @@ describe('the gateway', () => {
     expect(await readdir(getDistDirectory())).toContain('main.js');
   });
 
+  test('signs the explorer in only where it is told to, with nothing secret in the page', async () => {
+    gateway = await startTestGateway({ explorerSignsIn: true });
+    const page = await (await fetch(`${gateway.url}/explorer/`)).text();
+    expect(page).toContain("'POST', '/auth/wechat/token'");
+    expect(page).toContain('Bearer {{token}}');
+    await gateway.close();
+    gateway = await startTestGateway({ explorerSignsIn: true, production: true });
+    expect((await fetch(`${gateway.url}/explorer/`)).status).toBe(404);
+  });
+
   test('never writes a hostile Host header into the explorer', async () => {
     gateway = await startTestGateway();
     const { request } = await import('undici');
@@ -189,7 +200,7 @@ describe('the gateway', () => {
     const socketOf = async (trustProxy: readonly string[], proto: string) => {
       gateway = await startTestGateway({ trustProxy });
       const page = await fetch(`${gateway.url}/explorer/`, { headers: { 'x-forwarded-proto': proto } });
-      const [, scheme] = /(wss?):\/\/127\.0\.0\.1:\d+\/graphql/.exec(await page.text()) ?? [];
+      const [, scheme] = /`(wss?):\/\/127\.0\.0\.1:\d+\/graphql/.exec(await page.text()) ?? [];
       await gateway.close();
       return scheme;
     };

@@ -61,6 +61,8 @@ export interface GatewayServer {
 export interface GatewayServerOptions {
   readonly federation: ServedFederation;
   readonly logger: Logger;
+  /** Whether the explorer signs in at the sandbox's mini-program platform (default: no). */
+  readonly explorerSignsIn?: boolean;
   /** No introspection, no Apollo Sandbox. */
   readonly production: boolean;
   readonly resolveCredential: CredentialResolver;
@@ -260,7 +262,11 @@ function createApp(parts: {
   mounted.get('/schema.graphql', counted, schemaFile);
   // The explorer is of no use without introspection.
   if (!options.production)
-    mounted.use('/explorer', counted, createExplorer({ basePath, trustProxy: options.trustProxy }));
+    mounted.use(
+      '/explorer',
+      counted,
+      createExplorer({ basePath, trustProxy: options.trustProxy, signsIn: options.explorerSignsIn ?? false }),
+    );
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
