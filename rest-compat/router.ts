@@ -11,6 +11,7 @@ import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages } from './docs/served-pages.ts';
 import { isNothing, type Fallback } from './fallback/fallback.ts';
+import { ASKED_HEADER } from './fallback/old-reader.ts';
 import { responseStyleOf } from './replies/response-style.ts';
 import { createMatcher } from './route/match.ts';
 import { rateClassOf } from './route/rate-class.ts';
@@ -121,8 +122,8 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
 /** What Kiln does not know is asked at the old service. */
 async function runWithFallback(deps: RestRouterDeps, run: RunRequest): Promise<RestResponse> {
   const { fallback } = deps;
-  if (fallback === undefined) return runRoute(deps, run);
   const { url: target = '/', headers } = run.request;
+  if (fallback === undefined || headers[ASKED_HEADER] !== undefined) return runRoute(deps, run);
   const operation = { ...run, target, authorization: headers.authorization };
   try {
     const response = await runRoute(deps, run);

@@ -14,15 +14,17 @@ const options = optionsOrExit();
 await runProcess(
   async (parts) => {
     const report = createReport(options);
+    let isStopped = false;
     try {
       await importAll(await composeImport(await startBeside(parts)), options, report);
       process.exitCode = report.isComplete() ? 0 : 2;
     } catch (thrown) {
       if (!isExpected(thrown)) throw thrown;
-      process.stderr.write(`The import stopped; run it again to go on: ${thrown.message}\n`);
+      process.stderr.write(`The import stopped: ${thrown.message}\n`);
       process.exitCode = 1;
+      isStopped = true;
     }
-    process.stdout.write(`${report.text()}\n`);
+    process.stdout.write(`${report.text({ isStopped })}\n`);
     await parts.lifecycle.stop('done');
   },
   { commandLine: [], logLevel: 'warn' },

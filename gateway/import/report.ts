@@ -19,8 +19,8 @@ export interface Report {
   addWorkflowName(name: string, suggested: string): void;
   /** Fields of one template that no operation of the old service answers. */
   addUnanswered(fields: readonly string[]): void;
-  /** The whole report for people. */
-  text(): string;
+  /** The whole report for people; `isStopped`: the import has not come to its end. */
+  text(options?: { readonly isStopped: boolean }): string;
   /** Whether everything is here: nothing inactive, conflicting or left out. */
   isComplete(): boolean;
 }
@@ -56,9 +56,10 @@ export function createReport({ dryRun }: { readonly dryRun: boolean }): Report {
       [...counts.values()].every((ofKind) =>
         [...ofKind.keys()].every((outcome) => outcome === 'taken over' || outcome === 'already there'),
       ),
-    text: () =>
+    text: ({ isStopped } = { isStopped: false }) =>
       [
-        dryRun ? 'Dry run: nothing was written. A real run would do this:' : 'Import finished.',
+        dryRun ? 'Dry run: nothing was written. A real run would do this:' : 'Import:',
+        ...(isStopped ? ['  stopped before its end; another run goes on'] : []),
         ...[...counts].map(([kind, ofKind]) => `  ${kind}s: ${countsText(ofKind)}`),
         ...details.flatMap(detailLines),
         ...(details.length < MAX_DETAILS ? [] : [`Only the first ${MAX_DETAILS} are listed.`]),

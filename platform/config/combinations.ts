@@ -23,8 +23,17 @@ export function checkCombinations(context: SettingsContext, report: Report): voi
   checkStorage(context.values, report);
   checkPayments(context.values, report, context.production);
   checkSignIn(context.values, report, context.production);
+  checkFallback(context.values, report);
   if (context.production && context.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
+  }
+}
+
+/** An address that Kiln has taken over leads back to Kiln. */
+function checkFallback(values: Values, report: Report): void {
+  for (const name of ['FALLBACK_MEDIA_URL', 'FALLBACK_WORKFLOW_URL'] as const) {
+    if (values[name] === null || values[name] !== values.PUBLIC_URL) continue;
+    report(name, 'is PUBLIC_URL itself: give the old service another address before Kiln takes this one');
   }
 }
 

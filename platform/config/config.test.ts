@@ -290,6 +290,13 @@ describe('providers', () => {
   });
 });
 
+test('FALLBACK_MEDIA_URL may not lead back to Kiln', () => {
+  const address = 'https://media.example.org';
+  const own = { PUBLIC_URL: address, FALLBACK_MEDIA_URL: `${address}/` };
+  expect(() => readConfig(own)).toThrow('FALLBACK_MEDIA_URL is PUBLIC_URL itself');
+  expect(readConfig({ ...own, FALLBACK_MEDIA_URL: `${address}/old` }).fallback.media).toBe(`${address}/old`);
+});
+
 test('WORKFLOW_NAMES maps names to ours, with fixed parameters, and tells every mistake', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'kiln-config-'));
   const file = path.join(directory, 'names.json');

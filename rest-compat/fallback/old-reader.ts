@@ -30,6 +30,9 @@ export interface OldReaderOptions {
   readonly url: string;
 }
 
+/** Marks what the fallback asks: an address that leads back to Kiln is not asked over and over again. */
+export const ASKED_HEADER = 'x-kiln-fallback';
+
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Failures in a row that open the breaker, and how long it then stays open. */
@@ -55,7 +58,11 @@ export function createOldReader({ http, logger, url }: OldReaderOptions): OldRea
       answer = await http.request({
         method: method === 'POST' ? 'POST' : 'GET',
         url: url + target,
-        headers: { accept: 'application/json', ...(authorization === null ? {} : { authorization }) },
+        headers: {
+          accept: 'application/json',
+          [ASKED_HEADER]: '1',
+          ...(authorization === null ? {} : { authorization }),
+        },
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
         signal,

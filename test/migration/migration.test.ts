@@ -385,6 +385,13 @@ describe('ids of the old service', () => {
     expect(JSON.stringify(calls)).not.toContain('kiln_');
   });
 
+  it('are not asked again when the question comes from a Kiln that leads back here', async () => {
+    const before = (await callsSinceClients()).length;
+    const headers = { 'x-kiln-fallback': '1' };
+    const answer = await rest(kiln.url, 'GET', '/task/run-11', undefined, headers);
+    expect([answer.status, (await callsSinceClients()).length]).toEqual([404, before]);
+  });
+
   it('answer when the old service is gone, if they had ended; others are told to try again', async () => {
     await old.stop();
     const kept = await rest(kiln.url, 'GET', '/api/task/status/task-41');
