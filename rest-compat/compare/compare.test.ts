@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { sections } from '../tables.ts';
+import type { Exchange } from '../traffic/exchange.ts';
+import { compareTraffic } from './compare.ts';
+import { createFindOperation } from './operations.ts';
+import type { ReplayedService } from './service.ts';
+import { createTally } from './tally.ts';
+
+const find = createFindOperation(sections);
+const headers = { 'content-type': 'application/json' };
+
+const exchange = (method: string, target: string, answer: object): Exchange => ({
+  at: '',
+  request: { method, target, headers: {}, body: null },
+  response: { status: 200, headers, body: { text: JSON.stringify(answer) } },
+});
+
+/** A new side with an answer for each path, and what it was asked. */
+function service(answers: Readonly<Record<string, object>>) {
+  const asked: string[] = [];
+  const now: ReplayedService = {
+    async send({ method, target: recorded }, target = recorded) {
+      asked.push(`${method} ${target}`);
+      const json = answers[target];
+      return json === undefined ? { status: 404, headers, json: {} } : { status: 200, headers, json };
+    },
+  };
+  return { now, asked };
+}
+
+async function comparing(now: ReplayedService, maySendStarts: boolean, ...exchanges: readonly Exchange[]) {
+  const tally = createTally();
+  const parts = { find, old: null, now, maySendStarts, maxWaitMs: 1_000, tally };
+  await compareTraffic(
+    parts,
+    (async function* () {
+      yield* exchanges;
+    })(),
+  );
+  return tally.result();
+}
+
+const start = exchange('POST', '/api/agg/imga/async/generate/image?prompt=a', { status: true, data: 'old' });
+const poll = (answer: object) => exchange('GET', '/api/task/status/old', answer);
+
+describe('a comparison', () => {
+  it("asks for what a recorded start made by the new side's id", async () => {
+    const { now, asked } = service({
+      '/api/agg/imga/async/generate/image?prompt=a': { status: true, data: 'new' },
+      '/api/task/status/new': { status: true, data: { url: 'http://here/a' } },
+    });
+    const ended = poll({ status: true, data: { url: 'http://there/a' } });
+    const { isEqual, operations } = await comparing(now, true, start, ended);
+    expect([isEqual, operations.length, asked.at(-1)]).toEqual([true, 2, 'GET /api/task/status/new']);
+  });
+
+  it('sends no start to a side that is no sandbox, and never a write', async () => {
+    const { now, asked } = service({});
+    const write = exchange('POST', '/payment/refund/pay-1', { code: 200 });
+    const { notCompared } = await comparing(now, false, start, write);
+    expect(asked).toEqual([]);
+    expect(notCompared.map(({ reason }) => reason)).toEqual([
+      'it starts work, and the new side is no sandbox',
+      'it changes data, money or sign-in',
+    ]);
+  });
+
+  it('does not take a thing that only the old side has, or a task that has ended since, for a difference', async () => {
+    const unknown = service({ '/api/task/status/old': { status: false, data: null, msg: 'unknown' } });
+    const ended = service({ '/api/task/status/old': { status: true, data: { url: 'http://here/a' } } });
+    const running = poll({ status: 'processing', data: { percent: 50 } });
+    const payment = exchange('GET', '/payment/pay-1', { code: 200, data: { id: 'pay-1' } });
+    const reasons = async (now: ReplayedService, one: Exchange) =>
+      (await comparing(now, true, one)).notCompared.map(({ reason }) => reason);
+    expect((await reasons(unknown.now, running))[0]).toMatch('is not known here');
+    expect((await reasons(unknown.now, payment))[0]).toMatch('is not known here');
+    expect(await reasons(ended.now, running)).toEqual(['the task ran there and had ended here']);
+  });
+});
