@@ -75,6 +75,12 @@ describe('a subscription that starts paid work', () => {
     expect([await query(), await query(), await query()]).toEqual(['complete', 'complete', 'RATE_LIMITED']);
   });
 
+  test('leaves queries free of what mutations are counted as', async () => {
+    await open({ start: 1, write: 1 });
+    const statuses = [1, 2, 3].map(async () => (await post(gateway, { query: '{ hello }' })).status);
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
+  });
+
   test('leaves other subscriptions reads', async () => {
     await open({ start: 1 });
     const { status } = await post(gateway, { query: 'subscription { taskProgress(id: "t") { seq } }' });

@@ -62,6 +62,16 @@ describe('queries over HTTP', () => {
     expect(gateway.world.starts).toBe(0);
   });
 
+  test.each([
+    [undefined, 'name the operation: send operationName, as the document has none or several'],
+    ['C', 'the document has no operation named "C"'],
+  ])('says what is wrong with an operation named %s', async (operationName, message) => {
+    gateway = await startTestGateway();
+    const query = 'query A { hello } query B { hello }';
+    const { status, body } = await post(gateway, { query, operationName });
+    expect([status, body.errors?.[0]?.message]).toEqual([400, message]);
+  });
+
   test('lets the standard introspection query pass in development only', async () => {
     gateway = await startTestGateway();
     const query = getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true });

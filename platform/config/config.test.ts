@@ -18,6 +18,17 @@ function problemsOf(environment: Record<string, string>, commandLine: string[] =
 
 const SECRET = 'a-secret-that-is-long-enough-for-everyone';
 
+test('UPLOAD_QUOTAS changes the classes that it names', () => {
+  const quotasOf = (UPLOAD_QUOTAS: string) => readConfig({ UPLOAD_QUOTAS }).limits.uploadQuotas;
+  const [anonymous, user] = [
+    { bytes: 5, files: 2 },
+    { bytes: 107_374_182_400, files: 10_000 },
+  ];
+  expect(quotasOf('anonymous=5/2')).toEqual({ anonymous, user, key: { bytes: 0, files: 0 } });
+  expect(quotasOf('anonymous=5/2, key = 7/3')).toEqual({ anonymous, user, key: { bytes: 7, files: 3 } });
+  expect(problemsOf({ UPLOAD_QUOTAS: 'everybody=1/1' })['UPLOAD_QUOTAS']).toContain('must be a list');
+});
+
 describe('the defaults', () => {
   test('serve everything embedded, on loopback, open, with a sandbox', () => {
     const config = readConfig({});
@@ -33,6 +44,7 @@ describe('the defaults', () => {
         uploadMaxBytes: 1_073_741_824,
         syncMaxWaitSeconds: 500,
         queueMaxHours: 24,
+        uploadQuotas: { anonymous: { files: 1_000 }, user: { files: 10_000 }, key: { bytes: 0, files: 0 } },
       },
       files: {
         urlTtlSeconds: 0,
@@ -53,6 +65,7 @@ describe('the defaults', () => {
         midjourney: null,
         aggregator: null,
       },
+      signIn: { wechat: null, douyin: null, alipay: null },
       sandbox: { url: null },
       log: { level: 'info' },
     });

@@ -73,3 +73,10 @@ test('nothing of a stream stays when it has closed: no heartbeat, no watch over 
   // Some timers of this process are not of streams.
   await until(() => timers() <= before - MOST / 2);
 });
+
+test('none is opened any more once all have been ended', async () => {
+  expect((await open()).status).toBe(200);
+  streams.endAll();
+  await until(() => streams.size === 0);
+  expect((await open()).status).toBe(503);
+});

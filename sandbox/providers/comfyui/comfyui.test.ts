@@ -78,6 +78,24 @@ const heard = (frames: readonly Frame[], id: string) =>
 const hears = (frames: readonly Frame[], type: string) =>
   expect.poll(() => frames.some((frame) => frame.type === type), { timeout: 20_000 }).toBe(true);
 
+it('an uploaded picture is kept, and another of its name gets a number', async () => {
+  const upload = async (background: string) => {
+    const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background } })
+      .png()
+      .toBuffer();
+    const form = new FormData();
+    form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'colour.png');
+    const answer = await fetch(`${sandbox.url}/comfyui-a/upload/image`, { method: 'POST', body: form });
+    const { name, type } = (await answer.json()) as { readonly name: string; readonly type: string };
+    const query = new URLSearchParams({ filename: name, type, subfolder: '' });
+    const view = await fetch(`${sandbox.url}/comfyui-a/view?${query.toString()}`);
+    return { name, isKept: picture.equals(new Uint8Array(await view.arrayBuffer())) };
+  };
+  expect(await upload('red')).toEqual({ name: 'colour.png', isKept: true });
+  expect(await upload('blue')).toEqual({ name: 'colour (1).png', isKept: true });
+  expect(await upload('red')).toEqual({ name: 'colour.png', isKept: true });
+});
+
 describe('the socket of a ComfyUI machine', () => {
   it('greets with the length of the line and the id of the client', async () => {
     const { frames } = await connect('me');

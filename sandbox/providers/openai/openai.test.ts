@@ -53,6 +53,14 @@ test('says honestly that it is no language model, and where a real one is config
   expect(text).toContain('OPENAI_BASE_URL');
 });
 
+test('describes a picture in words that begin with what was measured', async () => {
+  const red = { create: { width: 32, height: 32, channels: 3, background: 'red' } } as const;
+  const data = (await sharp(red).png().toBuffer()).toString('base64');
+  const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } };
+  const text = textOf((await ask([{ type: 'text', text: 'what is this?' }, picture])).body);
+  expect(text).toMatch(/^\w[^(]* \(measured by local-rules, nothing is recognised\)/);
+});
+
 test('cuts an answer at max_tokens and says so', async () => {
   const { body } = await ask('Who wrote Hamlet?', { max_tokens: 3 });
   expect((body['choices'] as Choice[])[0]?.finish_reason).toBe('length');

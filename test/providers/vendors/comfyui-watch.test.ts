@@ -15,20 +15,44 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
+/** What starts and follows graphs, and how. */
+function followed() {
+  const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
+  const base = `${world.sandbox.url}/comfyui-a`;
+  const context: StartContext = {
+    connection: {
+      ...world.connection('/comfyui-a', { 'x-api-key': SECRET }),
+      baseUrl: base,
+      nodes: [base],
+    },
+    signal: AbortSignal.timeout(30_000),
+    reference: 'task/1/1',
+  };
+  return { job, base, context };
+}
+
+const MANY = 20;
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
 describe('whoever follows a graph', () => {
+  it('leaves no timer behind when it stops', async () => {
+    const { job, base, context } = followed();
+    const leaving = new AbortController();
+    const before = timers();
+    const watching = Array.from({ length: MANY }, async (_, index) => {
+      const handle = { promptId: `prompt-${index}`, node: base, classes: {}, size: 0 };
+      await job.watch?.(handle, { ...context, signal: leaving.signal }, () => undefined);
+    });
+    expect(timers()).toBeGreaterThanOrEqual(before + MANY);
+    leaving.abort();
+    await Promise.all(watching);
+    // Some timers of this process are the sandbox's.
+    await expect.poll(timers, { timeout: 10_000 }).toBeLessThan(before + MANY / 2);
+  });
+
   it('opens the socket anew when it breaks, and still hears of the end', async () => {
     await world.setLatency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
-    const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
-    const base = `${world.sandbox.url}/comfyui-a`;
-    const context: StartContext = {
-      connection: {
-        ...world.connection('/comfyui-a', { 'x-api-key': SECRET }),
-        baseUrl: base,
-        nodes: [base],
-      },
-      signal: AbortSignal.timeout(30_000),
-      reference: 'task/1/1',
-    };
+    const { job, base, context } = followed();
     const { '10': _load, '11': _encode, ...rest } = comfyGraph;
     const workflow = {
       ...rest,

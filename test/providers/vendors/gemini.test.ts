@@ -303,6 +303,11 @@ describe('a chat', () => {
     });
   });
 
+  it('sends no instruction of the system when there is none', async () => {
+    await say([{ role: 'user', content: 'hello' }]);
+    expect(sentBody(0)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });
+  });
+
   it.each([
     ['a foreign address', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }],
     ['a part it does not know', { type: 'telepathy' }],

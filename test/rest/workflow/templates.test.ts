@@ -320,6 +320,9 @@ describe('POST /templates/bulk', () => {
       expect(await post('/templates/bulk', asked)).toEqual(
         told({ successful: codes, failed: [{ code: 'none', error: expect.any(String) }], total: 3 }),
       );
+      if (operation === 'delete') continue;
+      const { data } = (await get(`/templates/get/${codes[1]}`)).body;
+      expect(data.isActive).toBe(operation !== 'deactivate');
     }
     expect(await get(`/templates/get/${codes[0]}`)).toEqual(refusal(404));
   });
