@@ -113,7 +113,8 @@ function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Hand
       }
     } catch (thrown) {
       const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;
-      sendFailure(exchange, withHeaderHint(error, request), deps.logger);
+      const route = matched !== null && 'route' in matched ? matched.route : undefined;
+      sendFailure(exchange, withHeaderHint(error, request), { logger: deps.logger, route });
     }
     return true;
   };

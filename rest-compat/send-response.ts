@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { AppError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/graphql/operations/executor.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { pagePolicy, type Page } from './docs/served-pages.ts';
 import type { ResponseStyle } from './replies/response-style.ts';
 import { drain } from './request/body/drain.ts';
 import { ClientDisconnected } from './request/body/failures.ts';
+import type { Route } from './route/route.ts';
 import type { RestResponse } from './run-route.ts';
 
 /** A request, its response, and how to fill that. */
@@ -60,13 +62,19 @@ export function refuseMethod(exchange: Exchange, allow: readonly string[]): void
 }
 
 /** Sends the response to whatever was thrown; what nobody foresaw is logged. */
-export function sendFailure(exchange: Exchange, error: unknown, logger: Logger): void {
-  const { response, context, style, ignored } = exchange;
+export function sendFailure(
+  exchange: Exchange,
+  error: unknown,
+  { logger, route }: { readonly logger: Logger; readonly route: Route | undefined },
+): void {
+  const { request, response, context, style, ignored } = exchange;
   if (error instanceof ClientDisconnected || response.destroyed || context.signal.aborted) return;
   const { traceId } = context.caller;
   const { unexpected, ...failure } = style.failure(error, { traceId, ignored });
   if (unexpected) logger.error({ error, traceId }, 'a REST request failed');
-  send(exchange, failure);
+  const message = error instanceof AppError && !unexpected ? error.message : 'something went wrong here';
+  const page = route?.failurePage?.(message, request) ?? null;
+  send(exchange, page === null ? failure : { ...failure, page });
 }
 
 /** Sends a page or an OpenAPI document. */

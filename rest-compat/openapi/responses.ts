@@ -19,7 +19,9 @@ export function responsesOf(route: Route, section: Section): Responses {
   const own = section.service === 'media' ? mediaResponses(route) : workflowResponses(route, section);
   const shared = sharedBy(route, section).map((status) => [
     status,
-    { $ref: `#/components/responses/${names[status]}` },
+    (route.failurePage === undefined ? null : withPage(status)) ?? {
+      $ref: `#/components/responses/${names[status]}`,
+    },
   ]);
   return { ...own, ...(Object.fromEntries(shared) as Responses) };
 }
@@ -121,6 +123,14 @@ const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' |
   InternalError: 'Internal error; the log has it under the trace id of the response.',
   Unavailable: 'A service that is needed does not respond, is full, or is not configured.',
 };
+
+/** A shared failure that browsers see as a page; null for what is none. */
+function withPage(status: Shared): OpenApiResponse | null {
+  const name = names[status];
+  if (name === 'Redirect' || name === 'HeadTooLarge') return null;
+  const { description, content } = responseOf(descriptions[name], schemaRef('Failure'));
+  return { description, content: { ...content, 'text/html': { schema: string } }, ...headersOf(name) };
+}
 
 /** The HTTP server sends it before a request reaches any route, so it has no envelope. */
 const headTooLarge: OpenApiResponse = {

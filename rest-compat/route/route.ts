@@ -102,6 +102,8 @@ export interface RouteFacts {
   readonly redirects?: true;
   /** What `head` may make of a success instead of JSON. */
   readonly otherTypes?: readonly OtherType[];
+  /** The page of a refusal, for browsers; null for a request of a program. Absent: there is none. */
+  readonly failurePage?: (message: string, request: Pick<RequestFacts, 'headers'>) => string | null;
   /** `head` may make a redirect of success. */
   readonly mayRedirect?: true;
   /** The request proves itself (by a signature, a token in the body): its Authorization is not looked at, even when expired. */

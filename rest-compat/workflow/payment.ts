@@ -20,7 +20,7 @@ import { sales } from './sales.ts';
 import { pageOf, pageParameters } from './shared/pages.ts';
 import { paymentData } from './shared/payment-data.ts';
 import { itemSchemas, paymentSchemas } from './shared/response-schemas.ts';
-import { prefersPage, returnPage } from './shared/return-page.ts';
+import { failurePage, prefersPage, returnPage } from './shared/return-page.ts';
 
 const optional = { optional: true } as const;
 const extension = { optional: true, extension: true } as const;
@@ -99,6 +99,7 @@ export const payments: Section = {
     route(ReconcilePayment)({
       method: 'GET',
       otherTypes: ['text/html'],
+      failurePage,
       path: '/payment/success',
       summary: 'Return address of buyers who paid: updates the payment and returns it.',
       params: returned,
@@ -117,6 +118,7 @@ export const payments: Section = {
     route(CancelPayment)({
       method: 'GET',
       otherTypes: ['text/html'],
+      failurePage,
       path: '/payment/cancel',
       summary: 'Return address of buyers who cancelled: ends the open checkout.',
       params: returned,

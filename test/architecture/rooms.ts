@@ -308,7 +308,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       media: ['documents', 'replies', 'route'],
       request: ['documents', 'replies', 'route'],
       fallback: ['documents', 'replies', 'request', 'route'],
-      workflow: ['documents', 'replies', 'route', 'schemas'],
+      workflow: ['docs', 'documents', 'replies', 'route', 'schemas'],
       '.': ['**'],
     },
   },

@@ -43,6 +43,7 @@ function faultOf(
   if (response === undefined) return `status ${status} is not described`;
   const validator = validators.of(response);
   if (validator === null) return body === '' ? null : 'there is a body';
+  if (validators.typesOf(response).includes(contentType.split(';')[0] ?? '')) return null;
   if (!/^application\/json\b/.test(contentType)) return `content type ${JSON.stringify(contentType)}`;
   let value: unknown;
   try {
@@ -57,17 +58,24 @@ function faultOf(
 function createValidators({ components }: OpenApiDocument) {
   const made = new Map<object, z.ZodType | null>();
   const definitions = inPlace(components.schemas) as Record<string, z.core.JSONSchema.JSONSchema>;
-  const make = (response: object): z.ZodType | null => {
+  const contentOf = (response: object) => {
     const { $ref } = response as { readonly $ref?: string };
     const told = $ref === undefined ? response : components.responses[$ref.split('/').at(-1) ?? ''];
     const { content } = told as {
       readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
     };
+    return content;
+  };
+  const make = (response: object): z.ZodType | null => {
+    const content = contentOf(response);
     if (content === undefined) return null;
     const schema = inPlace(content['application/json']?.schema ?? {}) as z.core.JSONSchema.JSONSchema;
     return z.fromJSONSchema({ ...schema, $defs: definitions });
   };
   return {
+    /** Types besides JSON, of which nothing more is told. */
+    typesOf: (response: object): readonly string[] =>
+      Object.keys(contentOf(response) ?? {}).filter((type) => type !== 'application/json'),
     /** Null: this answer has no body. */
     of(response: object): z.ZodType | null {
       const validator = made.has(response) ? (made.get(response) ?? null) : make(response);

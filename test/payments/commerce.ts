@@ -19,6 +19,7 @@ import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.
 import { createPaymentService, type PaymentService } from '../../subgraphs/workflow/payments/service.ts';
 import { createPaymentStore } from '../../subgraphs/workflow/payments/store.ts';
 import { createTemplateService } from '../../subgraphs/workflow/templates/service.ts';
+import { anna } from './callers.ts';
 
 /** All that sells, over a migrated database and an address of Stripe: in a test's process, or in one that dies. */
 export type CommerceUnderTest = Awaited<ReturnType<typeof openCommerce>>;
@@ -72,7 +73,8 @@ export async function openCommerce({ config, stripe, onStep, between = (same) =>
     switches: { receipts: false, tax: false, promotionCodes: false },
     publicUrl: 'http://127.0.0.1:1',
     checkReturnUrl: (_: string, address: string) => address,
-    emailOf: () => Promise.resolve('anna@example.org'),
+    // Not every provider of sign-in gives an address.
+    emailOf: (userId: string) => Promise.resolve(userId === anna.id ? 'anna@example.org' : 'no address'),
     startSoon: (execution: StoredExecution) => void started.push(execution),
     onStep,
   };

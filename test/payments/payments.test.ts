@@ -56,6 +56,8 @@ describe('a checkout', () => {
     const request = { templateCode: 'poster', userId: 'somebody', parameters: {}, idempotencyKey: null };
     const { sessionId } = await shop.payments.checkout(anonymousCaller('test', '192.0.2.1'), request);
     expect(emailOf(sessionId)).toBeNull();
+    const odd = await shop.payments.checkout(ben, { ...request, userId: ben.id });
+    expect(emailOf(odd.sessionId)).toBeNull();
   });
 
   it('under one key is one payment; another request under it is refused', async () => {

@@ -131,7 +131,9 @@ describe('the stand-in refuses what Stripe refuses', () => {
   });
 
   it('currencies that it does not know, and properties that are no objects', async () => {
-    const { sessionId } = await opened();
+    const { sessionId, request } = await opened();
+    const odd = { ...request, paymentId: randomUUID(), email: 'no address' };
+    await expect(provider().createCheckout(odd)).rejects.toMatchObject({ code: 'REFUSED' });
     const { catalog } = provider();
     const about = { templateCode: 'x', name: 'X', description: null, isActive: true };
     const productId = await catalog.createProduct({ ...about, idempotencyKey: randomUUID() });

@@ -1,3 +1,4 @@
+import { escape } from '../../docs/html.ts';
 import type { RequestFacts } from '../../route/route.ts';
 
 /** The page that a buyer's browser sees when it comes back from a checkout to a shop without pages of its own. */
@@ -22,6 +23,17 @@ export function prefersPage({ headers: { accept = '' } }: Pick<RequestFacts, 'he
 /** The page for a payment in this status; `id` is of our own making. */
 export function returnPage({ id, status }: { readonly id: string; readonly status: string }): string {
   const [title, text] = WORDS[status] ?? ['Payment', ''];
+  return pageOf(title, text, `Payment ${id}`);
+}
+
+/** The page for a browser whose payment can't be told; null for programs. */
+export function failurePage(message: string, request: Pick<RequestFacts, 'headers'>): string | null {
+  if (!prefersPage(request)) return null;
+  const title = 'This payment can not be shown';
+  return pageOf(title, 'Nothing was changed. Ask the shop, with the address of this page.', escape(message));
+}
+
+function pageOf(title: string, text: string, small: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -30,7 +42,7 @@ export function returnPage({ id, status }: { readonly id: string; readonly statu
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}small{color:#666}</style>
 <h1>${title}</h1>
 <p>${text}</p>
-<p><small>Payment ${id}</small></p>
+<p><small>${small}</small></p>
 </html>
 `;
 }

@@ -130,6 +130,9 @@ describe('a purchase', () => {
       headers: browser,
     });
     expect(await cancelled.text()).toContain('Payment cancelled');
+    const unknown = await fetch(`${kiln.url}/payment/success?payment_id=<b>`, { headers: browser });
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await unknown.text()).toContain('no payment &quot;&lt;b&gt;&quot;');
   });
 
   it('is not offered with a picture that can not be had', async () => {
