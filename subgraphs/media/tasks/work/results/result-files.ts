@@ -90,10 +90,8 @@ async function download(
 function refusedAddress(url: string, cause: HttpFailure): PermanentResultError {
   const origin = URL.parse(url)?.origin ?? 'there';
   const remedy = `an operator allows it with resultOrigins of the binding in GENERATORS_FILE, or with OUTBOUND_ALLOW`;
-  // The remedy is for the log alone.
-  return new PermanentResultError(`REFUSED_ADDRESS: its address at ${origin} is not public`, {
-    cause: new Error(remedy, { cause }),
-  });
+  const message = `REFUSED_ADDRESS: its address at ${origin} is not public; ${remedy}`;
+  return new PermanentResultError(message, { cause });
 }
 
 async function downloadUntil(
