@@ -42,7 +42,10 @@ describe('what the fuzzer holds answers against', () => {
     const told = { code: 200, message: 'x', timestamp: '2026-01-01T00:00:00.000Z', traceId: 't' };
     const { fault } = operation('workflow', '/payment/cancel');
     const payment = { id: 'p', status: 'cancelled' };
-    expect([200, 404].map((status) => fault(status, 'text/html; charset=utf-8', '<h1>'))).toEqual([null, null]);
+    expect([200, 404].map((status) => fault(status, 'text/html; charset=utf-8', '<h1>'))).toEqual([
+      null,
+      null,
+    ]);
     expect(fault(200, json, JSON.stringify({ ...told, data: { payment } }))).toBeNull();
     expect(fault(200, json, JSON.stringify({ ...told, data: {} }))).toContain('breaks its schema');
   });
