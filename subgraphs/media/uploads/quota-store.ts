@@ -26,7 +26,7 @@ export async function lockAccount(transaction: MediaTransaction, { name }: Accou
   );
 }
 
-/** What an account has used, its uploads in transit included. */
+/** What an account has used, its uploads in transit included: each file counts once, stored or reserved. */
 export async function usageOf(transaction: MediaTransaction, account: Account): Promise<Usage> {
   const done = account.isDaily ? uploadedToday(account) : storedNow(account);
   const { rows } = await sql<Record<keyof Usage, string>>`
@@ -35,7 +35,8 @@ export async function usageOf(transaction: MediaTransaction, account: Account): 
       union all
       select sum(bytes), count(*) from media.upload_reservations reservation
       where account = ${account.name} and renewed_at > now() - make_interval(hours => ${STALE_HOURS})
-        and not exists (select from media.media where media.id = reservation.id and media.state = 'STORED')
+        and (${account.isDaily} or not exists (
+          select from media.media where media.id = reservation.id and media.state = 'STORED'))
     ) as used`.execute(transaction);
   return { bytes: Number(rows[0]?.bytes), files: Number(rows[0]?.files) };
 }

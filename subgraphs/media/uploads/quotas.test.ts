@@ -80,6 +80,16 @@ it('lets uploads at the same time have as many files as the quota, and no more',
   expect(await outcomeOf(upload(quotas, stranger, 1))).toBe('RATE_LIMITED');
 });
 
+it('lets uploads of one caller wait for each other without keeping the others waiting', async () => {
+  const quotas = counterOf({ user: { bytes: 0, files: 1_000 } });
+  const many = Array.from({ length: 50 }, () => quotas.reserve(ben, newId()));
+  const order: string[] = [];
+  const last = many.at(-1)?.then(() => order.push('the last of many'));
+  await quotas.reserve({ ...ben, id: `${ben.id}-else` }, newId()).then(() => order.push('somebody else'));
+  await last;
+  expect(order).toEqual(['somebody else', 'the last of many']);
+});
+
 it('lets uploads at the same time have no more bytes than the quota', async () => {
   const quotas = counterOf({ user: { bytes: 1_000_000, files: 0 } });
   const outcomes = await Promise.all(

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import { addressKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import { type Account, endReservation, lockAccount, saveReservation, usageOf } from './quota-store.ts';
 
 /** How much one caller may upload; 0: no bound. */
@@ -49,13 +49,14 @@ export function createQuotaCounter({
   readonly database: MediaDatabase;
   readonly quotas: UploadQuotas;
 }): QuotaCounter {
+  const inTurn = oneAtATime((work) => database.transaction().execute(work));
   return {
     async reserve(caller, id) {
       const quota = quotaOf(caller, quotas);
       if (quota === null) return unbounded;
       const account = accountOf(caller);
       const grow = (least: number, wanted: number, reserved: number) =>
-        database.transaction().execute(async (transaction) => {
+        inTurn(account.name, async (transaction) => {
           await lockAccount(transaction, account);
           const used = await usageOf(transaction, account);
           const room = quota.bytes === 0 ? Infinity : quota.bytes - used.bytes + reserved;
@@ -82,6 +83,26 @@ export function createQuotaCounter({
             .execute((transaction) => endReservation(transaction, { id, account, stored })),
       };
     },
+  };
+}
+
+type Work<Value> = (transaction: MediaTransaction) => Promise<Value>;
+
+/**
+ * Lets the transactions of one account wait for each other here: each that waits in the database for the account's lock
+ * would hold a connection, and uploads of one caller could take them all.
+ */
+function oneAtATime(run: <Value>(work: Work<Value>) => Promise<Value>) {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Value>(account: string, work: Work<Value>): Promise<Value> => {
+    const begin = () => run(work);
+    const mine = (last.get(account) ?? Promise.resolve()).then(begin, begin);
+    last.set(account, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(account) === mine) last.delete(account);
+    }
   };
 }
 
