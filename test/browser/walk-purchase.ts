@@ -65,11 +65,13 @@ export async function walkBack(url: string, page: Page, { holds }: Steps, templa
   holds(`${template}: the way back without paying ends the checkout`, payment.status, 'cancelled');
 }
 
-/** `data` of the JSON that a path of the API shows, once the browser has come there. */
+/** `data` of what a path of the API answers to programs, once the browser has come there; the browser sees a page. */
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever the API replies; the walk checks it
 async function dataAt(page: Page, pathname: string): Promise<any> {
   await page.waitForURL((url) => url.pathname === pathname);
-  return JSON.parse(await page.locator('body').innerText()).data;
+  await page.locator('h1').waitFor();
+  const answer = await page.context().request.get(page.url(), { headers: { accept: 'application/json' } });
+  return (await answer.json()).data;
 }
 
 interface Shown {
