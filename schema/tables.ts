@@ -60,6 +60,7 @@ export const tableTypes: readonly TableTypes[] = [
       'tasks.result': named('TaskOutcome'),
       'tasks.state': named('TaskState'),
       'video_templates.fields': OBJECT,
+      'webhook_deliveries.event': named('StoredEvent'),
       'webhook_deliveries.state': named('DeliveryState'),
     },
     imports: {
@@ -74,6 +75,7 @@ export const tableTypes: readonly TableTypes[] = [
       MediaState: './column-types.ts',
       ReplyState: './column-types.ts',
       StepState: '../domain/steps.ts',
+      StoredEvent: './column-types.ts',
       StoredFiles: './column-types.ts',
       StoredJson: '../../../platform/json.ts#JsonObject',
       StoredStepInput: './column-types.ts',

@@ -11,6 +11,7 @@ import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
+import { createProviderEvents } from './provider-health/provider-events.ts';
 import { readProviderHealth } from './provider-health/provider-health.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
 import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
@@ -26,11 +27,14 @@ import { createWorkObserver } from './tasks/accounting/work-observer.ts';
 import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
+import { createTransactor } from './tasks/storage/transactor.ts';
 import { createInputFetcher } from './tasks/work/inputs/input-fetcher.ts';
 import type { TaskWorker } from './tasks/work/worker.ts';
 import { createQuotaCounter } from './uploads/quotas.ts';
 import { createUsageService } from './usage/service.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
+import { createAnnouncer } from './webhooks/announcer.ts';
+import { createWebhookEndpoints } from './webhooks/endpoints.ts';
 import { createWebhookEndListener } from './webhooks/enqueue.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
@@ -70,8 +74,12 @@ function sharedParts(options: MediaSubgraphOptions) {
   measureWork(database, metrics);
   const files = createFileService({ ...options, ...options.files, database });
   const planner = createStepPlanner(registry);
+  const announcer = createAnnouncer(options);
+  const transactor = createTransactor({ ...options, database });
+  options.breakers?.onChange(createProviderEvents({ ...options, transactor, announce: announcer.announce }));
   const budgets = createBudgets({
     ...options,
+    announce: announcer.announce,
     database,
     currency: registry.all().find(({ prices }) => prices)?.prices?.currency ?? null,
     expectedParts: (work) => expectedSteps({ registry, planner }, work),
@@ -87,7 +95,9 @@ function sharedParts(options: MediaSubgraphOptions) {
     startGate: budgets.startGate,
     budgetGate: budgets.gate,
     budgetWarnings: budgets.warnings,
-    endListener: createWebhookEndListener(queue),
+    announcer,
+    transactor,
+    endListener: createWebhookEndListener(queue, announcer),
     observer: createWorkObserver({ ...options, metrics }),
   };
 }
@@ -122,6 +132,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     chat: createChatService(parts),
     uploads: createUploads({ ...parts, resources }),
     webhooks: createWebhookService(parts),
+    webhookEndpoints: createWebhookEndpoints(parts),
     health: () => healthOf(parts.options),
     providerHealth: () => readProviderHealth(parts),
   };
@@ -131,7 +142,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
 export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
   const { authMode, store, files: fileSettings } = options;
   const parts = sharedParts(options);
-  const { files, budgets } = parts;
+  const { files, budgets, announcer } = parts;
   const services = createServices(parts);
   const { tasks, chat, videoTemplates } = services;
   const attempts = createRunningAttempts(parts);
@@ -155,6 +166,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     async close() {
       closeWatches(options);
       budgets.close();
+      announcer.close();
       tasks.close();
       await chat.close();
       await wakeUps.close();

@@ -177,7 +177,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'generators/limits': ['domain/inputs', 'domain/work', 'generators/bindings'],
       'generators/credentials': ['domain', 'generators/bindings', 'providers/contract'],
       'generators/breakers': ['domain', 'generators/bindings', 'generators/credentials'],
-      'provider-health': ['database', 'generators/bindings', 'generators/breakers'],
+      'provider-health': ['database', 'generators/bindings', 'generators/breakers', 'tasks/storage'],
       'providers/*': ['domain', 'domain/inputs', 'domain/work', 'providers/contract', 'providers/shared'],
       uploads: ['database', 'files'],
       synchronous: [

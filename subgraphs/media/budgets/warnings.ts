@@ -1,15 +1,40 @@
+import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { leftOf, type Budget } from '../domain/budget.ts';
 import type { BudgetWarnings } from '../tasks/accounting/settle.ts';
+import type { TransactionScope } from '../tasks/storage/transactor.ts';
 import { markWarned } from './store.ts';
 
+/** Tells of a warning, in its transaction. */
+export type AnnounceWarning = (
+  scope: TransactionScope,
+  event: {
+    readonly id: string;
+    readonly type: 'budget.warning';
+    readonly at: Date;
+    readonly data: JsonObject;
+  },
+) => Promise<void>;
+
 /** Warns once per period of a budget that has passed its soft amount: a line of the log, and the event `budget.warning`. */
-export function createBudgetWarnings({ logger }: { readonly logger: Logger }): BudgetWarnings {
+export function createBudgetWarnings(options: {
+  readonly logger: Logger;
+  /** Default: the log alone. */
+  readonly announce?: AnnounceWarning | undefined;
+}): BudgetWarnings {
+  const { logger, announce } = options;
   return {
     async warn(scope, ids) {
       for (const budget of await markWarned(scope.transaction, ids)) {
-        scope.afterCommit(() => logger.warn({ ...factsOf(budget) }, 'a budget has passed its soft amount'));
+        const { id, ...facts } = factsOf(budget);
+        scope.afterCommit(() => logger.warn({ budget: id, ...facts }, 'a budget has passed its soft amount'));
+        await announce?.(scope, {
+          id: newId(),
+          type: 'budget.warning',
+          at: new Date(),
+          data: { id, ...facts },
+        });
       }
     },
   };
@@ -18,11 +43,11 @@ export function createBudgetWarnings({ logger }: { readonly logger: Logger }): B
 const MICRO = 1_000_000;
 
 /** A budget as events and the log have it; amounts in its currency. */
-function factsOf(budget: Budget): JsonObject {
+function factsOf(budget: Budget) {
   const { id, name, scope, subject, period, currency, amount, softAmount, spent, reserved } = budget;
   const left = leftOf(budget);
   return {
-    budget: id,
+    id,
     name,
     scope,
     subject,

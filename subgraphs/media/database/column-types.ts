@@ -31,3 +31,12 @@ export type StoredToolCalls = readonly ChatToolCall[];
 
 /** PENDING is queued, being sent, or waiting for its next attempt; GIVEN_UP is over without success. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+
+/** An event as it is delivered, but for those of tasks, whose files have addresses that expire. */
+export interface StoredEvent {
+  /** As `budget.warning`. */
+  readonly type: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly data: JsonObject;
+}

@@ -18,7 +18,7 @@ export type StepRow = Selectable<MediaTaskStep>;
 /** One start at one provider. */
 export type AttemptRow = Selectable<MediaAttempt>;
 
-/** The delivery of one task's end to its callback address. */
+/** The delivery of one event to one address. */
 export type DeliveryRow = Selectable<MediaWebhookDelivery>;
 
 /** Makes columns camelCase, and leaves the keys of JSON as they are. */

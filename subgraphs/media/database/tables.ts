@@ -10,7 +10,7 @@ import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
 import type { StepState } from "../domain/steps.ts";
 import type { TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
-import type { DeliveryState, FinishedWork, MediaState, ReplyState, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
+import type { DeliveryState, FinishedWork, MediaState, ReplyState, StoredEvent, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
 import type { ColumnType, JSONColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -172,6 +172,12 @@ export interface MediaProviderResource {
   uri: string | null;
 }
 
+export interface MediaProviderState {
+  binding: string;
+  isAway: boolean;
+  since: Generated<Timestamp>;
+}
+
 export interface MediaTaskEvent {
   at: Timestamp;
   progress: number;
@@ -277,15 +283,28 @@ export interface MediaWebhookDelivery {
   attempts: Generated<number>;
   createdAt: Generated<Timestamp>;
   deliveredAt: Timestamp | null;
+  endpointId: string | null;
+  event: StoredEvent | null;
+  eventId: string | null;
   id: string;
   lastError: string | null;
   lastStatus: number | null;
   nextAttemptAt: Timestamp | null;
   round: Generated<number>;
   state: DeliveryState;
-  taskId: string;
+  taskId: string | null;
   touchedAt: Generated<Timestamp>;
   tries: Generated<number>;
+  url: string;
+}
+
+export interface MediaWebhookEndpoint {
+  createdAt: Generated<Timestamp>;
+  description: string;
+  eventTypes: string[];
+  id: string;
+  rotatedAt: Timestamp | null;
+  secretVersion: Generated<number>;
   url: string;
 }
 
@@ -300,6 +319,7 @@ export interface DB {
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
   "media.providerResources": MediaProviderResource;
+  "media.providerStates": MediaProviderState;
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;
   "media.taskSteps": MediaTaskStep;
@@ -307,4 +327,5 @@ export interface DB {
   "media.usage": MediaUsage;
   "media.videoTemplates": MediaVideoTemplate;
   "media.webhookDeliveries": MediaWebhookDelivery;
+  "media.webhookEndpoints": MediaWebhookEndpoint;
 }

@@ -18,6 +18,7 @@ import type { Voices } from '../synchronous/voices.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import type { UsageService } from '../usage/usage.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
+import type { WebhookEndpointService } from '../webhooks/endpoints.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 
 /** What the media schema's resolvers call; everything else about media is behind these. */
@@ -34,6 +35,7 @@ export interface MediaServices {
   readonly chat: ChatService;
   readonly uploads: Uploads;
   readonly webhooks: WebhookService;
+  readonly webhookEndpoints: WebhookEndpointService;
   readonly health: () => Promise<MediaHealth>;
   readonly providerHealth: () => Promise<readonly ProviderHealth[]>;
 }

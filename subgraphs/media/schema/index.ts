@@ -30,6 +30,7 @@ import './running-node.ts';
 import './prompt-check.ts';
 import './recipe.ts';
 import './webhook-delivery.ts';
+import './webhook-endpoint.ts';
 import './model.ts';
 import './health.ts';
 import './provider-health.ts';

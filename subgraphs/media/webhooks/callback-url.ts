@@ -9,15 +9,14 @@ const MAX_URL = 2_000;
  * A callback address as it is stored. BAD_USER_INPUT when it is too long, not http or https, has a user name, or is a
  * private address by its form; what a name resolves to is checked at every connection.
  */
-export function checkedCallbackUrl(outbound: OutboundRule, text: string): string {
-  if (text.length > MAX_URL)
-    throw badInput('callbackUrl', `callbackUrl may have at most ${MAX_URL} characters`);
+export function checkedCallbackUrl(outbound: OutboundRule, text: string, field = 'callbackUrl'): string {
+  if (text.length > MAX_URL) throw badInput(field, `${field} may have at most ${MAX_URL} characters`);
   try {
     const { href } = outbound.admit(text).url;
     if (href.length <= MAX_URL) return href;
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
-    throw badInput('callbackUrl', `callbackUrl can't be called: ${error.message}`);
+    throw badInput(field, `${field} can't be called: ${error.message}`);
   }
-  throw badInput('callbackUrl', `callbackUrl may have at most ${MAX_URL} characters, percent-encoded`);
+  throw badInput(field, `${field} may have at most ${MAX_URL} characters, percent-encoded`);
 }

@@ -81,8 +81,9 @@ export async function readUntouched(
 export async function deliveriesOf(database: MediaDatabase, taskId: string) {
   return database
     .selectFrom('media.webhookDeliveries')
-    .select(['id', 'taskId', 'url', 'attempts', 'deliveredAt', 'lastStatus', 'lastError'])
+    .select(['id', 'url', 'attempts', 'deliveredAt', 'lastStatus', 'lastError'])
     .where('taskId', '=', taskId)
+    .where('endpointId', 'is', null)
     .orderBy('id')
     .execute();
 }

@@ -4,24 +4,19 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { EndListener } from '../tasks/rules/end-listener.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
-import { pruneDeliveries, type WebhookJob } from './delivery-store.ts';
+import type { Announcer } from './announcer.ts';
+import { pruneDeliveries } from './delivery-store.ts';
+import { defineWebhookQueue, enqueueRound } from './rounds.ts';
 
 /** Enqueues deliveries in the transaction that ends their task. */
 
-/** Queue of deliveries to callback addresses. */
-export const WEBHOOK_QUEUE = 'media.webhook-out';
-
-/** Declares the queue. Its own retries are for a failing database only: pauses between attempts are the worker's. */
-export async function defineWebhookQueue(queue: Queue): Promise<void> {
-  await queue.define(WEBHOOK_QUEUE, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 });
-}
-
-/** Delivers the ends of tasks that have a callback address. */
-export function createWebhookEndListener(queue: Queue): EndListener {
+/** Delivers the ends of tasks to their own callback addresses, and to the operator's endpoints. */
+export function createWebhookEndListener(queue: Queue, announcer?: Announcer): EndListener {
   return {
     defineQueues: () => defineWebhookQueue(queue),
-    async ended(scope, { id: taskId, callbackUrl: url }) {
+    async ended(scope, { id: taskId, callbackUrl: url }, state) {
       if (url !== null) await enqueueDelivery(scope, { taskId, url });
+      await announcer?.taskEnded(scope, taskId, `task.${state.toLowerCase()}`);
     },
     prune: pruneDeliveries,
   };
@@ -38,9 +33,4 @@ async function enqueueDelivery(
     scope.transaction,
   );
   await enqueueRound(scope, { deliveryId: id, round: 1 });
-}
-
-/** Enqueues the attempts of one round, now. */
-export async function enqueueRound(scope: TransactionScope, job: WebhookJob): Promise<void> {
-  await scope.enqueue({ queue: WEBHOOK_QUEUE, data: job });
 }

@@ -8,11 +8,14 @@ export interface Sender {
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Verdict>;
 }
 
-interface OutgoingMessage {
+/** A message to one address. */
+export interface OutgoingMessage {
   /** The webhook-id. */
   readonly id: string;
   readonly url: string;
   readonly body: string;
+  /** Sign it in place of the sender's own: `whsec_` and base64. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** The outcome of an attempt. The status decides; the body is ignored. */
@@ -41,15 +44,16 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Makes the sender of a process. Throws when the secret is malformed. */
 export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender {
-  const signer = new Webhook(secret);
+  const own = [new Webhook(secret)];
   return {
-    async send({ id, url, body }, signal) {
+    async send({ id, url, body, secrets }, signal) {
+      const signers = secrets?.map((one) => new Webhook(one)) ?? own;
       const late = AbortSignal.timeout(timeoutMs);
       try {
         const answer = await http.download({
           method: 'POST',
           url,
-          headers: headersOf(signer, id, body),
+          headers: headersOf(signers, id, body),
           body,
           timeoutMs,
           maxBytes: MAX_ANSWER_BYTES,
@@ -68,13 +72,13 @@ export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender
 }
 
 /** The timestamp is that of the attempt: receivers refuse old ones. */
-function headersOf(signer: Webhook, id: string, body: string): Record<string, string> {
+function headersOf(signers: readonly Webhook[], id: string, body: string): Record<string, string> {
   const now = new Date();
   return {
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': signer.sign(id, now, body),
+    'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   };
 }
 

@@ -3,11 +3,11 @@ import { notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import type { DeliveryRow, MediaDatabase } from '../database/database.ts';
+import type { MediaDatabase } from '../database/database.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
-import { createTransactor, type Transactor } from '../tasks/storage/transactor.ts';
-import { beginRound, deliveriesOf, readDelivery } from './delivery-store.ts';
-import { enqueueRound } from './enqueue.ts';
+import { createTransactor } from '../tasks/storage/transactor.ts';
+import { deliveriesOf, readDelivery } from './delivery-store.ts';
+import { beginNewRound } from './rounds.ts';
 
 /** The log of result webhooks, as the owners of their tasks see it. */
 export interface WebhookService {
@@ -48,14 +48,16 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   return {
     async deliveries(caller, taskId) {
       if (!isUuid(taskId) || !(await isOwn(database, caller, taskId))) throw notFound('task', taskId);
-      return deliveriesOf(database, taskId);
+      const deliveries = await deliveriesOf(database, taskId);
+      return deliveries.map((delivery) => ({ ...delivery, taskId }));
     },
     async redeliver(caller, id) {
       const known = isUuid(id) ? await readDelivery(database, id) : null;
-      if (known === null || !(await isOwn(database, caller, known.taskId))) {
+      const taskId = known?.endpointId === null ? known.taskId : null;
+      if (known === null || taskId === null || !(await isOwn(database, caller, taskId))) {
         throw notFound('webhook delivery', id);
       }
-      return redeliver(transactor, known);
+      return { ...((await beginNewRound(transactor, id)) ?? known), taskId };
     },
   };
 }
@@ -63,13 +65,4 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
 async function isOwn(database: MediaDatabase, caller: Caller, taskId: string): Promise<boolean> {
   const [task] = await readTasks(database, [taskId]);
   return task !== undefined && mayChange(caller, task.owner);
-}
-
-/** Under the row's lock, one of several concurrent requests begins the round; the others find it begun. */
-async function redeliver(transactor: Transactor, known: DeliveryRow): Promise<DeliveryRow> {
-  return transactor.run(async (scope) => {
-    const begun = await beginRound(scope.transaction, known.id);
-    if (begun !== null) await enqueueRound(scope, { deliveryId: begun.id, round: begun.round });
-    return begun ?? (await readDelivery(scope.transaction, known.id)) ?? known;
-  });
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { readUntouched, type WebhookJob } from './delivery-store.ts';
-import { WEBHOOK_QUEUE } from './enqueue.ts';
+import { WEBHOOK_QUEUE } from './rounds.ts';
 
 /** The dependencies of a sweep of deliveries. */
 interface SweepDependencies {

@@ -8,7 +8,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
+import { newId } from '../../../platform/ids.ts';
 import type { DeliveryRow } from '../database/database.ts';
+import { createProviderEvents } from '../provider-health/provider-events.ts';
+import { createTransactor } from '../tasks/storage/transactor.ts';
 import {
   image,
   me,
@@ -21,7 +24,10 @@ import {
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
 import { prune } from '../tasks/work/pruner.ts';
+import { createAnnouncer } from './announcer.ts';
 import { beginAttempt, endAttempt, type AttemptEnd } from './delivery-store.ts';
+import { createWebhookEndpoints } from './endpoints.ts';
+import { createWebhookEndListener } from './enqueue.ts';
 import { startReceiver, type Receiver } from './receiver.fixture.ts';
 import { createWebhookService } from './service.ts';
 import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
@@ -407,5 +413,90 @@ describe('the delivery log', () => {
     await prunes();
     expect(await engine.count('media.webhook_deliveries')).toBe(1);
     expect((await row(open)).state).toBe('PENDING');
+  });
+});
+
+describe('a webhook endpoint', () => {
+  it('hears of the events it asked for, each signed with its own secret, and again when asked', async () => {
+    const { database, bus } = engine;
+    const announcer = createAnnouncer({ bus });
+    const transactor = createTransactor(engine);
+    const endpoints = createWebhookEndpoints({
+      database,
+      transactor,
+      outbound: createOutboundRule({ allow: [receiver.host] }),
+      announcer,
+      webhookSecret: secret,
+    });
+    const budget = { id: newId(), type: 'budget.warning', at: new Date(), data: { left: 1 } };
+    const told = () => transactor.run((scope) => announcer.announce(scope, budget));
+    await told();
+    const hears = await endpoints.create({ url: receiver.url, eventTypes: ['task.*', 'budget.warning'] });
+    const other = await endpoints.create({ url: `${receiver.url}2`, eventTypes: ['provider.*'] });
+    await startWebhooks();
+    const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
+    const endListener = createWebhookEndListener(engine.queue, announcer);
+    const service = engine.service(registry, { endListener });
+    await engine.worker(registry, { endListener });
+    const { id } = await engine.ended(service, (await service.submit(me, image())).id);
+    // The same event again is told once.
+    for (const _ of [1, 2]) await told();
+    await until(async () => receiver.received.length === 2);
+    const verified = receiver.received.map(({ body, headers }) =>
+      new Webhook(hears.secret).verify(body, headers as Record<string, string>),
+    );
+    expect(verified).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'task.succeeded', data: expect.objectContaining({ id }) }),
+        { type: 'budget.warning', timestamp: budget.at.toISOString(), data: { left: 1 } },
+      ]),
+    );
+    expect(await webhooksOf(engine).deliveries(me, id)).toEqual([]);
+    const sent = await until(async () => {
+      const all = await endpoints.deliveries(hears.endpoint.id, 10);
+      return all.every(({ state }) => state === 'DELIVERED') && all;
+    });
+    expect(sent.map(({ type, taskId }) => [type, taskId])).toEqual([
+      ['budget.warning', null],
+      ['task.succeeded', id],
+    ]);
+    expect(await endpoints.deliveries(other.endpoint.id, 10)).toEqual([]);
+    const rotated = await endpoints.rotateSecret(hears.endpoint.id);
+    await endpoints.redeliver(sent[0]?.id ?? '');
+    const again = await until(async () => receiver.received[2]);
+    for (const one of [hears.secret, rotated.secret]) {
+      new Webhook(one).verify(again.body, again.headers as Record<string, string>);
+    }
+    expect(rotated.secret).not.toBe(hears.secret);
+    await endpoints.remove(hears.endpoint.id);
+    await expect(endpoints.redeliver(sent[0]?.id ?? '')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    announcer.close();
+    for (const [input, field] of [
+      [{ url: 'http://10.0.0.1/' }, 'url'],
+      [{ url: receiver.url, eventTypes: ['task.started'] }, 'eventTypes'],
+      [{ url: receiver.url, eventTypes: [] }, 'eventTypes'],
+    ] as const)
+      await expect(endpoints.create(input)).rejects.toMatchObject({ field });
+  });
+});
+
+describe('providers that go away and come back', () => {
+  it('are told once, though every process sees it', async () => {
+    const types: string[] = [];
+    const transactor = createTransactor(engine);
+    const tell = createProviderEvents({
+      transactor,
+      logger: engine.logger,
+      announce: async (_, { type }) => void types.push(type),
+    });
+    const change = { binding: 'test#0', provider: 'test', reason: null };
+    const states = [false, true, true, false, false, true];
+    for (const [index, isAway] of states.entries()) {
+      tell({ ...change, isAway });
+      const expected = [0, 1, 1, 2, 2, 3][index];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(async () => types.length === expected);
+    }
+    expect(types).toEqual(['provider.down', 'provider.up', 'provider.down']);
   });
 });

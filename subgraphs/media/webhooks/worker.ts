@@ -5,7 +5,7 @@ import { createLoop } from '../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import type { DeliveryRow, MediaDatabase } from '../database/database.ts';
 import type { FileService } from '../files/files.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
 import {
@@ -15,9 +15,11 @@ import {
   type AttemptEnd,
   type WebhookJob,
 } from './delivery-store.ts';
-import { defineWebhookQueue, WEBHOOK_QUEUE } from './enqueue.ts';
+import { readEndpoint } from './endpoint-store.ts';
 import { messageOf } from './message.ts';
-import { createSender, type Sender, type Verdict } from './send.ts';
+import { defineWebhookQueue, WEBHOOK_QUEUE } from './rounds.ts';
+import { signingSecrets } from './secrets.ts';
+import { createSender, type OutgoingMessage, type Sender, type Verdict } from './send.ts';
 import { enqueueLostDeliveries } from './sweep.ts';
 
 /** Delivers the ends of tasks to their callback addresses. Any number of processes may run one over the same database. */
@@ -89,7 +91,7 @@ interface Parts extends Omit<WebhookWorkerOptions, 'pauses'> {
  * row that is still pending: it is sent again under the same id.
  */
 function handlerOf(parts: Parts): JobHandler {
-  const { database, files, sender } = parts;
+  const { database, sender } = parts;
   return async ({ data, signal }) => {
     const job = data as WebhookJob;
     const delivery = await beginAttempt(database, job);
@@ -97,19 +99,33 @@ function handlerOf(parts: Parts): JobHandler {
       const seconds = await secondsUntilDue(database, job);
       return seconds === null ? undefined : { againInSeconds: seconds };
     }
-    const [task] = await readTasks(database, [delivery.taskId]);
-    if (task === undefined) return undefined;
-    const body = await messageOf(task, files);
-    const { traceparent } = task;
+    const message = await outgoing(parts, delivery);
+    if (message === null) return undefined;
+    const { traceparent = null } = message;
     const span = parts.tracer?.start('deliver webhook', { kind: 'consumer', traceparent }) ?? null;
-    const verdict = await withSpan(span, () =>
-      sender.send({ id: delivery.id, url: delivery.url, body }, signal),
-    );
+    const verdict = await withSpan(span, () => sender.send(message, signal));
     const end = endOf(verdict, delivery.tries, parts.pauses);
     await endAttempt(database, delivery, end);
     parts.counted({ state: end.state });
     return end.pauseSeconds === null ? undefined : { againInSeconds: end.pauseSeconds };
   };
+}
+
+/** What a delivery sends; null when its task or endpoint is gone. */
+async function outgoing(
+  { database, files, secret }: Parts,
+  { id, url, taskId, endpointId, event }: DeliveryRow,
+): Promise<(OutgoingMessage & { readonly traceparent?: string | null }) | null> {
+  const endpoint = endpointId === null ? null : await readEndpoint(database, endpointId);
+  if (endpointId !== null && endpoint === null) return null;
+  const receiver =
+    endpoint === null
+      ? { url }
+      : { url: endpoint.url, secrets: signingSecrets(secret, endpoint, new Date()) };
+  if (event !== null) return { id, ...receiver, body: JSON.stringify(event) };
+  const [task] = taskId === null ? [] : await readTasks(database, [taskId]);
+  if (task === undefined) return null;
+  return { id, ...receiver, body: await messageOf(task, files), traceparent: task.traceparent };
 }
 
 /** Delivered, retried after a pause, or given up. */

@@ -19,6 +19,7 @@ import { pendingWebhooks } from './0016-pending-webhooks.ts';
 import { budgets } from './0017-budgets.ts';
 import { chatToolCalls } from './0018-chat-tool-calls.ts';
 import { traces } from './0019-traces.ts';
+import { webhookEndpoints } from './0020-webhook-endpoints.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -41,4 +42,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0017-budgets': budgets,
   '0018-chat-tool-calls': chatToolCalls,
   '0019-traces': traces,
+  '0020-webhook-endpoints': webhookEndpoints,
 };

@@ -16,7 +16,18 @@ export interface Breakers {
   /** The same bindings, each with its breaker, which watches every call of its provider. */
   watch(bindings: readonly Binding[]): readonly Binding[];
   stateOf(bindingId: string): BreakerState | null;
+  /** Calls the listener when a provider goes away, and when it answers again or for the first time in this process. */
+  onChange(listener: (change: ProviderChange) => void): void;
   close(): void;
+}
+
+/** A provider that is away, or answers. */
+export interface ProviderChange {
+  readonly binding: string;
+  readonly provider: string;
+  readonly isAway: boolean;
+  /** Why it is away. */
+  readonly reason: string | null;
 }
 
 /** Topics of the bus; the key is the id of a binding, the version a time in milliseconds. */
@@ -35,19 +46,17 @@ export function createBreakers({
   readonly metrics: Metrics;
 }): Breakers {
   const breakers = new Map<string, CircuitBreaker>();
+  const changes = createChanges();
   const stops = [
     bus.listen(OPENED_TOPIC, (id, until) => breakers.get(id)?.openUntil(until)),
     bus.listen(CLOSED_TOPIC, (id) => breakers.get(id)?.close()),
   ];
-  metrics.gauge('kiln_breaker_open', 'Whether the circuit breaker of a binding is open.', ['binding'], () =>
-    [...breakers].map(([binding, breaker]) => ({
-      labels: { binding },
-      value: breaker.state().isOpen ? 1 : 0,
-    })),
-  );
+  measureOpen(metrics, breakers);
 
   function noteAnswer({ id, provider }: Binding, breaker: CircuitBreaker): void {
-    if (!breaker.answered()) return;
+    const wasOpen = breaker.answered();
+    changes.answered({ binding: id, provider: provider.name }, wasOpen);
+    if (!wasOpen) return;
     logger.info({ provider: provider.name, binding: id }, 'a provider answers again');
     bus.publish(CLOSED_TOPIC, id, Date.now());
   }
@@ -59,7 +68,10 @@ export function createBreakers({
     if (!breaker.failed(thrown)) return;
     const { until, lastError } = breaker.state();
     const fields = { provider: provider.name, binding: id, setting: settings, until, reason: lastError };
-    if (!wasOpen) logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
+    if (!wasOpen) {
+      logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
+      changes.tell({ binding: id, provider: provider.name, isAway: true, reason: lastError });
+    }
     if (until !== null) bus.publish(OPENED_TOPIC, id, until.getTime());
   }
 
@@ -76,8 +88,36 @@ export function createBreakers({
         return { ...binding, provider, breaker };
       }),
     stateOf: (id) => breakers.get(id)?.state() ?? null,
+    onChange: changes.listen,
     close() {
       for (const stop of stops) stop();
     },
   };
+}
+
+/** Tells listeners of providers that go away, and of each that answers again or for the first time. */
+function createChanges() {
+  const listeners: ((change: ProviderChange) => void)[] = [];
+  const hasAnswered = new Set<string>();
+  const tell = (change: ProviderChange): void => {
+    for (const listener of listeners) listener(change);
+  };
+  return {
+    listen: (listener: (change: ProviderChange) => void): void => void listeners.push(listener),
+    tell,
+    answered(provider: Pick<ProviderChange, 'binding' | 'provider'>, wasAway: boolean): void {
+      if (!wasAway && hasAnswered.has(provider.binding)) return;
+      hasAnswered.add(provider.binding);
+      tell({ ...provider, isAway: false, reason: null });
+    },
+  };
+}
+
+function measureOpen(metrics: Metrics, breakers: ReadonlyMap<string, CircuitBreaker>): void {
+  metrics.gauge('kiln_breaker_open', 'Whether the circuit breaker of a binding is open.', ['binding'], () =>
+    [...breakers].map(([binding, breaker]) => ({
+      labels: { binding },
+      value: breaker.state().isOpen ? 1 : 0,
+    })),
+  );
 }

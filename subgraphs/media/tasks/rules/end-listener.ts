@@ -6,7 +6,7 @@ export interface EndListener {
   /** Declares the queues that it enqueues to; called before the first task can end. */
   defineQueues(): Promise<void>;
   /** The task ends in this transaction. */
-  ended(scope: TransactionScope, task: TaskRow): Promise<void>;
+  ended(scope: TransactionScope, task: TaskRow, state: 'SUCCEEDED' | 'FAILED' | 'CANCELLED'): Promise<void>;
   /** Removes what it keeps of tasks that ended so many days ago, at most `limit` rows. */
   prune(
     transaction: MediaTransaction,

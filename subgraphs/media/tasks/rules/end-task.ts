@@ -46,7 +46,7 @@ export async function endTask(
   }
   const summary = await readEnd(scope.transaction, task.id);
   if (summary !== null) scope.afterCommit(() => options.observer?.taskEnded(summary));
-  await options.endListener?.ended(scope, task);
+  await options.endListener?.ended(scope, task, end.state);
 }
 
 const END_EVENTS = {

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+
+import { toError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { MediaTransaction } from '../database/database.ts';
+import type { ProviderChange } from '../generators/breakers/breakers.ts';
+import type { TransactionScope, Transactor } from '../tasks/storage/transactor.ts';
+
+/** Tells once of each provider that goes away or comes back, though every process may see it. */
+export function createProviderEvents(options: {
+  readonly transactor: Transactor;
+  readonly logger: Logger;
+  readonly announce: (
+    scope: TransactionScope,
+    event: { readonly id: string; readonly type: string; readonly at: Date; readonly data: JsonObject },
+  ) => Promise<void>;
+}): (change: ProviderChange) => void {
+  const { transactor, logger, announce } = options;
+  return ({ binding, isAway, ...data }) => {
+    transactor
+      .run(async (scope) => {
+        if (!(await hasChanged(scope.transaction, binding, isAway))) return;
+        const type = isAway ? 'provider.down' : 'provider.up';
+        await announce(scope, { id: newId(), type, at: new Date(), data: { binding, ...data } });
+      })
+      .catch((thrown: unknown) => {
+        logger.warn({ error: toError(thrown), binding }, 'the state of a provider could not be told');
+      });
+  };
+}
+
+/** Writes the state; false when it was known. A provider that was never away does not come back. */
+async function hasChanged(transaction: MediaTransaction, binding: string, isAway: boolean): Promise<boolean> {
+  const { rows } = isAway
+    ? await sql`/* providers.away */
+        insert into media.provider_states (binding, is_away) values (${binding}, true)
+        on conflict (binding) do update set is_away = true, since = now() where not media.provider_states.is_away
+        returning 1`.execute(transaction)
+    : await sql`/* providers.back */
+        update media.provider_states set is_away = false, since = now()
+        where binding = ${binding} and is_away returning 1`.execute(transaction);
+  return rows.length > 0;
+}

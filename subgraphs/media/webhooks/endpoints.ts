@@ -1,0 +1,148 @@
+import { badInput, notFound } from '../../../platform/errors.ts';
+import type { OutboundRule } from '../../../platform/http/safe-url.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import type { Transactor } from '../tasks/storage/transactor.ts';
+import type { Announcer } from './announcer.ts';
+import { checkedCallbackUrl } from './callback-url.ts';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  endpointDeliveries,
+  insertEndpoint,
+  listEndpoints,
+  nextSecret,
+  readEndpoint,
+  type EndpointDelivery,
+  type WebhookEndpoint,
+} from './endpoint-store.ts';
+import { beginNewRound } from './rounds.ts';
+import { endpointSecret } from './secrets.ts';
+
+/** The operator's addresses that hear of events. For administrators. */
+export interface WebhookEndpointService {
+  all(): Promise<readonly WebhookEndpoint[]>;
+  /** BAD_USER_INPUT. */
+  create(input: EndpointInput): Promise<EndpointWithSecret>;
+  /** Changes what is sent. NOT_FOUND, BAD_USER_INPUT. */
+  update(id: string, input: EndpointInput): Promise<WebhookEndpoint>;
+  /** A new secret; the one before signs as well for a day. NOT_FOUND. */
+  rotateSecret(id: string): Promise<EndpointWithSecret>;
+  /** With its deliveries. NOT_FOUND. */
+  remove(id: string): Promise<WebhookEndpoint>;
+  /** Newest first. NOT_FOUND. */
+  deliveries(endpointId: string, first: number): Promise<readonly EndpointDelivery[]>;
+  /** Sends a delivery again now, under its own id, with all its retries. NOT_FOUND. */
+  redeliver(deliveryId: string): Promise<EndpointDelivery>;
+}
+
+/** An endpoint with the secret that is told once. */
+export interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpoint;
+  /** `whsec_` and base64, as Standard Webhooks has it. */
+  readonly secret: string;
+}
+
+/** What an administrator sends. */
+interface EndpointInput {
+  readonly url?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly eventTypes?: readonly string[] | null | undefined;
+}
+
+/** Every type of event. */
+const eventTypes = [
+  'task.succeeded',
+  'task.failed',
+  'task.cancelled',
+  'budget.warning',
+  'provider.down',
+  'provider.up',
+] as const;
+
+const MAX_ENDPOINTS = 50;
+const PATTERNS: ReadonlySet<string> = new Set([
+  '*',
+  ...eventTypes.flatMap((type) => [type, `${type.split('.')[0]}.*`]),
+]);
+
+/** Makes the service. */
+export function createWebhookEndpoints(options: {
+  readonly database: MediaDatabase;
+  readonly transactor: Transactor;
+  readonly outbound: OutboundRule;
+  readonly announcer: Pick<Announcer, 'changed'>;
+  /** Of the installation: `whsec_` and base64. */
+  readonly webhookSecret: string;
+}): WebhookEndpointService {
+  const { database, transactor, outbound, announcer, webhookSecret } = options;
+  const known = async (id: string): Promise<WebhookEndpoint> =>
+    there(id, isUuid(id) ? await readEndpoint(database, id) : null);
+  const withSecret = (endpoint: WebhookEndpoint) => ({
+    endpoint,
+    secret: endpointSecret(webhookSecret, endpoint),
+  });
+  return {
+    all: () => listEndpoints(database),
+    async create(input) {
+      if ((await listEndpoints(database)).length >= MAX_ENDPOINTS)
+        throw badInput('url', `there may be at most ${MAX_ENDPOINTS} endpoints`);
+      const id = newId();
+      await insertEndpoint(database, { id, ...checked(outbound, NEW, input) });
+      announcer.changed();
+      return withSecret(await known(id));
+    },
+    async update(id, input) {
+      const change = checked(outbound, await known(id), input);
+      const changed = there(id, await changeEndpoint(database, id, change));
+      announcer.changed();
+      return changed;
+    },
+    async rotateSecret(id) {
+      await known(id);
+      return withSecret(there(id, await nextSecret(database, id)));
+    },
+    async remove(id) {
+      const endpoint = await known(id);
+      await deleteEndpoint(database, id);
+      announcer.changed();
+      return endpoint;
+    },
+    async deliveries(endpointId, first) {
+      await known(endpointId);
+      return endpointDeliveries(database, { endpointId, first });
+    },
+    async redeliver(id) {
+      const [delivery] = isUuid(id) ? await endpointDeliveries(database, { id, first: 1 }) : [];
+      if (delivery === undefined) throw notFound('webhook delivery', id);
+      await beginNewRound(transactor, id);
+      const [again = delivery] = await endpointDeliveries(database, { id, first: 1 });
+      return again;
+    },
+  };
+}
+
+const NEW = { url: '', description: '', eventTypes: ['*'] };
+
+function there(id: string, endpoint: WebhookEndpoint | null): WebhookEndpoint {
+  if (endpoint === null) throw notFound('webhook endpoint', id);
+  return endpoint;
+}
+
+function checked(
+  outbound: OutboundRule,
+  known: Pick<WebhookEndpoint, 'url' | 'description' | 'eventTypes'>,
+  input: EndpointInput,
+) {
+  const description = (input.description ?? known.description).trim();
+  if (description.length > 200) throw badInput('description', 'may have at most 200 characters');
+  const types = [...new Set(input.eventTypes ?? known.eventTypes)];
+  const unknown = types.find((type) => !PATTERNS.has(type));
+  if (unknown !== undefined)
+    throw badInput(
+      'eventTypes',
+      `there is no event ${JSON.stringify(unknown.slice(0, 100))}; there are: ${[...PATTERNS].join(', ')}`,
+    );
+  if (types.length === 0) throw badInput('eventTypes', 'must name at least one type of event');
+  return { url: checkedCallbackUrl(outbound, input.url ?? known.url, 'url'), description, eventTypes: types };
+}
