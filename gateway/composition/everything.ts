@@ -106,6 +106,7 @@ async function linkSubgraphs(
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
   const workflow = createWorkflowSubgraph({
     ...runtime,
+    logger: runtime.logger.part('workflow'),
     media: mediaLink,
     authMode: config.auth.mode,
     unpaidExecutions: config.auth.unpaidExecutions,

@@ -22,6 +22,8 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFallback } from './fallback.ts';
+import { forRest } from './for-rest.ts';
+import { readProviders } from './provider-readiness.ts';
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -59,7 +61,8 @@ export async function startPublicServer(
   parts: ProcessParts,
   options: PublicServerOptions,
 ): Promise<PublicServer> {
-  const { config, logger, lifecycle } = parts;
+  const { config, lifecycle } = parts;
+  const logger = parts.logger.part('gateway');
   // Credentials of ours are only for subgraphs of ours.
   const { supergraphFile, workflowUrl } = config.split;
   const isForeign = supergraphFile !== null;
@@ -71,6 +74,7 @@ export async function startPublicServer(
       known === undefined ? options.links : { ...options.links, workflow: known.link },
       options,
     ),
+    metrics: options.metrics,
     logger,
   });
   lifecycle.add('federation', () => federation.close());
@@ -95,6 +99,7 @@ export async function startPublicServer(
     writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
     signIns: isForeign && config.split.mediaUrl === null ? [] : SIGN_INS,
     readiness: options.readiness,
+    providers: isForeign && config.split.mediaUrl === null ? undefined : () => readProviders(federation),
     publicUrl: options.publicUrl,
     metrics: options.metrics,
     tracer: options.tracer,
@@ -143,7 +148,7 @@ function restOf(
   if (services.length === 0) return undefined;
   return createRestRouter({
     sections: sections.filter(({ service }) => services.includes(service)),
-    executor: federation,
+    executor: forRest(federation),
     contextFor: contextOf,
     ...(rateLimiter === undefined ? {} : { rateLimiter }),
     writes: WRITES,

@@ -40,7 +40,7 @@ export async function startSandbox(
       pageUrl: `${publicUrl}/sandbox/stripe/pay`,
       webhookUrl: `${localUrl}/payment/webhook`,
     },
-    logger,
+    logger: logger.part('sandbox'),
   });
   lifecycle.add('sandbox', () => sandbox.close());
   const { stripe, platforms } = sandbox;

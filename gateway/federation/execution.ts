@@ -9,10 +9,12 @@ import type {
 } from '../../platform/graphql/operations/executor.ts';
 import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { inSpan } from '../../platform/tracing/span.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
+import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, variableErrors } from './results.ts';
@@ -29,14 +31,18 @@ export interface ExecutionOptions {
   /** The way to each subgraph, by its name in the supergraph. */
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly logger: Logger;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Each error contains the whole value: more of them would make a large response of a small request. */
 const MAX_VARIABLE_ERRORS = 5;
 
 /** Makes the execution over a planner, its documents and the links. */
-export function createExecution({ planner, documents, links, logger }: ExecutionOptions): Execution {
+export function createExecution(options: ExecutionOptions): Execution {
+  const { planner, documents, links, logger, metrics = noMetrics } = options;
   const closing = new AbortController();
+  const meter = createOperationMeter(metrics);
 
   const planned = (request: GraphqlRequest): Planned => {
     const { document, errors } = documents.prepare(request.query);
@@ -72,7 +78,7 @@ export function createExecution({ planner, documents, links, logger }: Execution
         const { plan, refused } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-        return await plan.compiled.run(inputOf(request));
+        return await meter.measure(plan.operation, request, () => plan.compiled.run(inputOf(request)));
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -82,7 +88,7 @@ export function createExecution({ planner, documents, links, logger }: Execution
         const { plan, refused } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'request') throw notHere('this operation is no subscription');
-        return await subscribePlanned(plan, request);
+        return await meter.measure(plan.operation, request, () => subscribePlanned(plan, request));
       } catch (thrown) {
         return failed(thrown, request);
       }

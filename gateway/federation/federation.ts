@@ -4,6 +4,7 @@ import type { GraphQLSchema, ValidationRule } from 'graphql';
 import { createDocuments, type PreparedDocument } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createExecution } from './execution.ts';
 import { createPlanner, type Planner } from './plans.ts';
@@ -36,6 +37,8 @@ export interface FederationOptions {
   /** The link to each subgraph of the supergraph. */
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly logger: Logger;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics | undefined;
   /** Validation rules besides GraphQL's own (depth, aliases, cost), for every transport. */
   readonly validationRules?: readonly ValidationRule[];
 }
@@ -49,7 +52,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     schema: planner.apiSchema,
     rules: [...validationRules, SubscriptionRootRule],
   });
-  const execution = createExecution({ planner, documents, links, logger });
+  const execution = createExecution({ planner, documents, links, logger, metrics: options.metrics });
   return {
     gateway: serverGateway({ supergraphSdl, planner, executor: execution }),
     execute: (request) => execution.execute(request),

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import pTimeout from 'p-timeout';
 
 import { toError } from '../../platform/errors.ts';
@@ -8,6 +8,8 @@ import type { Logger } from '../../platform/process/logger.ts';
 export interface HealthOptions {
   /** Readiness checks by name; a check that throws fails. Names are public, reasons are logged. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  /** What /readyz?verbose tells of providers besides (default: nothing). It does not decide readiness. */
+  readonly providers?: (() => Promise<unknown>) | undefined;
   /** Timeout of a check in milliseconds (default 3,000). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
@@ -15,14 +17,15 @@ export interface HealthOptions {
 
 /** The health endpoints. */
 export interface Health {
-  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail). */
+  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail; `?verbose` with the providers). */
   readonly router: Router;
   /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
   drain(): void;
 }
 
 /** Makes the health endpoints. Each request to /readyz runs all checks at once. */
-export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOptions): Health {
+export function createHealth(options: HealthOptions): Health {
+  const { checks, timeoutMs = 3_000, logger } = options;
   const router = Router();
   let isDraining = false;
 
@@ -42,14 +45,26 @@ export function createHealth({ checks, timeoutMs = 3_000, logger }: HealthOption
     return outcomes.filter((name) => name !== undefined);
   }
 
-  router.get('/healthz', (_request, response) => {
-    response.set('Cache-Control', 'no-store').json({ status: 'ok' });
-  });
-  router.get('/readyz', async (_request, response) => {
+  /** Null where they can not be read: that is no reason to be not ready. */
+  async function readProviders(): Promise<unknown> {
+    if (options.providers === undefined) return null;
+    return pTimeout(options.providers(), { milliseconds: timeoutMs }).catch(() => null);
+  }
+
+  async function answerReady(request: Request, response: Response): Promise<void> {
     const failing = isDraining ? ['stopping'] : await findFailing();
     const status = failing.length === 0 ? 'ready' : 'not ready';
     response.status(failing.length === 0 ? 200 : 503).set('Cache-Control', 'no-store');
-    response.json({ status, checks: Object.keys(checks), failing });
+    const isVerbose = request.query['verbose'] !== undefined;
+    const more = isVerbose ? { providers: await readProviders() } : {};
+    response.json({ status, checks: Object.keys(checks), failing, ...more });
+  }
+
+  router.get('/healthz', (_request, response) => {
+    response.set('Cache-Control', 'no-store').json({ status: 'ok' });
+  });
+  router.get('/readyz', (request, response) => {
+    void answerReady(request, response);
   });
   return {
     router,

@@ -86,6 +86,8 @@ export interface GatewayServerOptions {
   readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** What /readyz?verbose tells of providers (default: nothing). */
+  readonly providers?: (() => Promise<unknown>) | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
   readonly publicUrl: string | null;
   /** Largest uploaded file in bytes. */
@@ -120,7 +122,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const basePath = basePathOf(options.publicUrl);
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
-  const health = createHealth({ checks: options.readiness, logger: options.logger });
+  const health = createHealth({ ...options, checks: options.readiness });
   const { streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
 
   const app = createApp({ options, basePath, cors, callers, health, graphql: graphql.router });

@@ -159,7 +159,7 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     sandbox: production ? null : { url: values.SANDBOX_URL },
     /** Whether the console is built at the start when it is missing or stale. */
     console: { build: (values.CONSOLE_BUILD ?? (production ? 'off' : 'on')) === 'on' },
-    log: { level: values.LOG_LEVEL },
+    log: values.LOG_LEVEL,
     /** Null: nothing is traced. */
     tracing: tracingOf(values),
     /** Where metrics can be read; nowhere when both are null. */

@@ -1,6 +1,7 @@
 import { type DestinationStream, pino } from 'pino';
 
 import { redact, redactText } from './redact.ts';
+import { createRepeats, type Repeats } from './repeats.ts';
 
 /** Fields of a log line. Errors go under `error`; secrets are removed by key and by pattern. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -13,6 +14,8 @@ export interface Logger {
   error: LogMethod;
   /** Makes a logger that adds these fields to each of its lines. */
   child(fields: LogFields): Logger;
+  /** The logger of a part of the process, which may have a level of its own; its lines say `part`. */
+  part(name: LogPart): Logger;
 }
 
 /** Logs a message, with fields before it when there are any. */
@@ -21,11 +24,19 @@ export interface LogMethod {
   (fields: LogFields, message: string): void;
 }
 
+/** Parts whose level can be set by itself. */
+export const logParts = ['gateway', 'media', 'workflow', 'worker', 'sandbox'] as const;
+
+/** A part of the process. */
+export type LogPart = (typeof logParts)[number];
+
 /** Least severe level that is logged; `silent` logs nothing. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
+  /** Levels of parts (default: that of all). */
+  readonly parts?: Readonly<Partial<Record<LogPart, LogLevel>>>;
   /** Readable lines instead of JSON (development, on a terminal). */
   readonly pretty?: boolean;
   /** Destination (default: standard output). */
@@ -33,10 +44,10 @@ export interface LoggerOptions {
 }
 
 /** Makes the logger of a process. Lines are written synchronously, so the last one before an exit is not lost. */
-export function createLogger({ level, pretty = false, destination }: LoggerOptions): Logger {
+export function createLogger({ level, parts = {}, pretty = false, destination }: LoggerOptions): Logger {
   const target = destination ?? standardOutput();
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-  return wrap(pino(options, pretty ? humanLines(target) : target));
+  return wrap(pino(options, pretty ? humanLines(target) : target), { parts, repeats: createRepeats() });
 }
 
 /** Lines that nobody reads any more (EPIPE) are dropped: the work goes on without a log. */
@@ -53,12 +64,21 @@ export function silentLogger(): Logger {
 
 type Level = Exclude<LogLevel, 'silent'>;
 
-function wrap(inner: pino.Logger): Logger {
+interface Shared {
+  readonly parts: NonNullable<LoggerOptions['parts']>;
+  readonly repeats: Repeats;
+}
+
+/** Warnings and errors are left out where they repeat too often. */
+function wrap(inner: pino.Logger, shared: Shared): Logger {
   const method = (level: Level): LogMethod => {
     return (first: string | LogFields, message?: string) => {
       if (!inner.isLevelEnabled(level)) return;
-      if (typeof first === 'string') inner[level](redactText(first));
-      else inner[level](redact(first) as LogFields, redactText(message ?? ''));
+      const text = typeof first === 'string' ? first : (message ?? '');
+      const leftOut = level === 'warn' || level === 'error' ? shared.repeats.next(text) : 0;
+      if (leftOut === null) return;
+      const fields = typeof first === 'string' ? {} : (redact(first) as LogFields);
+      inner[level](leftOut === 0 ? fields : { ...fields, leftOut }, redactText(text));
     };
   };
   return {
@@ -66,7 +86,11 @@ function wrap(inner: pino.Logger): Logger {
     info: method('info'),
     warn: method('warn'),
     error: method('error'),
-    child: (fields) => wrap(inner.child(redact(fields) as LogFields)),
+    child: (fields) => wrap(inner.child(redact(fields) as LogFields), shared),
+    part(name) {
+      const level = shared.parts[name];
+      return wrap(inner.child({ part: name }, level === undefined ? {} : { level }), shared);
+    },
   };
 }
 

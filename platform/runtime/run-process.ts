@@ -29,7 +29,8 @@ export async function runProcess(
   process.umask(0o077);
   const config = configOrExit(commandLine);
   const logger = createLogger({
-    level: logLevel ?? config.log.level,
+    ...config.log,
+    ...(logLevel !== undefined && { level: logLevel }),
     pretty: !config.production && process.stdout.isTTY,
   });
   const lifecycle = createLifecycle({ logger, graceMs: GRACE_MS });

@@ -39,6 +39,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const priced = withPrices(bindings.bindings, readPriceList(config.providers.pricesFile));
   return createMediaSubgraph({
     ...runtime,
+    logger: runtime.logger.part('media'),
     refusals,
     breakers,
     registry: createGeneratorRegistry({ ...bindings, bindings: breakers.watch(refusals.watch(priced)) }),

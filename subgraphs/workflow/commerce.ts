@@ -1,4 +1,5 @@
 import { toError } from '../../platform/errors.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { QueueWorker } from '../../platform/queue/queue.ts';
 import { createCatalogSync } from './catalog/sync.ts';
@@ -41,6 +42,8 @@ export function createCommerce(
     readonly store: ExecutionStore;
     readonly lifecycle: ExecutionLifecycle;
     readonly logger: Logger;
+    /** Of this process (default: none). */
+    readonly metrics?: Metrics | undefined;
     readonly templates: TemplateService;
     readonly media: MediaClient;
     readonly publicUrl: string;
@@ -77,6 +80,9 @@ export function createCommerce(
           checkReturnUrl: parts.checkReturnUrl,
           emailOf: parts.emailOf,
           startSoon,
+          countStatus: parts.metrics?.counter('kiln_payments_total', 'Payments that have reached a status.', [
+            'status',
+          ]),
         };
   return {
     catalog,

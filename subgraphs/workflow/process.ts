@@ -50,6 +50,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
   const sandbox = sandboxOf(runtime);
   return createWorkflowSubgraph({
     ...runtime,
+    logger: runtime.logger.part('workflow'),
     media,
     authMode: config.auth.mode,
     unpaidExecutions: config.auth.unpaidExecutions,

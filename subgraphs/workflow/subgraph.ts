@@ -4,6 +4,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
@@ -39,6 +40,8 @@ export interface WorkflowSubgraphOptions {
   readonly logger: Logger;
   /** Of this process (default: nothing is traced). */
   readonly tracer?: Tracer;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics;
   readonly version: string;
   /** No test templates then. */
   readonly production: boolean;
@@ -91,6 +94,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const signIn = createSignIn({ ...options, ...options.signIn, database, secret: options.signInSecret });
   const { catalog, payments, loops } = createCommerce({
     ...shared,
+    metrics: options.metrics,
     bus,
     templates,
     media,

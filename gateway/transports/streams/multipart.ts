@@ -52,7 +52,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
       const { caller } = context;
       if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
       const { traceId } = caller;
-      const outcome = await federation.subscribe({ ...operation, context });
+      const outcome = await federation.subscribe({ ...operation, context, transport: 'multipart' });
       if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 

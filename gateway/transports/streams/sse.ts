@@ -86,7 +86,7 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     }
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
     if (kind !== 'subscription') {
-      const result = await federation.execute({ ...operation, context });
+      const result = await federation.execute({ ...operation, context, transport: 'sse' });
       return sendOnly(
         streams.open(response, FORMAT, { request, caller }),
         errors.formatResult(result, traceId),
@@ -114,7 +114,7 @@ async function streamSubscription(work: {
     schema: federation.apiSchema(),
     afterSeq: seqOfEventId(request.get('last-event-id')),
   });
-  const outcome = await federation.subscribe({ ...resumable, context });
+  const outcome = await federation.subscribe({ ...resumable, context, transport: 'sse' });
   if (!isStream(outcome)) {
     if (response.destroyed) return;
     const refusal = printEvent('next', errors.formatResult(outcome, traceId));

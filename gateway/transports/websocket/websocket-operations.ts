@@ -7,6 +7,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
 import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
@@ -15,6 +16,7 @@ import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import type { Slot } from '../../limits/slots.ts';
 import { traceIdOf } from '../../request/request-context.ts';
+import type { Admitted } from '../admission/admission.ts';
 import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 
@@ -63,7 +65,7 @@ type Hooks = ServerOptions<Record<string, unknown>, Session>;
 
 /** The hooks of the protocol: caller, admission, execution, errors. */
 export function createSocketHooks(options: SocketHookOptions): Hooks {
-  const { federation, admission, errors, callers, guard, tracer } = options;
+  const { federation, admission, errors, callers, guard } = options;
   return {
     // Many clients that reconnect at once after a restart may be served late.
     connectionInitWaitTimeout: 10_000,
@@ -109,11 +111,10 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: { request, context: { caller, signal: abort.signal } } satisfies Running,
+        contextValue: runningOf(verdict.operation, request, { caller, signal: abort.signal }),
       };
     },
-    execute: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.execute(request)),
-    subscribe: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.subscribe(request)),
+    ...createRunners(options),
     onNext: ({ extra }, _id, _payload, _args, result) =>
       errors.formatResult(result as ExecutionResult, traceIdOf(extra.request)),
     onError: ({ extra }, _id, _payload, found) =>
@@ -124,6 +125,45 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       for (const id of extra.running.keys()) endOperation(extra, id);
     },
   };
+}
+
+function runningOf(
+  { kind, fields }: Admitted['operation'],
+  request: OperationRequest,
+  context: RequestContext,
+): Running {
+  return { request, context, changes: kind === 'mutation' ? fields : null };
+}
+
+/** Execution, with a span and a line of the log. */
+function createRunners({
+  federation,
+  tracer,
+  logger,
+}: SocketHookOptions): Pick<Hooks, 'execute' | 'subscribe'> {
+  return {
+    execute: ({ contextValue }) =>
+      traced(tracer, contextValue, (request) =>
+        logged(logger, contextValue, () => federation.execute(request)),
+      ),
+    subscribe: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.subscribe(request)),
+  };
+}
+
+/** One line for each mutation, as for those over HTTP. */
+async function logged<Answer>(
+  logger: Logger,
+  contextValue: unknown,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  const { changes, context } = contextValue as Running;
+  const startedAt = performance.now();
+  const answer = await run();
+  const { traceId, id: caller } = context.caller;
+  const ms = Math.round(performance.now() - startedAt);
+  if (changes !== null)
+    logger.info({ traceId, method: 'WS', path: '/graphql', ms, caller, changes }, 'request');
+  return answer;
 }
 
 /** A span of its own for each operation; all of a socket have the trace id that its errors name. */
@@ -150,12 +190,14 @@ async function isOverLimit(
 interface Running {
   readonly request: OperationRequest;
   readonly context: RequestContext;
+  /** Root fields of a mutation, for the log; null for other operations. */
+  readonly changes: readonly string[] | null;
 }
 
 /** The context value that `onSubscribe` made. */
 function requestOf(contextValue: unknown): GraphqlRequest {
   const { request, context } = contextValue as Running;
-  return { ...request, context };
+  return { ...request, context, transport: 'websocket' };
 }
 
 /** Ends the operations that their client has completed: of a running query the protocol only forgets the id. */

@@ -1,4 +1,5 @@
 import { fraction, httpAddress, integer, namedValues, oneOf, text } from './formats.ts';
+import { logLevels } from './log-levels.ts';
 import { optional, setting } from './setting.ts';
 
 /** Which traces are kept; `parentbased_` follows the decision of whoever began the trace. */
@@ -46,8 +47,8 @@ export const observabilitySettings = {
     '1',
   ),
   LOG_LEVEL: setting(
-    oneOf(['silent', 'error', 'warn', 'info', 'debug']),
-    'least severe lines that are logged: silent, error, warn, info or debug',
+    logLevels,
+    'least severe lines that are logged (silent, error, warn, info or debug), and of parts by themselves (gateway, media, workflow, worker, sandbox): info,worker=debug',
     'info',
   ),
 };

@@ -23,6 +23,8 @@ export interface GraphqlRequest {
   readonly operationName?: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: RequestContext;
+  /** The way it came, for the metrics (default: http). */
+  readonly transport?: 'http' | 'sse' | 'multipart' | 'websocket' | 'rest';
 }
 
 /** A stream of results. `return()` ends the source at once, also while a `next()` is pending. */

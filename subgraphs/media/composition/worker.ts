@@ -17,7 +17,8 @@ export interface WorkerParts
 }
 
 /** Makes the worker of tasks, with that of their webhooks. */
-export function createMediaWorker(parts: WorkerParts): TaskWorker {
+export function createMediaWorker(options: WorkerParts): TaskWorker {
+  const parts = { ...options, logger: options.logger.part('worker') };
   const { publicUrl, localUrl = publicUrl } = parts.fileSettings;
   const inputAddress = createInputAddress({ ...parts, publicUrl, localUrl });
   const tasks = createTaskWorker({ ...parts, inputAddress });

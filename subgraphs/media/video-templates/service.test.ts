@@ -1,15 +1,15 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
+import { silentLogger } from '../../../platform/process/logger.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { mediaDatabase } from '../database/database.ts';
 import { videoTemplates } from '../database/migrations/0003-video-templates.ts';
 import { createVideoTemplateService } from './service.ts';
 import type { VideoTemplateService } from './video-template.ts';
 
-const logger = pino({ level: 'silent' });
+const logger = silentLogger();
 let home: TestDatabase;
 let database: Database;
 let templates: VideoTemplateService;

@@ -24,6 +24,8 @@ export interface ReconcileDependencies {
   readonly provider: PayProvider;
   /** Starts the new execution inline, as well as by the queued job. */
   readonly startSoon: (execution: StoredExecution) => void;
+  /** Counts a payment that has reached a status (default: nobody). */
+  readonly countStatus?: ((labels: { readonly status: string }) => void) | undefined;
   /** A hook for tests, between two steps. */
   readonly onStep?: (step: ReconcileStep) => void;
 }
@@ -76,14 +78,16 @@ async function once(
 
 /** A payment without a checkout session can't be paid; it is cancelled when it expires. */
 async function withoutCheckout(
-  { database, bus }: ReconcileDependencies,
+  { database, bus, countStatus }: ReconcileDependencies,
   payment: StoredPayment,
 ): Promise<StoredPayment | null> {
   if (payment.status !== 'PENDING' || payment.expiresAt.getTime() > Date.now()) return payment;
   const updated = await database
     .transaction()
     .execute((transaction) => updatePayment(transaction, payment, { status: 'CANCELLED' }));
-  if (updated !== null) bus.publish(paymentTopic, updated.id, updated.version);
+  if (updated === null) return null;
+  countStatus?.({ status: updated.status });
+  bus.publish(paymentTopic, updated.id, updated.version);
   return updated;
 }
 
@@ -144,6 +148,8 @@ async function apply(
     });
   if (written === null) return null;
   onStep?.('committed');
+  const { status } = written.updated;
+  if (status !== payment.status) dependencies.countStatus?.({ status });
   bus.publish(paymentTopic, written.updated.id, written.updated.version);
   if (written.execution !== null) startSoon(written.execution);
   return written.updated;

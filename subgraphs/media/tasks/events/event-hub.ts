@@ -1,5 +1,6 @@
 import { AppError, toError } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { noMetrics, type Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
@@ -41,6 +42,8 @@ export interface EventHubOptions extends Partial<EventHubLimits> {
   readonly database: MediaDatabase;
   readonly bus: EventBus;
   readonly logger: Logger;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Most events per task and read; a subscriber that is further behind reads again. */
@@ -119,7 +122,11 @@ function reporter(logger: Logger, message: string): (error: unknown) => void {
 }
 
 /** Reads rows for all requesting subscribers in one query; later requests are served by the next one. */
-function createReader({ database, logger }: EventHubOptions) {
+function createReader({ database, logger, metrics = noMetrics }: EventHubOptions) {
+  const observe = metrics.histogram(
+    'kiln_event_lag_seconds',
+    'From the writing of an event until it is handed to those who follow its task.',
+  );
   const requesting = new Set<EventSubscriber>();
   let reading = false;
 
@@ -128,7 +135,13 @@ function createReader({ database, logger }: EventHubOptions) {
     for (const reader of readers) requesting.delete(reader);
     const rows = await readEvents(database, lowestCursors(readers), PAGE);
     const byTask = Map.groupBy(rows, (event) => event.taskId);
-    for (const reader of readers) reader.receive(byTask.get(reader.taskId) ?? []);
+    const now = Date.now();
+    for (const reader of readers) {
+      const own = byTask.get(reader.taskId) ?? [];
+      // What was written before they came is history, not lag.
+      for (const { at } of own) if (at >= reader.since) observe({}, Math.max(0, now - at.getTime()) / 1000);
+      reader.receive(own);
+    }
   }
   function schedule(): void {
     if (reading || requesting.size === 0) return;

@@ -7,6 +7,8 @@ import { isFinal, type TaskEvent } from '../../domain/task.ts';
  */
 export interface EventSubscriber {
   readonly taskId: string;
+  /** When it came. */
+  readonly since: Date;
   readonly iterator: AsyncIterableIterator<TaskEvent>;
   cursor(): number;
   /** A wake-up: the task's log goes up to here. */
@@ -82,6 +84,7 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   else signal.addEventListener('abort', abort, { once: true });
   return {
     taskId,
+    since: new Date(),
     iterator: iteratorOf(state, abort),
     cursor: () => state.cursor,
     advanceTo: (seq) => advanceTo(state, seq),

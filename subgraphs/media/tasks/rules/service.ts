@@ -3,6 +3,7 @@ import { batchReads, type BatchedRead } from '../../../../platform/database/batc
 import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../../platform/ids.ts';
+import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
@@ -43,6 +44,8 @@ export interface TaskServiceOptions {
   /** Warns of budgets that have passed their soft amount (default: nobody). */
   readonly budgetWarnings?: BudgetWarnings | undefined;
   readonly logger: Logger;
+  /** Of this process (default: none). */
+  readonly metrics?: Metrics | undefined;
   /** Times of the event hub; tests shorten them. */
   readonly hub?: Partial<EventHubLimits>;
 }
@@ -65,7 +68,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const transactor = createTransactor(options);
   const transitions = createTransitions({ ...options, maxAttempts: 1, budgetSeconds: 0 });
   const queueLengths = createQueueLengths({ database, logger });
-  const hub = createEventHub({ database, bus, logger, ...options.hub });
+  const hub = createEventHub({ database, bus, logger, metrics: options.metrics, ...options.hub });
   const ownedTasks = createOwnedTasks({ database, hub, logger });
   const submitter = createSubmitter({ ...options, transactor, queueLengths });
   const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });

@@ -13,7 +13,7 @@ import { type KilnUnderTest, startKiln } from '../kit/kiln.ts';
 import { signInBuyer } from '../topology/purchase.ts';
 import { startCollector, type Collector } from './collector.ts';
 
-/** Traces that a real collector takes: one Kiln, a picture with a webhook, a purchase, an operation of a socket. */
+/** What an operator sees of one Kiln: a picture with a webhook, a purchase, operations of a socket. */
 
 const CALLERS_TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLERS_SPAN = '00f067aa0ba902b7';
@@ -25,7 +25,11 @@ let pictureTrace: string | null;
 let taskTrace: string;
 let purchaseTrace: string;
 let refusedTrace: string | null;
+/** Lines of the log. */
 const taskEnds: Record<string, unknown>[] = [];
+const requests: Record<string, unknown>[] = [];
+let metrics: string;
+let readiness: { readonly providers: readonly Record<string, unknown>[] };
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -35,9 +39,12 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OUTBOUND_ALLOW: receiver.host,
+      METRICS_KEY: 'key of the metrics',
     },
     onLogLine: (line) => {
-      if (line.includes('"task ended"')) taskEnds.push(JSON.parse(line) as Record<string, unknown>);
+      const fields = JSON.parse(line) as Record<string, unknown>;
+      if (fields['msg'] === 'task ended') taskEnds.push(fields);
+      if (fields['msg'] === 'request') requests.push(fields);
     },
   });
   try {
@@ -50,6 +57,11 @@ beforeAll(async () => {
       body: JSON.stringify({ query: '{ task(id: "nobody") { id } }' }),
     });
     refusedTrace = refused.headers.get('x-trace-id');
+    const scrape = await fetch(`${kiln.url}/metrics`, {
+      headers: { authorization: 'Bearer key of the metrics' },
+    });
+    metrics = await scrape.text();
+    readiness = (await (await fetch(`${kiln.url}/readyz?verbose`)).json()) as typeof readiness;
   } finally {
     // What is left is sent when it stops.
     await kiln.close();
@@ -98,9 +110,15 @@ async function buyPoster({ url }: KilnUnderTest): Promise<string> {
   return found.data.execution.task.traceId;
 }
 
+/** Starts a picture over a WebSocket, and follows it to its end. */
 async function askOverSocket({ url }: KilnUnderTest): Promise<void> {
   const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
-  for await (const _result of client.iterate({ query: 'query Served { health { service } }' })) break;
+  const query = `mutation Start { generateImage(input: { generator: "union", prompt: "a fox" }) { id } }`;
+  for await (const { data } of client.iterate({ query, operationName: 'Start' })) {
+    const { id } = (data as { readonly generateImage: { readonly id: string } }).generateImage;
+    const follow = 'subscription ($id: ID!) { taskProgress(id: $id) { state } }';
+    for await (const event of client.iterate({ query: follow, variables: { id } })) void event;
+  }
   await client.dispose();
 }
 
@@ -147,7 +165,42 @@ it('is one trace from the click on a checkout to the stored picture', () => {
 });
 
 it('has each operation of a WebSocket', () => {
-  expect(collector.spans.map(({ name }) => name)).toContain('WS operation');
+  const names = collector.spans.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['WS operation', 'WS Start', 'Subscription.taskProgress']));
+});
+
+it('logs a mutation over a WebSocket as one over HTTP', () => {
+  expect(requests).toContainEqual(
+    expect.objectContaining({ method: 'WS', part: 'gateway', caller: 'anon', changes: ['generateImage'] }),
+  );
+});
+
+it.each([
+  'kiln_root_field_seconds_count{role="all",field="generateImage",transport="http",outcome="ok"} 1',
+  'kiln_root_field_seconds_count{role="all",field="generateImage",transport="websocket",outcome="ok"} 1',
+  'kiln_root_field_seconds_count{role="all",field="taskProgress",transport="websocket",outcome="ok"} 1',
+  'kiln_payments_total{status="COMPLETED",role="all"} 1',
+  'kiln_tasks_ended_total{kind="IMAGE",generator="union",state="SUCCEEDED",role="all"} 2',
+  'kiln_webhook_attempts_total{state="DELIVERED",role="all"} 1',
+])('counts %s', (line) => {
+  expect(metrics.split('\n')).toContain(line);
+});
+
+it('measures how late events come', () => {
+  expect(Number(/kiln_event_lag_seconds_count\{role="all"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
+});
+
+it('tells of each provider at /readyz?verbose, and no messages', () => {
+  const { providers } = readiness;
+  expect(providers).toContainEqual(
+    expect.objectContaining({
+      binding: 'union#0',
+      provider: 'openai',
+      succeeded: 2,
+      breaker: { open: false, until: null },
+    }),
+  );
+  expect(Object.keys(providers[0] ?? {})).not.toContain('lastError');
 });
 
 it('begins a trace of its own for a malformed traceparent, under the id of X-Trace-Id', () => {

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+
+import { createRepeats } from './repeats.ts';
+
+it('lets 60 lines of a message through in a minute, and says then how many were left out', () => {
+  let now = 0;
+  const repeats = createRepeats(() => now);
+  const first = Array.from({ length: 100 }, () => repeats.next('the provider is away'));
+  expect(first.filter((left) => left === 0)).toHaveLength(60);
+  expect(first.filter((left) => left === null)).toHaveLength(40);
+  expect(repeats.next('something else')).toBe(0);
+  now = 60_000;
+  expect([repeats.next('the provider is away'), repeats.next('the provider is away')]).toEqual([40, 0]);
+});
