@@ -24,12 +24,14 @@ export const transports: Readonly<Record<string, Send>> = {
 
 /** What comes until there is data or an error, or the stream ends. */
 async function firstOfStream(url: string, query: string, headers: Headers): Promise<string> {
+  const leaving = new AbortController();
   const { body } = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ query }),
-    signal: AbortSignal.timeout(STREAM_MS),
+    signal: leaving.signal,
   });
+  const timer = setTimeout(() => leaving.abort(), STREAM_MS);
   let text = '';
   try {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -38,6 +40,8 @@ async function firstOfStream(url: string, query: string, headers: Headers): Prom
     }
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
+  } finally {
+    clearTimeout(timer);
   }
   return text;
 }
