@@ -17,7 +17,7 @@ export interface Span {
 }
 
 /** Values of an attribute are bounded: no prompts, no secrets, no addresses with queries. */
-type Attributes = Readonly<Record<string, string | number | boolean>>;
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
   /** What it is of the two sides of a call (default: internal work). */

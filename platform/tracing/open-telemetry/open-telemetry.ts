@@ -27,7 +27,8 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { TracingConfig } from '../../config/tracing.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { Span, SpanOptions } from '../span.ts';
+import { redact, redactText } from '../../process/redact.ts';
+import type { Attributes, Span, SpanOptions } from '../span.ts';
 import { parseTraceparent, type Tracer } from '../tracer.ts';
 
 /** Spans made by OpenTelemetry's SDK and sent to a collector over OTLP, in batches of bounded size. */
@@ -115,7 +116,12 @@ function samplerOf({ sampler, ratio }: TracingConfig): Sampler {
 }
 
 function settingsOf({ kind, attributes = {} }: SpanOptions) {
-  return { kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind], attributes };
+  return { kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind], attributes: redacted(attributes) };
+}
+
+/** A collector keeps what a log keeps: no secrets, and no whole ids of what nobody owns. */
+function redacted(attributes: Attributes): Attributes {
+  return redact(attributes) as Attributes;
 }
 
 function spanOf(tracer: OtelTracer, span: OtelSpan): Span {
@@ -127,10 +133,10 @@ function spanOf(tracer: OtelTracer, span: OtelSpan): Span {
       return spanOf(tracer, below);
     },
     rename: (name) => void span.updateName(name),
-    set: (attributes) => void span.setAttributes(attributes),
+    set: (attributes) => void span.setAttributes(redacted(attributes)),
     fail(thrown) {
       const { name, message } = toError(thrown);
-      span.setStatus({ code: SpanStatusCode.ERROR, message: message.slice(0, 300) });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: redactText(message).slice(0, 300) });
       span.setAttribute('error.type', name);
     },
     end: () => span.end(),
