@@ -70,8 +70,9 @@ export const attacks = [
       ['payments', 'forged events, foreign sessions, refunds, running without paying'],
       [
         'uploads',
-        'maps and names that climb, forms of other sites, pages that would run, files of nobody, quotas',
+        'maps and names that climb, forms of other sites, pages that would run, files of nobody, quotas passed by uploads at the same time',
       ],
+      ['slow bodies', 'posts and uploads that come a byte a second, while a slow but honest upload passes'],
       ['floods', 'more connections than one address may hold, while another address is served'],
       [
         'ports of subgraphs',

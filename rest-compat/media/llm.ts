@@ -43,7 +43,13 @@ export const llm: Section = {
       path: '/api/llm/model/list',
       category: 'language',
       within: main,
-      fieldNames: { messages: ['prompt', 'messages'] },
+      // Pictures and sounds are parts of messages.
+      fieldNames: {
+        messages: ['prompt', 'messages'],
+        image: ['messages'],
+        audio: ['messages'],
+        video: ['messages'],
+      },
     }),
     chatRoute('/api/llm/chat', main),
     chatRoute('/api/llm/altllm/chat', alternative),

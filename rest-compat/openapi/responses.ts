@@ -19,9 +19,7 @@ export function responsesOf(route: Route, section: Section): Responses {
   const own = section.service === 'media' ? mediaResponses(route) : workflowResponses(route, section);
   const shared = sharedBy(route, section).map((status) => [
     status,
-    (route.failurePage === undefined ? null : withPage(status)) ?? {
-      $ref: `#/components/responses/${names[status]}`,
-    },
+    { $ref: `#/components/responses/${names[status]}${hasPage(route, status) ? PAGE : ''}` },
   ]);
   return { ...own, ...(Object.fromEntries(shared) as Responses) };
 }
@@ -124,12 +122,20 @@ const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' |
   Unavailable: 'A service that is needed does not respond, is full, or is not configured.',
 };
 
-/** A shared failure that browsers see as a page; null for what is none. */
-function withPage(status: Shared): OpenApiResponse | null {
-  const name = names[status];
-  if (name === 'Redirect' || name === 'HeadTooLarge') return null;
-  const { description, content } = responseOf(descriptions[name], schemaRef('Failure'));
-  return { description, content: { ...content, 'text/html': { schema: string } }, ...headersOf(name) };
+/** What the name of a shared failure ends with where browsers see it as a page. */
+const PAGE = 'Page';
+
+function hasPage({ failurePage }: Route, status: Shared): boolean {
+  return failurePage !== undefined && Object.hasOwn(descriptions, names[status]);
+}
+
+/** The failures that browsers see as pages: those of the workflow service alone. */
+function failurePages(): readonly (readonly [string, OpenApiResponse])[] {
+  return Object.entries(descriptions).map(([name, text]) => {
+    const { description, content } = responseOf(text, schemaRef('Failure'));
+    const both = { ...content, 'text/html': { schema: string } };
+    return [`${name}${PAGE}`, { description, content: both, ...headersOf(name) }] as const;
+  });
 }
 
 /** The HTTP server sends it before a request reaches any route, so it has no envelope. */
@@ -154,6 +160,7 @@ export function componentsOf(service: Section['service']): OpenApiComponents {
     responses: {
       ...(service === 'workflow' ? { Redirect: redirect } : {}),
       ...Object.fromEntries(failures),
+      ...(service === 'workflow' ? Object.fromEntries(failurePages()) : {}),
       HeadTooLarge: headTooLarge,
     },
     securitySchemes: {

@@ -79,6 +79,7 @@ describe('an address that leads inside', () => {
     ['of cloud metadata', () => 'http://169.254.169.254/latest/meta-data'],
     ['of the upstream’s control', () => `${kiln.sandboxUrl}/_control/starts`],
     ['of Kiln’s own health', () => `${kiln.url}/healthz`],
+    ['by its name', () => `http://localhost:${new URL(secret.url).port}/secret.png`],
   ])('%s is refused in place of a task, naming the input', async (_, address) => {
     const { status, body } = await submit(address());
     expect([status, body.status, body.data]).toEqual([200, false, null]);
@@ -87,7 +88,6 @@ describe('an address that leads inside', () => {
   });
 
   it.each([
-    ['by its name', () => `http://localhost:${new URL(secret.url).port}/secret.png`],
     ['behind a redirect', () => `${allowed.url}/redirect`],
     ['of a file behind a redirect', () => `${allowed.url}/file`],
   ])('%s is not asked, and the task says which input is at fault', async (_, address) => {

@@ -23,7 +23,9 @@ let kiln: KilnUnderTest;
 let world: LiveServer;
 let problemsOf: AnswerCheck;
 beforeAll(async () => {
-  kiln = await startKiln({ settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000,write=50000' } });
+  kiln = await startKiln({
+    settings: { RATE_LIMIT: 'status=50000,read=50000,start=50000,write=50000,sign-in=50000' },
+  });
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   world = liveServer(kiln.url, validRequest);
   problemsOf = await createAnswerCheck(kiln.url);

@@ -123,7 +123,7 @@ describe('speech', () => {
   it.each([
     [{ voice_setting: { voice_id: 'nobody' } }, 2054],
     [{ voice_setting: { voice_id: 'English_Graceful_Lady', speed: 3 } }, 2013],
-    [{ audio_setting: { format: 'flac' } }, 2013],
+    [{ audio_setting: { format: 'opus' } }, 2013],
     [{ text: 'nsfw-test-banned' }, 1026],
     [{ stream: true }, 2013],
   ])('with %j is refused with code %i', async (change, code) => {

@@ -51,7 +51,8 @@ const byName: Readonly<Record<string, Sample>> = {
   ar: () => '16:9',
   // What the models behind these paths take.
   duration: (_world, _field, { path }) => (path.includes('vidb') ? 6 : 5),
-  resolution: (_world, _field, { path }) => (path.includes('vidb') ? '768P' : '720p'),
+  resolution: (_world, _field, { path }) =>
+    path.includes('vidb') ? '768P' : path.includes('extend/frame') ? '1080p' : '720p',
   emotion: () => 'happy',
   format: () => 'wav',
   version: () => '1.0.0',

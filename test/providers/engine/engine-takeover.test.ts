@@ -69,7 +69,7 @@ describe('work at midjourney', () => {
     );
     expect((await ended()).state).toBe('SUCCEEDED');
     expect(await attempts()).toMatchObject([{ state: 'SUCCEEDED' }]);
-    expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
+    expect(await world.starts()).toEqual({ [(await attempts())[0]?.reference ?? '']: 1 });
     expect(world.proxy.sent.some(({ path }) => path.endsWith('/mj/task/list'))).toBe(true);
   });
 
@@ -77,9 +77,9 @@ describe('work at midjourney', () => {
     await world.injectFault({ wire: 'midjourney', operation: 'imagine', fault: 'cut' });
     const page = { headers: { 'content-type': 'text/html' }, body: '<html>' };
     world.proxy.respondNext('/mj/task/list', page);
-    const { id, attempts, ended } = await submit(bindingOf('test#0'));
+    const { attempts, ended } = await submit(bindingOf('test#0'));
     expect(await ended()).toMatchObject({ state: 'FAILED', error: { code: 'START_UNKNOWN' } });
     expect(await attempts()).toMatchObject([{ state: 'UNKNOWN' }]);
-    expect(await world.starts()).toEqual({ [`${id}/1/1`]: 1 });
+    expect(await world.starts()).toEqual({ [(await attempts())[0]?.reference ?? '']: 1 });
   });
 });

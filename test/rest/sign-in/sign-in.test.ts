@@ -524,7 +524,7 @@ describe('the workflow service’s envelope', () => {
   });
 
   it('is that of a limit that is reached', async () => {
-    const limited = await startKiln({ settings: { RATE_LIMIT: 'start=1,write=1' } });
+    const limited = await startKiln({ settings: { RATE_LIMIT: 'sign-in=1' } });
     try {
       const refresh = () => rest(limited.url, 'POST', '/auth/idp/refresh', { refresh_token: 'x' });
       const first = await refresh();
