@@ -126,12 +126,13 @@ const descriptions: Readonly<Record<Exclude<(typeof names)[Shared], 'Redirect' |
 const PAGE = 'Page';
 
 function hasPage({ failurePage }: Route, status: Shared): boolean {
-  return failurePage !== undefined && Object.hasOwn(descriptions, names[status]);
+  return failurePage !== undefined && status !== 413 && Object.hasOwn(descriptions, names[status]);
 }
 
 /** The failures that browsers see as pages: those of the workflow service alone. */
 function failurePages(): readonly (readonly [string, OpenApiResponse])[] {
-  return Object.entries(descriptions).map(([name, text]) => {
+  const ofReads = Object.entries(descriptions).filter(([name]) => name !== 'TooLarge');
+  return ofReads.map(([name, text]) => {
     const { description, content } = responseOf(text, schemaRef('Failure'));
     const both = { ...content, 'text/html': { schema: string } };
     return [`${name}${PAGE}`, { description, content: both, ...headersOf(name) }] as const;

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import type { Caller } from '../../../platform/access/caller.ts';
 import { addressKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
@@ -70,7 +72,9 @@ export function createQuotaCounter({
       return {
         async *bounded(body) {
           let seen = 0;
-          for await (const chunk of body) {
+          // Left early when the store fails: its error is the answer, not that the body was destroyed.
+          const chunks = body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
+          for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
             seen += chunk.byteLength;
             if (quota.bytes > 0 && seen > reserved)
               reserved = await grow(seen, seen + Math.min(seen, GREATEST_STEP), reserved);
