@@ -70,9 +70,8 @@ export const attacks = [
       ['payments', 'forged events, foreign sessions, refunds, running without paying'],
       [
         'uploads',
-        'maps and names that climb, forms of other sites, pages that would run, files of nobody, quotas passed by uploads at the same time',
+        'maps and names that climb, forms of other sites, pages that would run, files of nobody, quotas',
       ],
-      ['slow bodies', 'posts and uploads that come a byte a second, while a slow but honest upload passes'],
       ['floods', 'more connections than one address may hold, while another address is served'],
       [
         'ports of subgraphs',

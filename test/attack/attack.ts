@@ -27,9 +27,9 @@ type Headers = Readonly<Record<string, string>>;
 export interface World {
   readonly mode: Mode;
   readonly url: string;
-  /** The attackers: without a credential, and a user. */
+  /** The attackers: without a credential, and a user (in production a key without a scope for it). */
   readonly attackers: Readonly<Record<string, Headers>>;
-  /** Ids of what somebody else owns, by their kind. */
+  /** Ids of what somebody else owns, by their kind; empty in production. */
   readonly ids: Readonly<Record<string, string>>;
   /** Addresses of subgraphs that are processes of their own. */
   readonly ports: readonly string[];

@@ -7,7 +7,6 @@ import { names } from './classes/names.ts';
 import { outbound } from './classes/outbound.ts';
 import { payments } from './classes/payments.ts';
 import { disclosure, ports } from './classes/ports.ts';
-import { slowBodies } from './classes/slow-bodies.ts';
 import { taskIds } from './classes/task-ids.ts';
 import { tokens } from './classes/tokens.ts';
 import { uploads } from './classes/uploads.ts';
@@ -22,7 +21,6 @@ const classes: readonly AttackClass[] = [
   tokens,
   payments,
   uploads,
-  slowBodies,
   floods,
   ports,
   disclosure,

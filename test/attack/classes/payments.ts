@@ -6,7 +6,7 @@ import { type AttackClass, type Attempt, told, type World } from '../attack.ts';
 /** Getting work that was not paid for: forged events, sessions of others, and templates run without a payment. */
 export const payments: AttackClass = {
   name: 'payments',
-  modes: ['open', 'compat', 'required', 'split'],
+  modes: ['compat', 'required', 'split'],
   isQuick: true,
   async run(world) {
     return [...(await forgedEvents(world)), ...(await foreignSessions(world)), ...(await unpaid(world))];
@@ -62,9 +62,8 @@ async function foreignSessions({ url, ids, attackers }: World): Promise<Attempt[
   return attempts;
 }
 
-/** Open mode lets everybody run templates, and the embedded worlds users, so that there is something to own. */
+/** The embedded worlds let users run templates, so that there is something to own. */
 async function unpaid({ url, mode, attackers }: World): Promise<Attempt[]> {
-  if (mode === 'open') return [];
   const attempts: Attempt[] = [];
   for (const [who, headers] of Object.entries(attackers)) {
     if (mode !== 'split' && who !== 'anonymous') continue;

@@ -1,12 +1,12 @@
 import { graphql, rest } from '../../kit/clients/requests.ts';
-import { type AttackClass, type Attempt, modes, told, type World } from '../attack.ts';
+import { type AttackClass, type Attempt, told, type World } from '../attack.ts';
 
 const UPLOAD = 'mutation ($file: Upload!) { uploadFile(file: $file) { id url } }';
 
 /** Files that reach out of their request, run in a browser, belong to others, or fill the store. */
 export const uploads: AttackClass = {
   name: 'uploads',
-  modes,
+  modes: ['open', 'compat', 'required', 'split'],
   isQuick: true,
   async run(world) {
     return [
@@ -84,7 +84,7 @@ async function pages({ url, admin }: World): Promise<Attempt[]> {
 
 /** The id stands in a public address: it must not delete. On loopback in open mode it does. */
 async function deletions({ url, mode, attackers }: World): Promise<Attempt[]> {
-  if (mode === 'open' || mode === 'required' || mode === 'production') return [];
+  if (mode === 'open' || mode === 'required') return [];
   const form = new FormData();
   form.set('file', new Blob(['nobody’s']), 'x.txt');
   const { body } = await rest(url, 'POST', '/api/file/upload', form);
@@ -104,20 +104,21 @@ async function deletions({ url, mode, attackers }: World): Promise<Attempt[]> {
 async function quotas({ url, mode, attackers }: World): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   for (const [who, headers] of Object.entries(attackers)) {
-    if ((mode === 'required' || mode === 'production') && who === 'anonymous') continue;
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => {
-        const form = new FormData();
-        form.set('file', new Blob(['x'.repeat(20)]), 'x.txt');
-        return rest(url, 'POST', '/api/file/upload', form, headers);
-      }),
-    );
-    const stored = answers.filter(({ status }) => status === 200).length;
-    const refused = answers.find(({ status }) => status !== 200);
+    if (mode === 'required' && who === 'anonymous') continue;
+    let stored = 0;
+    let answer = '';
+    for (let index = 0; index < 60; index += 1) {
+      const form = new FormData();
+      form.set('file', new Blob(['x'.repeat(20)]), 'x.txt');
+      const { status, body } = await rest(url, 'POST', '/api/file/upload', form, headers);
+      answer = `${status} ${told(body)}`;
+      if (status !== 200) break;
+      stored += 1;
+    }
     attempts.push({
-      what: `${who} uploads 60 files at once, ${stored} were stored`,
-      answer: `${refused?.status} ${told(refused?.body)}`,
-      succeeded: stored > 40,
+      what: `${who} uploads 60 files, ${stored} were stored`,
+      answer,
+      succeeded: stored >= 60,
     });
   }
   return attempts;

@@ -6,11 +6,11 @@ import { createLocalSubject, runLocalCampaign } from './local-campaign.ts';
 import { localSubjects } from './subjects.ts';
 
 describe('the executor of subgraphs in this process', () => {
-  it("executes 4,000 random operations over Kiln's two schemas and others as graphql-js does", async () => {
-    const outcome = await runLocalCampaign({ subjects: localSubjects(), cases: 4_000, seed: 20261122 });
+  it("executes 2,000 random operations over Kiln's two schemas and others as graphql-js does", async () => {
+    const outcome = await runLocalCampaign({ subjects: localSubjects(), cases: 2_000, seed: 20261122 });
     expect(outcome.differences).toEqual([]);
-    expect(outcome.withErrors).toBeGreaterThan(1_000);
-    expect(outcome.calls).toBeGreaterThan(10_000);
+    expect(outcome.withErrors).toBeGreaterThan(500);
+    expect(outcome.calls).toBeGreaterThan(5_000);
   }, 300_000);
 });
 
