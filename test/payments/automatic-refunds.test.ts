@@ -74,7 +74,7 @@ describe('the end of a paid execution', () => {
   it.each([
     ['that failed for a technical reason', ending('FAILED', AWAY), 1],
     ['that failed without a reason', ending('FAILED', null), 1],
-    ['that moderation refused', ending('FAILED', { code: 'MODERATION_REFUSED', message: 'no' }), 0],
+    ['that moderation refused', ending('FAILED', { code: 'MODERATION_REFUSED', message: 'no' }), 1],
     ['that was cancelled', ending('CANCELLED', null), 0],
   ])('%s: it is written with its job, or without', async (_, end, jobs) => {
     const { executionId } = await bought();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rest, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
-/** PP_AUTO_REFUND at a live Kiln: what an upstream breaks is given back, what moderation refuses is not. */
+/** PP_AUTO_REFUND at a live Kiln: what an upstream breaks or refuses is given back. */
 
 let kiln: KilnUnderTest;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const ended = ({ taskId }: { readonly taskId: string }) =>
 
 describe('what was paid for an execution that fails', () => {
   it.each([
-    ['stays where it is when moderation refused it', 'moderation', 1, 'completed'],
+    ['comes back when moderation refused it', 'moderation', 1, 'refunded'],
     ['comes back when the upstream broke it', 'upstream-error', 20, 'refunded'],
   ])(
     '%s',

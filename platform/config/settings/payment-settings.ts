@@ -23,7 +23,7 @@ export const paymentSettings = {
   PP_PROMOTION_CODES: setting(trueOrFalse, 'true lets buyers enter promotion codes at the checkout', 'false'),
   PP_AUTO_REFUND: setting(
     trueOrFalse,
-    'true refunds a payment when its execution fails, unless moderation refused it or it was cancelled',
+    'true refunds a payment when its execution fails, also when moderation refused it',
     'true',
   ),
 } as const;

@@ -27,15 +27,15 @@ const AGAIN_SECONDS = 30;
 /** Refusals of the provider after which an operator must decide. */
 const MAX_REFUSALS = 3;
 
-/** Whether the failure is ours: not refused by moderation, and not cancelled. Pure. */
-function isTechnicalFailure({ status, error }: Pick<Execution, 'status' | 'error'>): boolean {
-  return status === 'FAILED' && error?.code !== 'MODERATION_REFUSED';
+/** Whether nothing was made of what was paid for, and the buyer did not cancel it. Pure. */
+function hasFailed({ status }: Pick<Execution, 'status'>): boolean {
+  return status === 'FAILED';
 }
 
 /** Marks the payment of an execution that failed as due for a refund and enqueues it, in the transaction of its end. */
 export function refundWhenFailed(queue: Queue): EndHook {
   return async (transaction, execution) => {
-    if (!isTechnicalFailure(execution)) return;
+    if (!hasFailed(execution)) return;
     const paid = await transaction
       .updateTable('workflow.payments')
       .set({ refundDue: true })
@@ -65,7 +65,7 @@ export async function refundFailed(
   const { commerce, executions } = dependencies;
   const [execution] = await executions.byIds([executionId]);
   const bought = await commerce.store.byExecution(executionId);
-  if (execution === undefined || bought === null || !isTechnicalFailure(execution)) return;
+  if (execution === undefined || bought === null || !hasFailed(execution)) return;
   try {
     const payment = await reconcile(commerce, bought.id);
     // Otherwise refunded already, or decided by a dispute.
