@@ -8,9 +8,20 @@ const QUERY = `query ProviderReadiness {
 }`;
 
 const TIMEOUT_MS = 2_000;
+/** Whoever asks within it shares one answer: anybody may ask, and none is counted. */
+const SHARED_MS = 5_000;
 
-/** Reads it over the federation. Rejects when media does not answer. */
-export async function readProviders(executor: GraphqlExecutor): Promise<unknown> {
+/** Makes the reader of it over the federation. It rejects when media does not answer. */
+export function createProviderReader(executor: GraphqlExecutor): () => Promise<unknown> {
+  let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
+  return () => {
+    const now = performance.now();
+    if (last === null || now - last.at > SHARED_MS) last = { at: now, answer: readProviders(executor) };
+    return last.answer;
+  };
+}
+
+async function readProviders(executor: GraphqlExecutor): Promise<unknown> {
   const context = { caller: internalCaller(newTraceId()), signal: AbortSignal.timeout(TIMEOUT_MS) };
   const { data, errors } = await executor.execute({ query: QUERY, variables: {}, context });
   if (errors?.[0] !== undefined) throw errors[0];

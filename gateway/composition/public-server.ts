@@ -23,7 +23,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
-import { readProviders } from './provider-readiness.ts';
+import { createProviderReader } from './provider-readiness.ts';
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -99,7 +99,7 @@ export async function startPublicServer(
     writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
     signIns: isForeign && config.split.mediaUrl === null ? [] : SIGN_INS,
     readiness: options.readiness,
-    providers: isForeign && config.split.mediaUrl === null ? undefined : () => readProviders(federation),
+    providers: isForeign && config.split.mediaUrl === null ? undefined : createProviderReader(federation),
     publicUrl: options.publicUrl,
     metrics: options.metrics,
     tracer: options.tracer,

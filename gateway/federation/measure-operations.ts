@@ -1,7 +1,7 @@
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import { rootFieldsOf } from '../../platform/graphql/operations/root-fields.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { OperationContext } from './operation/operation-context.ts';
-import { rootFieldsOf } from './operation/root-fields.ts';
 
 /** Measures operations by each of their root fields, by transport, and by how they ended. */
 export interface OperationMeter {
@@ -26,7 +26,7 @@ export function createOperationMeter(metrics: Metrics): OperationMeter {
     async measure(operation, { transport = 'http' }, run) {
       const startedAt = performance.now();
       const answer = await run();
-      const fields = known.get(operation) ?? rootFieldsOf(operation);
+      const fields = known.get(operation) ?? fieldsOf(operation);
       known.set(operation, fields);
       const outcome = 'errors' in answer && answer.errors !== undefined ? 'errors' : 'ok';
       const seconds = (performance.now() - startedAt) / 1000;
@@ -34,4 +34,8 @@ export function createOperationMeter(metrics: Metrics): OperationMeter {
       return answer;
     },
   };
+}
+
+function fieldsOf({ operation, fragments }: OperationContext): readonly string[] {
+  return [...new Set(rootFieldsOf(operation, (name) => fragments[name]))];
 }

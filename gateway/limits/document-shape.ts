@@ -3,7 +3,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   Kind,
-  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 
@@ -56,32 +55,6 @@ export function measureDocument(document: DocumentNode): DocumentShape {
     shape.fields += found.fields;
   }
   return shape;
-}
-
-/** The names of the root fields of an operation, fragments unfolded. */
-export function rootFieldsOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string[] {
-  const names: string[] = [];
-  const fragments = new Set<string>();
-  const pending = [selectionSet];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    for (const selection of next.selections) {
-      if (selection.kind === Kind.FIELD) names.push(selection.name.value);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) pending.push(selection.selectionSet);
-      else if (!fragments.has(selection.name.value)) {
-        fragments.add(selection.name.value);
-        pending.push(...fragmentsNamed(document, selection.name.value));
-      }
-    }
-  }
-  return names;
-}
-
-function fragmentsNamed({ definitions }: DocumentNode, name: string): SelectionSetNode[] {
-  return definitions.flatMap((definition) =>
-    definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name
-      ? [definition.selectionSet]
-      : [],
-  );
 }
 
 function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode) => Measures {

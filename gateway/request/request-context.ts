@@ -4,6 +4,7 @@ import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
+import { parseTraceparent } from '../../platform/tracing/tracer.ts';
 
 /** The context of a request, kept per HTTP request. */
 
@@ -30,10 +31,9 @@ export function hasContext(request: IncomingMessage): boolean {
 export function traceIdOf(request: IncomingMessage): string {
   const known = traceIds.get(request);
   if (known !== undefined) return known;
-  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(
-    String(request.headers['traceparent']),
-  );
-  const traceId = match?.[1] !== undefined && !/^0+$/.test(match[1]) ? match[1] : newTraceId();
+  const { traceparent } = request.headers;
+  const traceId =
+    parseTraceparent(typeof traceparent === 'string' ? traceparent : null)?.traceId ?? newTraceId();
   traceIds.set(request, traceId);
   return traceId;
 }

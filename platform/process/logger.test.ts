@@ -111,3 +111,13 @@ test('writes nothing below its level', () => {
   logger.child({}).debug('quiet');
   expect(lines).toEqual([]);
 });
+
+test('logs a part at its own level', () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ level: 'warn', parts: { worker: 'debug' }, destination });
+  logger.part('worker').debug('polled');
+  logger.part('media').info('quiet');
+  logger.info('quiet');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ part: 'worker', msg: 'polled' }]);
+});

@@ -1,5 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 
+import type { LogLevel, LogPart } from '../config/settings/log-levels.ts';
 import { redact, redactText } from './redact.ts';
 import { createRepeats, type Repeats } from './repeats.ts';
 
@@ -23,15 +24,6 @@ export interface LogMethod {
   (message: string): void;
   (fields: LogFields, message: string): void;
 }
-
-/** Parts whose level can be set by itself. */
-export const logParts = ['gateway', 'media', 'workflow', 'worker', 'sandbox'] as const;
-
-/** A part of the process. */
-export type LogPart = (typeof logParts)[number];
-
-/** Least severe level that is logged; `silent` logs nothing. */
-export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 export interface LoggerOptions {
   readonly level: LogLevel;

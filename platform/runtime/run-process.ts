@@ -1,7 +1,8 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts';
+import type { LogLevel } from '../config/settings/log-levels.ts';
 import { AppError, toError } from '../errors.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
-import { createLogger, type Logger, type LogLevel } from '../process/logger.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
 
 /** The parts of every process. */
 export interface ProcessParts {

@@ -16,12 +16,13 @@ interface TraceOptions extends SpanOptions {
 /** Traces nothing. */
 export const noTracer: Tracer = { start: () => null };
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The parts of a traceparent; null when it is malformed. */
+/** The parts of a traceparent; null when it is malformed. Later versions may have more after the flags; ff is none. */
 export function parseTraceparent(text: string | null | undefined) {
-  const [, traceId, spanId, flags] = TRACEPARENT.exec(text ?? '') ?? [];
+  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }

@@ -33,9 +33,9 @@ import type { TaskWorker } from './tasks/work/worker.ts';
 import { createQuotaCounter } from './uploads/quotas.ts';
 import { createUsageService } from './usage/service.ts';
 import { createVideoTemplateService } from './video-templates/service.ts';
-import { createAnnouncer } from './webhooks/announcer.ts';
 import { createWebhookEndpoints } from './webhooks/endpoints.ts';
 import { createWebhookEndListener } from './webhooks/enqueue.ts';
+import { createEventPublisher } from './webhooks/event-publisher.ts';
 import { createWebhookService } from './webhooks/service.ts';
 
 /** Tasks, files and video templates behind one schema, and the worker that does the tasks. */
@@ -74,12 +74,12 @@ function sharedParts(options: MediaSubgraphOptions) {
   measureWork(database, metrics);
   const files = createFileService({ ...options, ...options.files, database });
   const planner = createStepPlanner(registry);
-  const announcer = createAnnouncer(options);
+  const publisher = createEventPublisher(options);
   const transactor = createTransactor({ ...options, database });
-  options.breakers?.onChange(createProviderEvents({ ...options, transactor, announce: announcer.announce }));
+  options.breakers?.onChange(createProviderEvents({ ...options, transactor, publish: publisher.publish }));
   const budgets = createBudgets({
     ...options,
-    announce: announcer.announce,
+    publish: publisher.publish,
     database,
     currency: registry.all().find(({ prices }) => prices)?.prices?.currency ?? null,
     expectedParts: (work) => expectedSteps({ registry, planner }, work),
@@ -95,9 +95,9 @@ function sharedParts(options: MediaSubgraphOptions) {
     startGate: budgets.startGate,
     budgetGate: budgets.gate,
     budgetWarnings: budgets.warnings,
-    announcer,
+    publisher,
     transactor,
-    endListener: createWebhookEndListener(queue, announcer),
+    endListener: createWebhookEndListener(queue, publisher),
     observer: createWorkObserver({ ...options, metrics }),
   };
 }
@@ -142,7 +142,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
 export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgraph {
   const { authMode, store, files: fileSettings } = options;
   const parts = sharedParts(options);
-  const { files, budgets, announcer } = parts;
+  const { files, budgets, publisher } = parts;
   const services = createServices(parts);
   const { tasks, chat, videoTemplates } = services;
   const attempts = createRunningAttempts(parts);
@@ -166,7 +166,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     async close() {
       closeWatches(options);
       budgets.close();
-      announcer.close();
+      publisher.close();
       tasks.close();
       await chat.close();
       await wakeUps.close();

@@ -21,7 +21,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       tracing: [],
       'graphql/uploads': ['.'],
       'object-store': ['.'],
-      process: ['.', 'tracing'],
+      process: ['.', 'config', 'tracing'],
       queue: ['.'],
       database: ['.', 'process', 'tracing'],
       'database/embedded-postgres': ['.', 'process'],
@@ -177,7 +177,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'generators/limits': ['domain/inputs', 'domain/work', 'generators/bindings'],
       'generators/credentials': ['domain', 'generators/bindings', 'providers/contract'],
       'generators/breakers': ['domain', 'generators/bindings', 'generators/credentials'],
-      'provider-health': ['database', 'generators/bindings', 'generators/breakers', 'tasks/storage'],
+      'provider-health': [
+        'database',
+        'domain',
+        'generators/bindings',
+        'generators/breakers',
+        'tasks/storage',
+      ],
       'providers/*': ['domain', 'domain/inputs', 'domain/work', 'providers/contract', 'providers/shared'],
       uploads: ['database', 'files'],
       synchronous: [

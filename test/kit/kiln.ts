@@ -4,8 +4,9 @@ import path from 'node:path';
 
 import { startEverything, type Everything } from '../../gateway/composition/everything.ts';
 import { readConfig } from '../../platform/config/config.ts';
+import type { LogLevel } from '../../platform/config/settings/log-levels.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
-import { createLogger, type LogLevel } from '../../platform/process/logger.ts';
+import { createLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
 import { testDatabase } from './database/postgres.ts';
 import { watchLog } from './processes/log-watch.ts';

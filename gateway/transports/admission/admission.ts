@@ -1,8 +1,10 @@
 import {
   type DocumentNode,
+  type FragmentDefinitionNode,
   getOperationAST,
   GraphQLError,
   type GraphQLSchema,
+  Kind,
   OperationTypeNode,
   specifiedRules,
   validate,
@@ -11,7 +13,8 @@ import { LRUCache } from 'lru-cache';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import { measureDocument, rootFieldsOf } from '../../limits/document-shape.ts';
+import { rootFieldsOf } from '../../../platform/graphql/operations/root-fields.ts';
+import { measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
 import type { OperationRequest } from './read-operation.ts';
@@ -92,7 +95,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (errors.length > 0) return errors.map(withCode);
     const operation = getOperationAST(document, operationName);
     if (!operation) return [unknownOperation(operationName)];
-    const fields = rootFieldsOf(document, operation);
+    const fields = rootFieldsOf(operation, (name) => fragmentNamed(document, name));
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     const count = (names: readonly string[]) =>
       isMutation ? fields.filter((name) => names.includes(name)).length : 0;
@@ -147,4 +150,10 @@ function tooMany(rate: RateVerdict): Refusal {
   const { limit, retryAfter } = rate;
   const message = `too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`;
   return { errors: [codedError('RATE_LIMITED', message, { retryAfter })], status: 429, rate };
+}
+
+function fragmentNamed({ definitions }: DocumentNode, wanted: string): FragmentDefinitionNode | undefined {
+  return definitions.find((one): one is FragmentDefinitionNode => {
+    return one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === wanted;
+  });
 }

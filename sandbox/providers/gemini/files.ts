@@ -28,7 +28,7 @@ export interface Files {
   contentOf(uri: string): { readonly name: string } | { readonly answer: Answer };
 }
 
-interface Announced {
+interface BegunUpload {
   readonly displayName: string | null;
   readonly mimeType: string;
   readonly bytes: number;
@@ -44,7 +44,7 @@ interface Shelf {
   readonly runner: JobRunner;
   readonly journal: Journal;
   /** Unfinished uploads by id. */
-  readonly begun: Map<string, Announced>;
+  readonly begun: Map<string, BegunUpload>;
 }
 
 /** Creates the files of one runner. */

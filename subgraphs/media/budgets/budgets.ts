@@ -7,7 +7,7 @@ import type { StartGate } from '../tasks/rules/start-gate.ts';
 import { createBudgetCache } from './cache.ts';
 import { createBudgetGate, type BudgetGate, type ExpectedPart } from './gate.ts';
 import { createBudgetService, type BudgetService } from './service.ts';
-import { createBudgetWarnings, type AnnounceWarning } from './warnings.ts';
+import { createBudgetWarnings, type PublishWarning } from './warnings.ts';
 
 /** Everything that there is about budgets in a process. */
 export interface Budgets {
@@ -27,7 +27,7 @@ export function createBudgets(options: {
   readonly currency: string | null;
   readonly expectedParts: (work: Work) => readonly ExpectedPart[];
   /** Tells webhook endpoints of warnings (default: the log alone). */
-  readonly announce?: AnnounceWarning | undefined;
+  readonly publish?: PublishWarning | undefined;
 }): Budgets {
   const cache = createBudgetCache(options);
   const gate = createBudgetGate({ ...options, cache });

@@ -1,3 +1,4 @@
+import { createCachedRead } from '../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { Budget } from '../domain/budget.ts';
@@ -14,8 +15,6 @@ export interface BudgetCache {
 
 /** Topic of the bus: the budgets have changed. */
 const TOPIC = 'budgets';
-/** Longest time that a lost wake-up goes unnoticed. */
-const MAX_AGE_MS = 10_000;
 
 type Subject = Pick<Budget, 'id' | 'scope' | 'subject'>;
 
@@ -25,26 +24,10 @@ export function createBudgetCache(options: {
   readonly bus: EventBus;
 }): BudgetCache {
   const { database, bus } = options;
-  let known: { readonly at: number; readonly subjects: Promise<readonly Subject[]> } | null = null;
-  const forget = (): void => {
-    known = null;
-  };
-  const stops = [bus.listen(TOPIC, forget), bus.onGap(forget)];
-  function subjects(): Promise<readonly Subject[]> {
-    const now = performance.now();
-    if (known === null || now - known.at > MAX_AGE_MS) {
-      const read = readSubjects(database);
-      const entry = { at: now, subjects: read };
-      known = entry;
-      read.catch(() => {
-        if (known === entry) known = null;
-      });
-    }
-    return known.subjects;
-  }
+  const subjects = createCachedRead<readonly Subject[]>(bus, TOPIC);
   return {
     async bounding(owner, generators) {
-      const all = await subjects();
+      const all = await subjects.get(() => readSubjects(database));
       if (all.length === 0) return [];
       const names = new Set(generators());
       return all
@@ -54,12 +37,7 @@ export function createBudgetCache(options: {
         })
         .map(({ id }) => id);
     },
-    changed() {
-      forget();
-      bus.publish(TOPIC, 'all', Date.now());
-    },
-    close() {
-      for (const stop of stops) stop();
-    },
+    changed: () => subjects.changed(),
+    close: () => subjects.close(),
   };
 }

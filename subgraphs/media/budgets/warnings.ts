@@ -1,35 +1,27 @@
 import { newId } from '../../../platform/ids.ts';
-import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { leftOf, type Budget } from '../domain/budget.ts';
+import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { BudgetWarnings } from '../tasks/accounting/settle.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
 import { markWarned } from './store.ts';
 
-/** Tells of a warning, in its transaction. */
-export type AnnounceWarning = (
-  scope: TransactionScope,
-  event: {
-    readonly id: string;
-    readonly type: 'budget.warning';
-    readonly at: Date;
-    readonly data: JsonObject;
-  },
-) => Promise<void>;
+/** Publishes a warning, in its transaction. */
+export type PublishWarning = (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
 
 /** Warns once per period of a budget that has passed its soft amount: a line of the log, and the event `budget.warning`. */
 export function createBudgetWarnings(options: {
   readonly logger: Logger;
   /** Default: the log alone. */
-  readonly announce?: AnnounceWarning | undefined;
+  readonly publish?: PublishWarning | undefined;
 }): BudgetWarnings {
-  const { logger, announce } = options;
+  const { logger, publish } = options;
   return {
     async warn(scope, ids) {
       for (const budget of await markWarned(scope.transaction, ids)) {
         const { id, ...facts } = factsOf(budget);
         scope.afterCommit(() => logger.warn({ budget: id, ...facts }, 'a budget has passed its soft amount'));
-        await announce?.(scope, {
+        await publish?.(scope, {
           id: newId(),
           type: 'budget.warning',
           at: new Date(),

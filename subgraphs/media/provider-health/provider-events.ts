@@ -2,28 +2,25 @@ import { sql } from 'kysely';
 
 import { toError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaTransaction } from '../database/database.ts';
+import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { ProviderChange } from '../generators/breakers/breakers.ts';
 import type { TransactionScope, Transactor } from '../tasks/storage/transactor.ts';
 
-/** Tells once of each provider that goes away or comes back, though every process may see it. */
+/** Publishes once that a provider went away or came back, though every process may see it. */
 export function createProviderEvents(options: {
   readonly transactor: Transactor;
   readonly logger: Logger;
-  readonly announce: (
-    scope: TransactionScope,
-    event: { readonly id: string; readonly type: string; readonly at: Date; readonly data: JsonObject },
-  ) => Promise<void>;
+  readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
 }): (change: ProviderChange) => void {
-  const { transactor, logger, announce } = options;
+  const { transactor, logger, publish } = options;
   return ({ binding, isAway, ...data }) => {
     transactor
       .run(async (scope) => {
         if (!(await hasChanged(scope.transaction, binding, isAway))) return;
         const type = isAway ? 'provider.down' : 'provider.up';
-        await announce(scope, { id: newId(), type, at: new Date(), data: { binding, ...data } });
+        await publish(scope, { id: newId(), type, at: new Date(), data: { binding, ...data } });
       })
       .catch((thrown: unknown) => {
         logger.warn({ error: toError(thrown), binding }, 'the state of a provider could not be told');

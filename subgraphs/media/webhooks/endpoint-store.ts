@@ -79,8 +79,8 @@ export async function deleteEndpoint(database: MediaDatabase, id: string): Promi
 }
 
 /** What a delivery to an endpoint tells: the end of a task, or an event of its own. */
-export interface Announced {
-  /** Announced again under the same id, it is delivered once. */
+export interface PublishedEvent {
+  /** Published again under the same id, it is delivered once. */
   readonly eventId: string;
   readonly taskId: string | null;
   readonly event: StoredEvent | null;
@@ -90,9 +90,9 @@ export interface Announced {
 export async function insertDeliveries(
   transaction: MediaTransaction,
   deliveries: readonly { readonly id: string; readonly endpoint: string }[],
-  { eventId, taskId, event }: Announced,
+  { eventId, taskId, event }: PublishedEvent,
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`/* webhooks.announce */
+  const { rows } = await sql<{ id: string }>`/* webhooks.publish */
     insert into media.webhook_deliveries (id, endpoint_id, url, event_id, task_id, event)
     select delivery.id, endpoint.id, endpoint.url, ${eventId}, ${taskId}::uuid,
       ${event === null ? null : jsonText(event)}::jsonb

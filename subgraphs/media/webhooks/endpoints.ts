@@ -3,7 +3,6 @@ import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { Transactor } from '../tasks/storage/transactor.ts';
-import type { Announcer } from './announcer.ts';
 import { checkedCallbackUrl } from './callback-url.ts';
 import {
   changeEndpoint,
@@ -16,6 +15,7 @@ import {
   type EndpointDelivery,
   type WebhookEndpoint,
 } from './endpoint-store.ts';
+import type { EventPublisher } from './event-publisher.ts';
 import { beginNewRound } from './rounds.ts';
 import { endpointSecret } from './secrets.ts';
 
@@ -71,11 +71,11 @@ export function createWebhookEndpoints(options: {
   readonly database: MediaDatabase;
   readonly transactor: Transactor;
   readonly outbound: OutboundRule;
-  readonly announcer: Pick<Announcer, 'changed'>;
+  readonly publisher: Pick<EventPublisher, 'changed'>;
   /** Of the installation: `whsec_` and base64. */
   readonly webhookSecret: string;
 }): WebhookEndpointService {
-  const { database, transactor, outbound, announcer, webhookSecret } = options;
+  const { database, transactor, outbound, publisher, webhookSecret } = options;
   const known = async (id: string): Promise<WebhookEndpoint> =>
     there(id, isUuid(id) ? await readEndpoint(database, id) : null);
   const withSecret = (endpoint: WebhookEndpoint) => ({
@@ -89,13 +89,13 @@ export function createWebhookEndpoints(options: {
         throw badInput('url', `there may be at most ${MAX_ENDPOINTS} endpoints`);
       const id = newId();
       await insertEndpoint(database, { id, ...checked(outbound, NEW, input) });
-      announcer.changed();
+      publisher.changed();
       return withSecret(await known(id));
     },
     async update(id, input) {
       const change = checked(outbound, await known(id), input);
       const changed = there(id, await changeEndpoint(database, id, change));
-      announcer.changed();
+      publisher.changed();
       return changed;
     },
     async rotateSecret(id) {
@@ -105,7 +105,7 @@ export function createWebhookEndpoints(options: {
     async remove(id) {
       const endpoint = await known(id);
       await deleteEndpoint(database, id);
-      announcer.changed();
+      publisher.changed();
       return endpoint;
     },
     async deliveries(endpointId, first) {

@@ -4,19 +4,19 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { EndListener } from '../tasks/rules/end-listener.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
-import type { Announcer } from './announcer.ts';
 import { pruneDeliveries } from './delivery-store.ts';
+import type { EventPublisher } from './event-publisher.ts';
 import { defineWebhookQueue, enqueueRound } from './rounds.ts';
 
 /** Enqueues deliveries in the transaction that ends their task. */
 
 /** Delivers the ends of tasks to their own callback addresses, and to the operator's endpoints. */
-export function createWebhookEndListener(queue: Queue, announcer?: Announcer): EndListener {
+export function createWebhookEndListener(queue: Queue, publisher?: EventPublisher): EndListener {
   return {
     defineQueues: () => defineWebhookQueue(queue),
     async ended(scope, { id: taskId, callbackUrl: url }, state) {
       if (url !== null) await enqueueDelivery(scope, { taskId, url });
-      await announcer?.taskEnded(scope, taskId, `task.${state.toLowerCase()}`);
+      await publisher?.taskEnded(scope, taskId, `task.${state.toLowerCase()}`);
     },
     prune: pruneDeliveries,
   };

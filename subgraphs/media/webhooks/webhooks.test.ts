@@ -24,10 +24,10 @@ import {
 import { testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
 import { prune } from '../tasks/work/pruner.ts';
-import { createAnnouncer } from './announcer.ts';
 import { beginAttempt, endAttempt, type AttemptEnd } from './delivery-store.ts';
 import { createWebhookEndpoints } from './endpoints.ts';
 import { createWebhookEndListener } from './enqueue.ts';
+import { createEventPublisher } from './event-publisher.ts';
 import { startReceiver, type Receiver } from './receiver.fixture.ts';
 import { createWebhookService } from './service.ts';
 import { createWebhookWorker, type WebhookWorkerOptions } from './worker.ts';
@@ -419,23 +419,23 @@ describe('the delivery log', () => {
 describe('a webhook endpoint', () => {
   it('hears of the events it asked for, each signed with its own secret, and again when asked', async () => {
     const { database, bus } = engine;
-    const announcer = createAnnouncer({ bus });
+    const publisher = createEventPublisher({ bus });
     const transactor = createTransactor(engine);
     const endpoints = createWebhookEndpoints({
       database,
       transactor,
       outbound: createOutboundRule({ allow: [receiver.host] }),
-      announcer,
+      publisher,
       webhookSecret: secret,
     });
     const budget = { id: newId(), type: 'budget.warning', at: new Date(), data: { left: 1 } };
-    const told = () => transactor.run((scope) => announcer.announce(scope, budget));
+    const told = () => transactor.run((scope) => publisher.publish(scope, budget));
     await told();
     const hears = await endpoints.create({ url: receiver.url, eventTypes: ['task.*', 'budget.warning'] });
     const other = await endpoints.create({ url: `${receiver.url}2`, eventTypes: ['provider.*'] });
     await startWebhooks();
     const registry = registryOf(testBinding('test#0', testProvider(engine.http), upstream.url));
-    const endListener = createWebhookEndListener(engine.queue, announcer);
+    const endListener = createWebhookEndListener(engine.queue, publisher);
     const service = engine.service(registry, { endListener });
     await engine.worker(registry, { endListener });
     const { id } = await engine.ended(service, (await service.submit(me, image())).id);
@@ -470,7 +470,7 @@ describe('a webhook endpoint', () => {
     expect(rotated.secret).not.toBe(hears.secret);
     await endpoints.remove(hears.endpoint.id);
     await expect(endpoints.redeliver(sent[0]?.id ?? '')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    announcer.close();
+    publisher.close();
     for (const [input, field] of [
       [{ url: 'http://10.0.0.1/' }, 'url'],
       [{ url: receiver.url, eventTypes: ['task.started'] }, 'eventTypes'],
@@ -487,7 +487,7 @@ describe('providers that go away and come back', () => {
     const tell = createProviderEvents({
       transactor,
       logger: engine.logger,
-      announce: async (_, { type }) => void types.push(type),
+      publish: async (_, { type }) => void types.push(type),
     });
     const change = { binding: 'test#0', provider: 'test', reason: null };
     const states = [false, true, true, false, false, true];

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../../platform/process/logger.ts';
+import type { LogLevel } from '../../../platform/config/settings/log-levels.ts';
 
 /**
  * Secrets known by their form, looked for in every line that any Kiln of the tests logs, debug included. Those that a test

@@ -1,0 +1,63 @@
+import { createCachedRead } from '../../../platform/events/cached-read.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { OperatorEvent } from '../domain/operator-event.ts';
+import type { TransactionScope } from '../tasks/storage/transactor.ts';
+import {
+  insertDeliveries,
+  listEndpoints,
+  type PublishedEvent,
+  type WebhookEndpoint,
+} from './endpoint-store.ts';
+import { enqueueRound } from './rounds.ts';
+
+/** Publishes events to the operator's endpoints, in the transaction in which they happen. */
+export interface EventPublisher {
+  readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
+  /** The end of a task; its message is made when it is sent, because addresses of files expire. */
+  taskEnded(scope: TransactionScope, taskId: string, type: string): Promise<void>;
+  /** Endpoints have changed: every process reads them again. */
+  changed(): void;
+  close(): void;
+}
+
+/** Topic of the bus: the endpoints have changed. */
+const TOPIC = 'webhook-endpoints';
+
+/** Makes the publisher of a process. It knows the endpoints, so that events that nobody hears of cost no statement. */
+export function createEventPublisher({ bus }: { readonly bus: EventBus }): EventPublisher {
+  const endpoints = createCachedRead<readonly WebhookEndpoint[]>(bus, TOPIC);
+
+  // Read by the connection at hand: another one may not be free within a transaction.
+  async function endpointsOf(scope: TransactionScope, type: string): Promise<readonly WebhookEndpoint[]> {
+    const all = await endpoints.get(() => listEndpoints(scope.transaction));
+    return all.filter(({ eventTypes }) => hears(eventTypes, type));
+  }
+
+  async function deliver(scope: TransactionScope, type: string, published: PublishedEvent): Promise<void> {
+    const hearers = await endpointsOf(scope, type);
+    if (hearers.length === 0) return;
+    const deliveries = hearers.map(({ id }) => ({ id: newId(), endpoint: id }));
+    for (const deliveryId of await insertDeliveries(scope.transaction, deliveries, published)) {
+      await enqueueRound(scope, { deliveryId, round: 1 });
+    }
+  }
+
+  return {
+    publish: (scope, { id, type, at, data }) =>
+      deliver(scope, type, {
+        eventId: id,
+        taskId: null,
+        event: { type, timestamp: at.toISOString(), data },
+      }),
+    taskEnded: (scope, taskId, type) => deliver(scope, type, { eventId: taskId, taskId, event: null }),
+    changed: () => endpoints.changed(),
+    close: () => endpoints.close(),
+  };
+}
+
+/** Whether an endpoint of these types hears of an event. */
+function hears(eventTypes: readonly string[], type: string): boolean {
+  const [group = ''] = type.split('.');
+  return eventTypes.some((one) => one === type || one === '*' || one === `${group}.*`);
+}
