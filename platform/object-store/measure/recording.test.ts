@@ -42,6 +42,37 @@ it('gives up a file that was made to keep its reader busy, and goes on serving m
   expect(await measureRecording(inMemory(clip), 'video/mp4')).toMatchObject({ width: 128 });
 });
 
+/** The film with further entries in its table of sample sizes, of four bytes each. */
+function withSamples(film: Buffer, count: number): Buffer {
+  const table = film.indexOf('stsz') - 4;
+  const end = table + film.readUInt32BE(table);
+  const more = Buffer.alloc(count * 4, 1);
+  const whole = Buffer.concat([film.subarray(0, end), more, film.subarray(end)]);
+  for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsz']) {
+    const size = whole.indexOf(box) - 4;
+    whole.writeUInt32BE(whole.readUInt32BE(size) + more.length, size);
+  }
+  const entries = whole.indexOf('stsz') + 12;
+  whole.writeUInt32BE(whole.readUInt32BE(entries) + count, entries);
+  return whole;
+}
+
+it('gives up a file of 20 MB whose index takes more memory than the thread has, and takes little itself', async () => {
+  expect(await measureRecording(inMemory(withSamples(clip, 1_000)), 'video/mp4')).toMatchObject({
+    width: 128,
+  });
+  const film = inMemory(withSamples(clip, 5_000_000));
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const clock = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5);
+  // Without the limit of its memory it would be measured: time does not end it.
+  const measures = await measureRecording(film, 'video/mp4', 120_000);
+  clearInterval(clock);
+  expect(measures).toEqual({ contentType: 'video/mp4', width: null, height: null, duration: null });
+  expect((most - before) / 1_000_000).toBeLessThan(150);
+  expect(await measureRecording(inMemory(clip), 'video/mp4')).toMatchObject({ width: 128 });
+});
+
 it('throws what the store throws', async () => {
   const broken: Measurable = { ...inMemory(clip), open: () => Promise.reject(new Error('the disk is away')) };
   await expect(measureRecording(broken, 'video/mp4')).rejects.toThrow('the disk is away');
