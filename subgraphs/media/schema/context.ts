@@ -7,7 +7,6 @@ import type { RequestContext } from '../../../platform/graphql/operations/execut
 import type { BudgetService } from '../budgets/service.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { Attempt } from '../domain/attempt.ts';
-import type { Task } from '../domain/task.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { ProviderHealth } from '../provider-health/provider-health.ts';
@@ -15,7 +14,7 @@ import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
 import type { Voices } from '../synchronous/voices.ts';
-import type { TaskService } from '../tasks/rules/task-service.ts';
+import type { ReadTask, TaskService } from '../tasks/rules/task-service.ts';
 import type { UsageService } from '../usage/usage.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
 import type { WebhookEndpointService } from '../webhooks/endpoints.ts';
@@ -73,7 +72,7 @@ export interface MediaContext {
 /** Reads that many fields of one request share. */
 interface MediaLoaders {
   /** The tasks this caller may read. */
-  readonly tasks: DataLoader<string, Task | null>;
+  readonly tasks: DataLoader<string, ReadTask | null>;
   readonly media: DataLoader<string, StoredFile | null>;
   readonly attempts: DataLoader<string, readonly Attempt[]>;
   readonly videoTemplates: DataLoader<string, VideoTemplate | null>;

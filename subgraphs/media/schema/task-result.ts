@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Attempt as AttemptShape } from '../domain/attempt.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
+import type { StoredFile } from '../files/files.ts';
+import type { ReadTask } from '../tasks/rules/task-service.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
+import type { MediaContext } from './context.ts';
 import { Failure } from './failure.ts';
 import { Media } from './media.ts';
 import { Task } from './task.ts';
@@ -144,10 +147,7 @@ builder.objectFields(Task, (t) => ({
   outputs: t.field({
     type: [Media],
     description: 'What it made, in order; deleted files are left out.',
-    resolve: async ({ result }, _, { loaders }) => {
-      const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
-      return files.filter((file) => file !== null);
-    },
+    resolve: (task, _, context) => (task.files === undefined ? outputsOf(task, context) : [...task.files]),
   }),
   text: t.string({
     nullable: true,
@@ -163,12 +163,18 @@ builder.objectFields(Task, (t) => ({
     nullable: true,
     description:
       'The upstream wire of its newest attempt, of a successful one where there is one; null before the first.',
-    resolve: async ({ id }, _, { loaders }) => deciding(await loaders.attempts.load(id))?.provider,
+    resolve: (task, _, context) =>
+      task.doneBy === undefined
+        ? doneBy(task, context).then((attempt) => attempt?.provider)
+        : task.doneBy?.provider,
   }),
   model: t.string({
     nullable: true,
     description: 'The model of that attempt.',
-    resolve: async ({ id }, _, { loaders }) => deciding(await loaders.attempts.load(id))?.model,
+    resolve: (task, _, context) =>
+      task.doneBy === undefined
+        ? doneBy(task, context).then((attempt) => attempt?.model)
+        : task.doneBy?.model,
   }),
   notes: t.stringList({
     description: 'What is missing in the result or met only approximately, and why.',
@@ -191,6 +197,15 @@ builder.objectFields(Task, (t) => ({
     resolve: async ({ id }, _, { loaders }) => [...(await loaders.attempts.load(id))],
   }),
 }));
+
+async function outputsOf({ result }: ReadTask, { loaders }: MediaContext): Promise<StoredFile[]> {
+  const files = await Promise.all((result?.mediaIds ?? []).map((id) => loaders.media.load(id)));
+  return files.filter((file) => file !== null);
+}
+
+async function doneBy({ id }: ReadTask, { loaders }: MediaContext): Promise<AttemptShape | undefined> {
+  return deciding(await loaders.attempts.load(id));
+}
 
 /** The attempt that made the result, else the newest one. */
 function deciding(attempts: readonly AttemptShape[]): AttemptShape | undefined {

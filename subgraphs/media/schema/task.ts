@@ -1,8 +1,9 @@
 import { notFound } from '../../../platform/errors.ts';
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
 import { traceIdIn } from '../../../platform/tracing/span.ts';
-import type { Task as TaskShape, TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
+import type { TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
 import { workKinds } from '../domain/work/work.ts';
+import type { ReadTask } from '../tasks/rules/task-service.ts';
 import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 
@@ -28,7 +29,7 @@ export const TaskKind = builder.enumType('TaskKind', {
 });
 
 /** One piece of long work. */
-export const Task = builder.objectRef<TaskShape>('Task');
+export const Task = builder.objectRef<ReadTask>('Task');
 
 /** One entry of a task's log. */
 export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').implement({
@@ -117,7 +118,7 @@ builder.asEntity(Task, {
 });
 
 /** The task of something that belongs to it. */
-export async function taskOf(id: string, { loaders }: MediaContext): Promise<TaskShape> {
+export async function taskOf(id: string, { loaders }: MediaContext): Promise<ReadTask> {
   const task = await loaders.tasks.load(id);
   if (task === null) throw notFound('task', id);
   return task;

@@ -7,7 +7,6 @@ import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
-import type { Attempt } from '../../domain/attempt.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
@@ -16,10 +15,11 @@ import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
-import { readAttempts, toAttempt } from '../storage/attempt-store.ts';
+import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
+import { readWholeTasks, type WholeTaskRow } from '../storage/whole-tasks.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
 import { createQueueLengths } from './queue-lengths.ts';
@@ -71,7 +71,11 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const hub = createEventHub({ database, bus, logger, metrics: options.metrics, ...options.hub });
   const ownedTasks = createOwnedTasks({ database, hub, logger });
   const submitter = createSubmitter({ ...options, transactor, queueLengths });
-  const readShared = batchReads({ read: (ids) => readTasks(database, ids), idOf: ({ id }) => id });
+  const readShared = batchReads({ read: (ids) => readWholeTasks(database, ids), idOf: ({ id }) => id });
+  const readSharedAttempts = batchReads({
+    read: (taskIds) => readSeenAttempts(database, taskIds),
+    idOf: ({ taskId }) => taskId,
+  });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
@@ -88,7 +92,10 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
       if (caller.kind === 'anonymous') throw unauthenticated();
       return ownedTasks.watch({ owner: caller.id, endedSince, signal });
     },
-    attempts: (taskIds) => attempts(database, taskIds),
+    async attempts(taskIds) {
+      const found = await readSharedAttempts(taskIds.filter(isUuid));
+      return new Map(taskIds.map((taskId) => [taskId, found.get(taskId)?.attempts ?? []]));
+    },
     queuePosition: (task) => (task.state === 'QUEUED' ? queueLengths.position(task.id) : null),
     watcherCount: () => hub.subscriberCount(),
     close() {
@@ -105,7 +112,7 @@ function unauthenticated(): AppError {
   );
 }
 
-async function readMany(readShared: BatchedRead<TaskRow>, caller: Caller, ids: readonly string[]) {
+async function readMany(readShared: BatchedRead<WholeTaskRow>, caller: Caller, ids: readonly string[]) {
   const wanted = ids.map((id) => id.toLowerCase());
   const byId = await readShared(wanted.filter(isUuid));
   return wanted.map((id) => {
@@ -168,12 +175,4 @@ async function watch(
   const after = Math.max(0, Math.trunc(afterSeq));
   if (after < row.lastSeq) refuseExpired(row);
   return hub.subscribe({ taskId: row.id, after, signal, state: row.state, lastSeq: row.lastSeq });
-}
-
-async function attempts(
-  database: MediaDatabase,
-  taskIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly Attempt[]>> {
-  const rows = await readAttempts(database, taskIds.filter(isUuid));
-  return Map.groupBy(rows.map(toAttempt), (attempt) => attempt.taskId);
 }

@@ -2,6 +2,15 @@ import type { Caller } from '../../../../platform/access/caller.ts';
 import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
+import type { StoredFile } from '../../files/files.ts';
+
+/** A task, with what was read along with it: whoever reads many at once, or knows only one of its own, has none. */
+export interface ReadTask extends Task {
+  /** Provider and model of the attempt that made the result, else of the newest one; null before the first. */
+  readonly doneBy?: Pick<Attempt, 'provider' | 'model'> | null;
+  /** The files that it made, in order, without deleted ones. */
+  readonly files?: readonly StoredFile[];
+}
 
 /** The tasks, as the GraphQL schema uses them. Implemented by createTaskService (service.ts). */
 export interface TaskService {
@@ -24,7 +33,7 @@ export interface TaskService {
   /** Throws what `submit` would refuse because of the work itself: BAD_USER_INPUT, NOT_CONFIGURED. Writes nothing. */
   check(work: Work): void;
   /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
-  readMany(caller: Caller, ids: readonly string[]): Promise<readonly (Task | null)[]>;
+  readMany(caller: Caller, ids: readonly string[]): Promise<readonly (ReadTask | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */
   list(
     caller: Caller,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
-import type { Cost } from '../../domain/cost.ts';
+import type { Cost, Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
@@ -13,18 +13,46 @@ import type { Handle } from '../../providers/contract/provider.ts';
 
 type Executor = MediaDatabase | MediaTransaction;
 
-/** The attempt as callers see it. */
-export function toAttempt(row: AttemptRow): Attempt {
-  return { ...row, cost: costOf(row) };
+/** The attempts of one task, in order. */
+export interface TaskAttempts {
+  readonly taskId: string;
+  readonly attempts: readonly Attempt[];
+}
+
+/** What callers see of an attempt, and what its cost is made of. */
+interface SeenRow extends Omit<Attempt, 'cost'> {
+  readonly settled: boolean;
+  readonly unsent: boolean;
+  readonly microUnits: number | null;
+  readonly currency: string | null;
+  readonly units: Units | null;
+  readonly estimated: boolean;
+}
+
+/** Every attempt of these tasks, as callers see it; tasks without any are left out. */
+export async function readSeenAttempts(
+  database: Executor,
+  taskIds: readonly string[],
+): Promise<readonly TaskAttempts[]> {
+  const { rows } = await sql<SeenRow>`/* attempts.read-seen */
+    select task_id, step, number, provider, model, reference, state, error, started_at, ended_at,
+      settled_at is not null as settled, state = 'CANCELLED' and claim is null as unsent,
+      cost as micro_units, currency, units, cost_estimated as estimated
+    from media.attempts where task_id = any(${taskIds}::uuid[]) order by task_id, step, number`.execute(
+    database,
+  );
+  return [...Map.groupBy(rows, ({ taskId }) => taskId)].map(([taskId, own]) => ({
+    taskId,
+    attempts: own.map(toAttempt),
+  }));
 }
 
 const NOTHING: Cost = { microUnits: 0, currency: null, units: {}, estimated: false };
 
-function costOf({ settledAt, state, claim, ...row }: AttemptRow): Cost | null {
+function toAttempt({ settled, unsent, microUnits, currency, units, estimated, ...seen }: SeenRow): Attempt {
+  if (settled) return { ...seen, cost: { microUnits, currency, units: units ?? {}, estimated } };
   // What was cancelled before its claim was never sent.
-  if (settledAt === null) return state === 'CANCELLED' && claim === null ? NOTHING : null;
-  const { cost: microUnits, currency, units, costEstimated: estimated } = row;
-  return { microUnits, currency, units: units ?? {}, estimated };
+  return { ...seen, cost: unsent ? NOTHING : null };
 }
 
 /** Every attempt of these tasks, in order. */

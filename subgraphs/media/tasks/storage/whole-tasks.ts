@@ -1,0 +1,72 @@
+import { CompiledQuery } from 'kysely';
+
+import type { MediaDatabase, TaskRow } from '../../database/database.ts';
+import type { StoredFile } from '../../files/files.ts';
+import { fileColumns } from '../../files/store.ts';
+
+/**
+ * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,
+ * with the names that readers use, so that nothing is built or renamed for a read.
+ */
+export interface WholeTaskRow extends TaskRow {
+  /** Provider and model of the attempt that made the result, else of the newest one; null before the first. */
+  readonly doneBy: { readonly provider: string; readonly model: string | null } | null;
+  /** The files that it made, in order, without deleted ones. */
+  readonly files: readonly StoredFile[];
+}
+
+const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
+  id: true,
+  owner: true,
+  kind: true,
+  generator: true,
+  taskType: true,
+  sandbox: true,
+  input: true,
+  state: true,
+  stage: true,
+  progress: true,
+  progressEstimated: true,
+  lastSeq: true,
+  cancelRequestedAt: true,
+  error: true,
+  result: true,
+  callbackUrl: true,
+  onEnd: true,
+  eventsPruned: true,
+  manageTokenHash: true,
+  createdAt: true,
+  startedAt: true,
+  endedAt: true,
+  traceparent: true,
+};
+
+const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const TEXT = `/* tasks.read-whole */
+  select ${Object.keys(TASK_COLUMNS)
+    .map((name) => `${columnOf(name)} as "${name}"`)
+    .join(', ')},
+    (select jsonb_build_object('provider', provider, 'model', model) from media.attempts
+     where task_id = task.id order by attempts.state = 'SUCCEEDED' desc, step desc, number desc limit 1) as "doneBy",
+    (select json_agg(json_build_object(${fileColumns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
+       order by position)
+     from jsonb_array_elements_text(task.result -> 'mediaIds') with ordinality as output (id, position)
+     join media.media file on file.id = output.id::uuid and file.state = 'STORED') as files
+  from media.tasks task where id = any($1::uuid[])`;
+
+type Read = Omit<WholeTaskRow, 'files'> & {
+  readonly files: readonly (Omit<StoredFile, 'createdAt'> & { readonly createdAt: string })[] | null;
+};
+
+/** The rows there are, in no order. */
+export async function readWholeTasks(
+  database: MediaDatabase,
+  ids: readonly string[],
+): Promise<readonly WholeTaskRow[]> {
+  const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(TEXT, [ids]));
+  return (rows as readonly Read[]).map(({ files, ...task }) => ({
+    ...task,
+    files: (files ?? []).map((file) => ({ ...file, createdAt: new Date(file.createdAt) })),
+  }));
+}
