@@ -23,6 +23,7 @@ import { signIn } from './workflow/auth.ts';
 import { payments } from './workflow/payment.ts';
 import { tasks as workflowTasks } from './workflow/task.ts';
 import { templates as workflowTemplates } from './workflow/templates.ts';
+import { usage } from './workflow/usage.ts';
 
 /** Every section, in the order of the documents. A new table is added here. */
 export const sections: readonly Section[] = [
@@ -51,4 +52,5 @@ export const sections: readonly Section[] = [
   payments,
   workflowTasks,
   workflowTemplates,
+  usage,
 ];

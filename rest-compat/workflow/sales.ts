@@ -1,11 +1,12 @@
-import { AppError } from '../../platform/errors.ts';
 import { Sales, type SalesPage } from '../documents/workflow/payment.ts';
 import { done } from '../replies/workflow-envelope.ts';
 import { route } from '../route/define-route.ts';
 import { query } from '../route/params.ts';
 import { pick } from '../schemas/json-schema.ts';
+import { csvOf } from './shared/csv.ts';
 import { paymentData } from './shared/payment-data.ts';
 import { paymentSchemas, salesSchemas } from './shared/response-schemas.ts';
+import { timeOf } from './shared/times.ts';
 
 /** The sales of everybody, for administrators: as JSON, or as a table for a spreadsheet. */
 
@@ -57,22 +58,12 @@ export const sales = route(Sales)({
     }),
   head: ({ payments }, { input, request, settings }) => ({
     headers: linkTo(payments, { rawQuery: request.rawQuery, publicUrl: settings.publicUrl }),
-    ...(input.format === 'csv' ? { page: csvOf(payments), pageType: 'text/csv' as const } : {}),
+    ...(input.format === 'csv' ? { page: tableOf(payments), pageType: 'text/csv' as const } : {}),
   }),
 });
 
 function upperCase<Word extends string>(word: Word): Uppercase<Word> {
   return word.toUpperCase() as Uppercase<Word>;
-}
-
-/** A day begins at midnight UTC. */
-function timeOf(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
-  const time = isDate ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  const message = `${name} must be a day or a time, such as 2026-11-01 or 2026-11-01T08:00:00Z`;
-  throw new AppError('BAD_USER_INPUT', message, { field: name, problems: [{ field: name, message }] });
 }
 
 interface Place {
@@ -100,18 +91,10 @@ const COLUMNS = [
   'executionId',
 ] as const;
 
-/** A table by RFC 4180. */
-function csvOf({ edges }: SalesPage): string {
+function tableOf({ edges }: SalesPage): string {
   const rows = edges.map(({ node }) => {
     const payment = paymentData(node);
-    return COLUMNS.map((name) => cellOf(payment[name]));
+    return COLUMNS.map((name) => payment[name]);
   });
-  return [COLUMNS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
-}
-
-/** Callers choose user ids: one that a spreadsheet would take for a formula gets an apostrophe. */
-function cellOf(value: string | number | null): string {
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value ?? '') ? `'${value}` : (value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvOf(COLUMNS, rows);
 }

@@ -56,21 +56,31 @@ type Row = Readonly<Record<(typeof SUMS)[number], number>> &
     readonly currency: string | null;
   };
 
-/** The totals of each group, in the order of the groups. */
+/**
+ * The totals of each group, in the order of the groups. Amounts of different currencies are not added up: a group that has
+ * several is several rows. What has no currency (ends of tasks, unknown prices) counts with the last of them.
+ */
 export async function readUsage(database: MediaDatabase, query: UsageQuery): Promise<readonly UsageRow[]> {
   const by = [...new Set(query.by)];
   const groups = by.map((name) => sql`${DIMENSIONS[name]} as ${sql.ref(NAMES[name])}`);
   const sums = SUMS.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`);
-  const currency = sql`nullif(max(currency), '') as currency`;
-  const places = by.map((_, index) => sql.lit(index + 1));
+  const names = by.map((name) => sql.ref(NAMES[name]));
+  const partition = names.length === 0 ? sql`` : sql`partition by ${sql.join(names)}`;
+  const places = [...names, sql.ref('currency')].map((_, index) => sql.lit(index + 1));
   const { rows } = await sql<Row>`/* usage.read */
-    select ${sql.join([...groups, ...sums, currency])} from media.usage
-    where day between ${query.from}::date and ${query.to}::date
-      and (${query.owner}::text is null or owner = ${query.owner})
-      and (${query.sandbox}::boolean is null or sandbox = ${query.sandbox})
-    ${by.length === 0 ? sql`` : sql`group by ${sql.join(places)} order by ${sql.join(places)}`}
+    with chosen as (
+      select ${sql.join([...groups, sql`nullif(currency, '') as currency`])}, ${sql.join(SUMS.map((name) => sql.ref(name)))}
+      from media.usage
+      where day between ${query.from}::date and ${query.to}::date
+        and (${query.owner}::text is null or owner = ${query.owner})
+        and (${query.sandbox}::boolean is null or sandbox = ${query.sandbox})
+    ), named as (
+      select *, coalesce(currency, max(currency) over (${partition})) as charged_in from chosen
+    )
+    select ${sql.join([...names, sql`charged_in as currency`, ...sums])} from named
+    group by ${sql.join(places)} order by ${sql.join(places)}
     limit ${query.limit}`.execute(database);
-  return rows.filter(({ runs }) => runs !== null).map(toUsage);
+  return rows.map(toUsage);
 }
 
 function toUsage(row: Row): UsageRow {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
@@ -75,6 +76,19 @@ describe('usage', () => {
     const [total] = await usage.usage(admin, { by: [], sandbox: false });
     expect(total).toMatchObject({ succeeded: 9, attempts: expect.any(Number), microUnits: 180_000 });
     expect(await usage.usage(admin, { by: ['DAY'], sandbox: true })).toEqual([]);
+  });
+
+  it('adds up no amounts of different currencies', async () => {
+    await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, cost, runs)
+      values (current_date, 'usr_euro', 'test', 'painter', '', false, 'EUR', 0, 7, 1)`.execute(
+      engine.database,
+    );
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const all = await usage.usage(admin, { by: [] });
+    expect(all.map(({ currency, microUnits }) => [currency, microUnits])).toEqual([
+      ['EUR', 7],
+      ['USD', 180_000],
+    ]);
   });
 
   it('refuses ranges that are turned round or too long', async () => {

@@ -47,6 +47,51 @@ async function bought(by: Person) {
   return { paymentId, sessionId, ...(landed.body.data.execution as { taskId: string; executionId: string }) };
 }
 
+describe('what was used', () => {
+  async function tableOf(query: string, headers: Record<string, string>) {
+    const answer = await fetch(`${kiln.url}/usage.csv${query}`, { headers });
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head = '', ...lines] = (await answer.text()).trimEnd().split('\r\n');
+    const names = head.split(',');
+    return lines.map((line) => Object.fromEntries(line.split(',').map((cell, at) => [names[at], cell])));
+  }
+
+  it('is a table: their own for users, everybody’s for the operator', async () => {
+    const question = new FormData();
+    question.set('prompt', 'a fox');
+    const chat = (by: Person) => ask(by.headers, 'POST', '/api/llm/chat', question);
+    await Promise.all([chat(ada), chat(ben), chat(ben)]);
+    const [own] = await until(
+      () => tableOf('?by=day,owner', ben.headers),
+      ([row]) => row?.['chats'] === '2',
+    );
+    const [byGraph] = (await graphqlUsage(ben)).data.usage;
+    expect(own).toMatchObject({
+      day: new Date().toISOString().slice(0, 10),
+      owner: ben.id,
+      cost: String(byGraph.cost.amount),
+      currency: 'USD',
+    });
+    expect((await tableOf('', ben.headers)).map(({ owner, model }) => [owner, model])).toEqual([
+      [ben.id, expect.stringMatching(/./)],
+    ]);
+    const all = await tableOf('?by=owner&sandbox=true', OPERATOR);
+    expect(all.map(({ owner }) => owner)).toEqual(expect.arrayContaining([ada.id, ben.id]));
+    expect(await tableOf('?sandbox=false', OPERATOR)).toEqual([]);
+    for (const [query, field] of [
+      ['by=hour', 'by'],
+      ['from=yesterday', 'from'],
+      ['from=2026-01-02&to=2026-01-01', 'from'],
+    ] as const) {
+      expect(await ask(OPERATOR, 'GET', `/usage.csv?${query}`)).toEqual(refusal(400, [field]));
+    }
+    expect(await ask(NOBODY, 'GET', '/usage.csv')).toEqual(refusal(401));
+  });
+
+  const graphqlUsage = async ({ headers }: Person) =>
+    (await ask(headers, 'POST', '/graphql', { query: '{ usage(by: [OWNER]) { cost { amount } } }' })).body;
+});
+
 describe('what somebody has bought', () => {
   it('is theirs, and the operator’s, and nobody else’s', async () => {
     const { paymentId, taskId } = await bought(ada);

@@ -73,8 +73,8 @@ export async function startEngine(existing?: { readonly connectionString: string
       stops.push(() => another.stop(1));
       return another;
     },
-    async ended(service: RunningTaskService, id: string): Promise<Task> {
-      return until(() => readEnded(service, id));
+    async ended(service: RunningTaskService, id: string, caller: Caller = me): Promise<Task> {
+      return until(() => readEnded(service, id, caller));
     },
     count: (table: string) => countRows(typed, table),
     async stop() {
@@ -97,8 +97,8 @@ async function countRows(database: MediaDatabase, table: string): Promise<number
 
 type Change<Options> = Partial<Options> & RecipeGenerators;
 
-async function readEnded(service: RunningTaskService, id: string): Promise<Task | null> {
-  const [task] = await service.readMany(me, [id]);
+async function readEnded(service: RunningTaskService, id: string, caller: Caller): Promise<Task | null> {
+  const [task] = await service.readMany(caller, [id]);
   return task && isFinal(task.state) ? task : null;
 }
 

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import type { Caller } from '../../../../platform/access/caller.ts';
 import type { Task } from '../../domain/task.ts';
+import { createUsageService } from '../../usage/service.ts';
 import type { RunningTaskService } from '../rules/service.ts';
-import { image, me, registryOf, startEngine, until, type TestEngine } from '../testing/engine.ts';
+import { image, me, registryOf, startEngine, stranger, until, type TestEngine } from '../testing/engine.ts';
 import { PRICED, testBinding, testProvider } from '../testing/provider.ts';
 import { totalsAndRecount } from '../testing/recount.ts';
 import { startUpstream, type StartAnswer, type Upstream } from '../testing/upstream.ts';
@@ -62,25 +64,61 @@ const slowly = async (): Promise<StartAnswer> => {
   return 'accept';
 };
 
+/** What is asked in a random history. */
+const HISTORY = ['a fox', 'a fox', 'a fox', 'refused', 'breaks'] as const;
+const robot: Caller = { ...me, kind: 'key', id: 'key_robot' };
+const admin: Caller = { ...me, id: 'usr_admin', scopes: ['admin'] };
+
+function oneOf<Item>(items: readonly [Item, ...Item[]]): Item {
+  return items[Math.floor(Math.random() * items.length)] ?? items[0];
+}
+
+function divide<Item>(items: readonly Item[], isFirst: () => boolean): readonly [Item[], Item[]] {
+  const { first = [], second = [] } = Object.groupBy(items, () => (isFirst() ? 'first' : 'second'));
+  return [first, second];
+}
+
 describe('a worker that is killed', () => {
-  it('loses no task and starts nothing twice', { timeout: LONG }, async () => {
-    upstream.onStart = slowly;
-    upstream.onStatus = ({ polls }) =>
-      polls < 10 ? { state: 'running', progress: polls } : { state: 'finished' };
+  it('loses no task, starts nothing twice and counts each end once', { timeout: LONG }, async () => {
+    upstream.onStart = async ({ prompt }) => (prompt === 'refused' ? { status: 400 } : slowly());
+    upstream.onStatus = ({ prompt, polls }) => {
+      if (prompt === 'breaks' && polls >= 5) return { state: 'failed', retryable: false };
+      return polls < 10 ? { state: 'running', progress: polls } : { state: 'finished' };
+    };
     const own = service();
     const first = await startWorker();
-    const ids = (await Promise.all(Array.from({ length: 50 }, () => own.submit(me, image())))).map(
-      ({ id }) => id,
+    const started = await Promise.all(
+      Array.from({ length: 50 }, () => own.submit(oneOf([me, stranger, robot]), image(oneOf(HISTORY)))),
     );
     await until(async () => upstream.starts.length >= 15);
+    const [cancelled, others] = divide(started, () => Math.random() < 0.2);
+    const cancels = cancelled.map(({ id, owner }) => own.cancel({ ...me, id: owner }, id));
     first.kill('SIGKILL');
     await startWorker();
-    const ends = await endsOf(own, ids);
-    const { totals, recount } = await totalsAndRecount(engine.database);
-    expect(totals).toEqual(recount);
-    expect(totals.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(50);
-    expect(ends.map((task) => task.state)).toEqual(ids.map(() => 'SUCCEEDED'));
+    await Promise.allSettled(cancels);
+    for (const { id, input } of others) {
+      const isFine = input['prompt'] === 'a fox';
+      expect((await engine.ended(own, id, admin)).state).toBe(isFine ? 'SUCCEEDED' : 'FAILED');
+    }
+    for (const { id } of cancelled) await engine.ended(own, id, admin);
     expect(mostStartsOfOneReference()).toBe(1);
+    await until(async () => {
+      const { totals, recount } = await totalsAndRecount(engine.database);
+      return JSON.stringify(totals) === JSON.stringify(recount);
+    });
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const told = await usage.usage(admin, { by: ['DAY', 'OWNER', 'PROVIDER', 'MODEL'] });
+    const { recount } = await totalsAndRecount(engine.database);
+    const inText = (row: object) => JSON.stringify(row);
+    expect(
+      told.map(({ owner, microUnits, succeeded }) => inText({ owner, microUnits, succeeded })).toSorted(),
+    ).toEqual(
+      recount
+        .map(({ owner, cost: microUnits, succeeded }) => inText({ owner, microUnits, succeeded }))
+        .toSorted(),
+    );
+    const ends = told.map(({ succeeded, failed, cancelled: stopped }) => succeeded + failed + stopped);
+    expect(ends.reduce((sum, count) => sum + count, 0)).toBe(50);
   });
 
   it('leaves START_UNKNOWN behind where the upstream can not be asked', { timeout: LONG }, async () => {
