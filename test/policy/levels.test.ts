@@ -47,6 +47,7 @@ const WORKFLOW: Partial<Record<Rule, readonly string[]>> = {
     'POST /payment/checkout/{templateCode}',
     'GET /payment/history',
     'GET /templates/executions/user/{userId}',
+    'GET /usage.csv',
   ],
   unpaid: ['POST /task', 'POST /task/{taskId}', 'POST /templates/execute/{code}'],
   operator: ['GET /payment/sales'],
