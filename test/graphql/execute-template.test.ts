@@ -168,6 +168,7 @@ function binding(): Binding {
     settings: 'a test',
     retryUnknownStart: true,
     attemptTimeoutSeconds: 60,
+    budgetSeconds: 60,
   };
 }
 

@@ -18,11 +18,15 @@ export function ProgressBar({ task }: { readonly task: Pick<TaskPartsFragment, '
   );
 }
 
+/** What a task says that waits for its provider. */
+const WAITING = /^(provider (?:away|busy)), next try in (\d+) s$/;
+
 /** The stage in the reader's language where it is a known one, and the place in the line. */
 export function stageText({
   stage,
   queuePosition,
 }: Pick<TaskPartsFragment, 'stage' | 'queuePosition'>): string {
   if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
-  return textOr(`stage.${stage}`, stage);
+  const [, why = '', seconds = ''] = WAITING.exec(stage) ?? [];
+  return textOr(`stage.${why === '' ? stage : why}`, stage).replace('{seconds}', seconds);
 }

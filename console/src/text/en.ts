@@ -138,6 +138,8 @@ export const en = {
   'stage.queued': 'Queued',
   'stage.starting': 'Starting',
   'stage.queued upstream': 'Queued upstream',
+  'stage.provider away': 'The provider is away, next try in {seconds} s',
+  'stage.provider busy': 'The provider is busy, next try in {seconds} s',
   'stage.rendering': 'Rendering',
   'stage.storing result': 'Storing the result',
   'stage.finished': 'Finished',

@@ -138,6 +138,8 @@ export const zh: Texts = {
   'stage.queued': '排队中',
   'stage.starting': '正在开始',
   'stage.queued upstream': '在上游排队',
+  'stage.provider away': '服务商暂不可用，{seconds} 秒后重试',
+  'stage.provider busy': '服务商繁忙，{seconds} 秒后重试',
   'stage.rendering': '渲染中',
   'stage.storing result': '正在保存结果',
   'stage.finished': '已完成',

@@ -36,3 +36,8 @@ export interface StepPlanner {
   /** Task progress, 0 to 100, over the steps that are planned. */
   progress(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number;
 }
+
+/** A stage as callers read it: which step, when there are several, and what it does. */
+export function stageOf(step: { readonly label: string }, stage: string): string {
+  return step.label === '' ? stage : `${step.label}: ${stage}`;
+}

@@ -39,6 +39,7 @@ const queue = await createQueue({ database: platform, bus, logger });
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
 const binding = testBinding('polled#0', upstream(), upstreamUrl, {
   attemptTimeoutSeconds: 600,
+  budgetSeconds: 600,
   concurrency: 10_000,
 });
 const registry = createGeneratorRegistry({ bindings: [binding] });

@@ -24,6 +24,8 @@ export interface Binding {
   readonly retryUnknownStart: boolean;
   /** Seconds one attempt may take before it counts as stalled. */
   readonly attemptTimeoutSeconds: number;
+  /** Seconds after the first try of a start in which others may follow: how long its work waits for a provider that is away. */
+  readonly budgetSeconds: number;
   /**
    * Its models, each with kinds and limits; the first of a kind is its default. Absent: every kind of its provider,
    * whatever the model, without limits of its own.
@@ -43,6 +45,8 @@ interface BindingBreaker {
   pauseMs(): number;
   /** Takes the right to ask. While the breaker is open that is one call per pause. */
   admit(): boolean;
+  /** Milliseconds until a start may be sent: the pause, or the time that the upstream has asked for. */
+  waitMs(): number;
 }
 
 /** A model of a binding. */

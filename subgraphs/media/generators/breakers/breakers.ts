@@ -1,6 +1,7 @@
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
+import { UpstreamError } from '../../domain/failure.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { watchedProvider } from '../credentials/watched-provider.ts';
 import {
@@ -33,6 +34,8 @@ export interface ProviderChange {
 /** Topics of the bus; the key is the id of a binding, the version a time in milliseconds. */
 const OPENED_TOPIC = 'breaker-opened';
 const CLOSED_TOPIC = 'breaker-closed';
+/** The version is the time until which the upstream has asked to wait. */
+const HELD_TOPIC = 'breaker-held';
 
 /** Makes the breakers of one process. */
 export function createBreakers({
@@ -50,6 +53,7 @@ export function createBreakers({
   const stops = [
     bus.listen(OPENED_TOPIC, (id, until) => breakers.get(id)?.openUntil(until)),
     bus.listen(CLOSED_TOPIC, (id) => breakers.get(id)?.close()),
+    bus.listen(HELD_TOPIC, (id, until) => breakers.get(id)?.holdUntil(until)),
   ];
   measureOpen(metrics, breakers);
 
@@ -63,6 +67,7 @@ export function createBreakers({
 
   function noteFailure(binding: Binding, breaker: CircuitBreaker, thrown: unknown): void {
     const { id, provider, settings } = binding;
+    if (asksForTime(thrown)) bus.publish(HELD_TOPIC, id, breaker.hold(thrown.retryAfter));
     if (!isOutage(thrown)) return noteAnswer(binding, breaker);
     const wasOpen = breaker.state().isOpen;
     if (!breaker.failed(thrown)) return;
@@ -93,6 +98,12 @@ export function createBreakers({
       for (const stop of stops) stop();
     },
   };
+}
+
+/** A rate limit, or an outage that says how long it takes. */
+function asksForTime(thrown: unknown): thrown is UpstreamError {
+  if (!(thrown instanceof UpstreamError)) return false;
+  return thrown.code === 'RATE_LIMITED' || (thrown.retryAfter !== undefined && isOutage(thrown));
 }
 
 /** Tells listeners of providers that go away, and of each that answers again or for the first time. */

@@ -42,6 +42,22 @@ it('stays closed for refusals of requests, and when answers come between', () =>
   expect(breaker.state().isOpen).toBe(false);
 });
 
+it('holds starts for as long as the upstream asks, and for longer and longer when it does not say', () => {
+  let now = 1_000_000;
+  const breaker = createCircuitBreaker({ now: () => now });
+  breaker.hold(7);
+  expect([breaker.waitMs(), breaker.pauseMs(), breaker.admit()]).toEqual([7_000, 0, true]);
+  now += 7_000;
+  const waits = [1, 2, 3, 4, 5, 6, 7].map(() => {
+    breaker.hold(undefined);
+    breaker.hold(undefined);
+    const wait = breaker.waitMs();
+    now += wait;
+    return wait;
+  });
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+});
+
 it('lets another call through when the one before never came back', () => {
   let now = 1_000_000;
   const breaker = createCircuitBreaker({ now: () => now });

@@ -9,6 +9,15 @@ export interface CircuitBreaker {
   pauseMs(): number;
   /** Takes the right to ask. While the breaker is open that is one call per pause. */
   admit(): boolean;
+  /** Milliseconds until a start may be sent: the pause, or what is left of the time that the upstream has asked for. */
+  waitMs(): number;
+  /**
+   * The upstream takes nothing more for these seconds; without them for a second, and longer when it goes on. Answers until
+   * when (milliseconds since 1970).
+   */
+  hold(seconds: number | undefined): number;
+  /** Another process was told to wait until then (milliseconds since 1970). */
+  holdUntil(at: number): void;
   /** It has answered, whatever it said. True when that closed the breaker. */
   answered(): boolean;
   /** A call has failed. True when that opened the breaker, or kept it open. */
@@ -35,8 +44,12 @@ const MAX_FAILURES = 5;
 const MAX_REFUSALS = 3;
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** The first pause after a rate limit that names none. */
+const FIRST_HOLD_MS = 1_000;
 /** Time that the call that was let through has before another one is. */
 const PROBE_MS = 15_000;
+/** What others wait meanwhile. */
+const SOON_MS = 1_000;
 
 /** Its clock, and the first pause in milliseconds (default 10,000); tests shorten it. */
 export interface BreakerOptions {
@@ -52,18 +65,26 @@ export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreak
   let until = 0;
   let pause = firstPauseMs;
   let lastError: string | null = null;
+  let isProbing = false;
+  const held = createHold(now);
   const pauseMs = (): number => Math.max(0, until - now());
   const close = (): void => {
     failures = refusals = until = 0;
+    isProbing = false;
     pause = firstPauseMs;
   };
   return {
     pauseMs,
     close,
+    // The call that was let through will have its answer soon.
+    waitMs: () => Math.max(Math.min(pauseMs(), isProbing ? SOON_MS : Infinity), held.leftMs()),
+    hold: held.hold,
+    holdUntil: held.until,
     admit() {
       if (until === 0) return true;
       if (pauseMs() > 0) return false;
       until = now() + PROBE_MS;
+      isProbing = true;
       return true;
     },
     answered() {
@@ -78,6 +99,7 @@ export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreak
       lastError = thrown instanceof Error ? thrown.message.slice(0, 300) : null;
       if (until === 0 && failures < MAX_FAILURES && refusals < MAX_REFUSALS) return false;
       until = now() + pause;
+      isProbing = false;
       pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
       return true;
     },
@@ -99,4 +121,25 @@ export function isOutage(thrown: unknown): boolean {
     return thrown instanceof Error && (thrown.name === 'TimeoutError' || thrown.name === 'HttpFailure');
   }
   return thrown.refusedCredentials || thrown.code === 'UNAVAILABLE' || thrown.code === 'TIMED_OUT';
+}
+
+/** The time that an upstream has asked for. */
+function createHold(now: () => number) {
+  let until = 0;
+  let next = FIRST_HOLD_MS;
+  return {
+    leftMs: () => Math.max(0, until - now()),
+    until: (at: number): void => {
+      until = Math.max(until, at);
+    },
+    hold: (seconds: number | undefined): number => {
+      if (now() > until + LONGEST_PAUSE_MS) next = FIRST_HOLD_MS;
+      if (seconds !== undefined) return (until = Math.max(until, now() + seconds * 1000));
+      // Several that were sent at once are told the same thing.
+      if (until > now()) return until;
+      until = now() + next;
+      next = Math.min(LONGEST_PAUSE_MS, next * 2);
+      return until;
+    },
+  };
 }

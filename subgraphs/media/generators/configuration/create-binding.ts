@@ -10,6 +10,7 @@ export const BINDING_DEFAULTS = {
   maxWaiting: 10_000,
   retryUnknownStart: false,
   attemptTimeoutSeconds: USUAL_SECONDS,
+  budgetSeconds: 7_200,
 } as const satisfies Partial<Binding>;
 
 /** A binding as the settings or a file describe it; what is absent or undefined gets its default. */
@@ -59,6 +60,7 @@ export function createBinding(description: BindingDescription): Binding {
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
     attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? BINDING_DEFAULTS.attemptTimeoutSeconds,
+    budgetSeconds: description.budgetSeconds ?? BINDING_DEFAULTS.budgetSeconds,
     models: models.map((model) => ({ ...model, generator, provider: name, sandbox })),
   };
 }

@@ -77,6 +77,7 @@ function bindingOf(providers: readonly string[]) {
       maxWaiting: integer(1, 1_000_000).optional(),
       retryUnknownStart: z.boolean(must('must be true or false')).optional(),
       attemptTimeoutSeconds: integer(1, 86_400).optional(),
+      budgetSeconds: integer(0, 86_400).optional(),
       // What these two were called before.
       restartUnknown: z.boolean(must('must be true or false')).optional(),
       stallSeconds: integer(1, 86_400).optional(),

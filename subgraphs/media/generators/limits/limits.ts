@@ -49,9 +49,10 @@ function problemsAt(binding: Binding, input: StepInput): readonly Problem[] {
   ];
 }
 
-/** The first of these bindings whose upstream may be asked, else the first. */
+/** The first of these bindings whose upstream may be sent a start, else the one that may be first. */
 export function firstUsable(bindings: readonly Binding[]): Binding | undefined {
-  return bindings.find(({ breaker }) => (breaker?.pauseMs() ?? 0) === 0) ?? bindings[0];
+  const waits = bindings.map(({ breaker }) => breaker?.waitMs() ?? 0);
+  return bindings[waits.indexOf(Math.min(...waits))];
 }
 
 /** The model of a binding that work runs on: the one it names, else the binding's first for its kind. */

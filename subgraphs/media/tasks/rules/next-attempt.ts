@@ -1,19 +1,19 @@
 import type { TaskRow } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
+import { stageOf } from '../../domain/steps.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
+import { budgetOf, countAttempts, pauseSeconds, waitingStage, waitOf } from './patience.ts';
 import { enqueueStarts } from './steps.ts';
 
 /** How often and how long a step is tried. */
 export interface AttemptBounds {
   readonly registry: GeneratorRegistry;
-  /** Fewest attempts a step may have in all; a generator with more bindings tries each once. */
+  /** Fewest attempts that a step may have which may have cost something; a generator with more bindings tries each once. */
   readonly maxAttempts: number;
-  /** Seconds after a step's first start in which attempts may follow. */
-  readonly budgetSeconds: number;
 }
 
 /** An attempt that failed, and why. */
@@ -23,13 +23,18 @@ export interface FailedAttempt {
   readonly attempt: AttemptKey & { readonly binding: string };
   /** Seconds the upstream asked to wait. */
   readonly retryAfter?: number | undefined;
+  /** Whether it certainly began nothing, for a reason that passes: such attempts are not counted. */
+  readonly isPassing?: boolean;
 }
 
-/** Queues the step's next attempt, on the next binding or later on the same. False when attempts or time are used up. */
+/**
+ * Queues the step's next attempt, on the next binding or later on the same. False when attempts, or the time since the
+ * step's first try, are used up.
+ */
 export async function queueNextAttempt(
   bounds: AttemptBounds,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
-  { step, failure, attempt, retryAfter = 0 }: FailedAttempt,
+  { step, failure, attempt, retryAfter = 0, isPassing = false }: FailedAttempt,
 ): Promise<boolean> {
   if (!failure.retryable) return false;
   const steps = await readSteps(scope.transaction, task.id);
@@ -37,19 +42,22 @@ export async function queueNextAttempt(
   if (current === undefined) return false;
   // None when the settings have changed since the task was accepted: then there is no other attempt.
   const bindings = bindingsTaking(bounds.registry, current.input);
-  if (attempt.number >= Math.max(bounds.maxAttempts, bindings.length)) return false;
+  const counted = await countAttempts(scope.transaction, attempt);
+  if (!isPassing && counted >= Math.max(bounds.maxAttempts, bindings.length)) return false;
   const index = bindings.findIndex(({ id }) => id === attempt.binding);
   const others = [...bindings.slice(index + 1), ...bindings.slice(0, index + 1)];
   const next = firstUsable(others);
   if (next === undefined) return false;
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
-  const pause =
-    attempt.number < bindings.length ? 0 : Math.max(retryAfter, 2 ** (attempt.number - bindings.length));
+  const isFresh = attempt.number < bindings.length && waitOf(next) === 0;
+  const atLeast = next.id === attempt.binding ? Math.max(retryAfter, waitOf(next)) : waitOf(next);
+  const pause = isFresh ? 0 : pauseSeconds(Math.max(0, attempt.number - bindings.length), atLeast);
   const spent = (Date.now() - (current.startedAt ?? task.createdAt).getTime()) / 1000;
-  if (spent + pause > bounds.budgetSeconds) return false;
+  if (spent + pause > budgetOf(bindings)) return false;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
   await enqueueStarts(scope, task.id, [{ step, binding: next.id }], pause);
-  const stage = current.label === '' ? 'trying again' : `${current.label}: trying again`;
+  const why = failure.code === 'RATE_LIMITED' ? 'busy' : 'away';
+  const stage = isPassing && pause > 0 ? waitingStage(current, why, pause) : stageOf(current, 'trying again');
   await scope.append([{ taskId: task.id, stage }]);
   return true;
 }

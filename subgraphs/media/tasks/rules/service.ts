@@ -66,7 +66,7 @@ const MAX_EVENTS = 1_000;
 export function createTaskService(options: TaskServiceOptions): RunningTaskService {
   const { database, bus, logger } = options;
   const transactor = createTransactor(options);
-  const transitions = createTransitions({ ...options, maxAttempts: 1, budgetSeconds: 0 });
+  const transitions = createTransitions({ ...options, maxAttempts: 1 });
   const queueLengths = createQueueLengths({ database, logger });
   const hub = createEventHub({ database, bus, logger, metrics: options.metrics, ...options.hub });
   const ownedTasks = createOwnedTasks({ database, hub, logger });

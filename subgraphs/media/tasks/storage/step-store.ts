@@ -61,6 +61,16 @@ export async function moveStep(
     where task_id = ${taskId}::uuid and step = ${step}`.execute(transaction);
 }
 
+/** Remembers when a step that waits was to be started first: the time of its tries counts from there. */
+export async function noteFirstTry(
+  transaction: MediaTransaction,
+  { taskId, step }: { readonly taskId: string; readonly step: number },
+): Promise<void> {
+  await sql`/* steps.note-first-try */
+    update media.task_steps set started_at = now()
+    where task_id = ${taskId}::uuid and step = ${step} and started_at is null`.execute(transaction);
+}
+
 /** Ends every open step of a task that ends; `failed` is the one that failed. */
 export async function closeSteps(
   transaction: MediaTransaction,

@@ -122,6 +122,7 @@ export function testBinding(
     settings: 'a test',
     retryUnknownStart: false,
     attemptTimeoutSeconds: 60,
+    budgetSeconds: 60,
     ...change,
   };
 }

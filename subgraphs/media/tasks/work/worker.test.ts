@@ -120,13 +120,32 @@ describe('fall-back', () => {
     await second.close();
   });
 
-  it('tries a single binding again after a pause, a bounded number of times', async () => {
-    upstream.onStart = () => ({ status: 429, retryAfter: 1 });
-    const { service } = await setUp();
+  it('tries a single binding again a bounded number of times when that may cost something', async () => {
+    upstream.onStatus = () => ({ state: 'failed', retryable: true });
+    const { service } = await setUp({ worker: { maxAttempts: 2 } });
     const { id } = await service.submit(me, image());
     const ended = await engine.ended(service, id);
-    expect(ended).toMatchObject({ state: 'FAILED', error: { code: 'RATE_LIMITED', retryable: true } });
-    expect(await attemptStates(service, id)).toEqual(['FAILED', 'FAILED', 'FAILED']);
+    expect(ended).toMatchObject({ state: 'FAILED', error: { code: 'UNAVAILABLE', retryable: true } });
+    expect(await attemptStates(service, id)).toEqual(['FAILED', 'FAILED']);
+  });
+
+  it('waits for a single binding that begins nothing, within its budget', async () => {
+    let refusals = 2;
+    upstream.onStart = ({ prompt }) => (prompt === 'late' || refusals-- > 0 ? { status: 429 } : 'accept');
+    const { service } = await setUp({ binding: { budgetSeconds: 30 }, worker: { maxAttempts: 1 } });
+    const { id } = await service.submit(me, image());
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(await attemptStates(service, id)).toEqual(['FAILED', 'FAILED', 'SUCCEEDED']);
+    const stages = (await service.events(id, 0, 100)).map(({ stage }) => stage);
+    expect(stages).toContainEqual(expect.stringMatching(/^provider busy, next try in \d+ s$/));
+    const impatient = testBinding('hasty#0', testProvider(engine.http), upstream.url, { budgetSeconds: 0 });
+    const other = engine.service(registryOf(impatient));
+    const queue = await engine.anotherQueue();
+    await engine.worker(registryOf(impatient), { queue });
+    const work = { kind: 'IMAGE', generator: 'hasty', prompt: 'late' } as const;
+    const late = await other.submit(me, image('late', { work }));
+    expect(await engine.ended(other, late.id)).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    expect(await attemptStates(other, late.id)).toEqual(['FAILED']);
   });
 
   it('ends at once when no other attempt could help', async () => {

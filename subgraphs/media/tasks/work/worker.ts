@@ -55,10 +55,8 @@ export interface TaskWorkerOptions {
   readonly eventRetentionDays: number;
   /** Hours that a step may wait for its start before its task ends as failed (default 24). */
   readonly queueMaxHours?: number;
-  /** Fewest attempts per step (default 3). */
+  /** Fewest attempts per step that may have cost something (default 3). */
   readonly maxAttempts?: number;
-  /** Seconds after a step's first start in which further attempts may begin (default 3,600). */
-  readonly budgetSeconds?: number;
   /** Where the upstream of a start may send webhooks (default: nowhere). */
   readonly webhookAddress?: (binding: Binding, reference: string) => string | undefined;
   /** Where the upstream of a binding can fetch an input file (default: nowhere, so that it gets bytes). */
@@ -139,7 +137,7 @@ function dependenciesOf(options: TaskWorkerOptions) {
     inputAddress: options.inputAddress ?? (() => Promise.resolve(null)),
     resources: createProviderResources(database),
     transactor,
-    transitions: createTransitions({ maxAttempts: 3, budgetSeconds: 3_600, ...options }),
+    transitions: createTransitions({ maxAttempts: 3, ...options }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     progress: createProgressWriter({ database, transactor, logger }),
     durations: createUsualDurations(),

@@ -53,11 +53,6 @@ export function connectionFor(binding: Binding, input: StepInput): Connection {
   return { ...connection, model: input.model ?? modelFor(binding, input)?.id ?? connection.model };
 }
 
-/** A stage as callers read it: which step, when there are several, and what it does. */
-export function stageOf(step: { readonly label: string }, stage: string): string {
-  return step.label === '' ? stage : `${step.label}: ${stage}`;
-}
-
 /** Reads what belongs to an attempt; null when its task or binding is gone. */
 export async function readContext(
   dependencies: WorkerDependencies,

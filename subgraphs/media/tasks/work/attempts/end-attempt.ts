@@ -3,6 +3,7 @@ import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { settle } from '../../accounting/settle.ts';
+import { isPassing } from '../../rules/patience.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempt, isCurrent } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
@@ -55,7 +56,15 @@ export async function endAttempt(
     if (task.cancelRequestedAt !== null) await transitions.settleCancel(scope, task);
     else if (await isCurrent(scope.transaction, key)) {
       const failed = { ...key, binding: attempt.binding };
-      await transitions.tryAgain(scope, task, { step: key.step, failure, retryAfter, attempt: failed });
+      // Before its claim nobody has asked the provider anything.
+      const hasBegunNothing = ending === 'refused' && claim !== undefined;
+      await transitions.tryAgain(scope, task, {
+        step: key.step,
+        failure,
+        retryAfter,
+        attempt: failed,
+        isPassing: hasBegunNothing && isPassing(failure),
+      });
     }
     return true;
   });

@@ -23,8 +23,8 @@ export interface WorkerLimits {
   readonly unconfiguredSeconds: number;
   /** Pause before a start that was not found is looked up again, in milliseconds: the upstream may still be writing it. */
   readonly findGraceMs: number;
-  /** Seconds in which a failing `find` is repeated before the start counts as unknown. */
-  readonly unknownBudgetSeconds: number;
+  /** Seconds in which a failing `find` is repeated before the start counts as unknown (default: the binding's budget). */
+  readonly unknownBudgetSeconds?: number;
   /** Tries to store a result, and the longest pause between them in seconds. */
   readonly maxStoreTries: number;
   readonly storePauseSeconds: number;
@@ -55,7 +55,6 @@ export const DEFAULT_LIMITS: WorkerLimits = {
   cancelBudgetSeconds: 600,
   unconfiguredSeconds: 300,
   findGraceMs: 1_500,
-  unknownBudgetSeconds: 600,
   maxStoreTries: 8,
   storePauseSeconds: 60,
   storeOutageSeconds: 86_400,

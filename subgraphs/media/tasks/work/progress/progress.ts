@@ -1,7 +1,7 @@
 import type { StepPlanner } from '../../../domain/steps.ts';
+import { stageOf } from '../../../domain/steps.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
-import { stageOf } from '../attempts/attempt-context.ts';
 import type { ProgressReport } from './progress-writer.ts';
 
 /** What a status answer means for the task's progress. Pure. */

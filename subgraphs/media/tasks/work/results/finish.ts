@@ -3,6 +3,7 @@ import type { AttemptRow, TaskRow } from '../../../database/database.ts';
 import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { approximations } from '../../../domain/inputs/options.ts';
+import { stageOf } from '../../../domain/steps.ts';
 import { asJson, isFinal, type TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf, type StepInput } from '../../../domain/work/work.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
@@ -15,7 +16,7 @@ import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
-import { keyOf, stageOf } from '../attempts/attempt-context.ts';
+import { keyOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** Finished upstreams: the attempt is closed, and its files are fetched or its texts stored. */

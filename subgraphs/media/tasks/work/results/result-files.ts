@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 
 import { AppError } from '../../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../../platform/http/http-client.ts';
+import { UpstreamError } from '../../../domain/failure.ts';
 import type { ResultKind } from '../../../domain/work/kind.ts';
 import type { FileService, StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
@@ -148,6 +149,12 @@ function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection
 /** Whether our own object store is unavailable: nothing is wrong with the result, so it is kept and tried again. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE';
+}
+
+/** Whether the upstream that keeps the result can't be reached now. */
+export function isSourceAway(error: unknown): boolean {
+  if (error instanceof HttpFailure) return error.code === 'CONNECT';
+  return error instanceof UpstreamError && error.code === 'UNAVAILABLE' && error.retryable;
 }
 
 function isTooLarge(error: unknown): boolean {

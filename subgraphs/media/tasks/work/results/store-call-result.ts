@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
@@ -10,7 +11,7 @@ import { closeAttempt, renewClaim } from '../../storage/attempt-store.ts';
 import { moveStep } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
-import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { finishAttempt, notesOf, outcomeOf, toFinishedWork } from './finish.ts';
 import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';

@@ -26,6 +26,7 @@ import { notesOf, outcomeOf } from './finish.ts';
 import { measuredUnits } from './measured-units.ts';
 import {
   PermanentResultError,
+  isSourceAway,
   isStoreUnavailable,
   storeResultFile,
   type ResultDependencies,
@@ -39,7 +40,7 @@ const NOT_CONFIGURED = 'the generator that made it is no longer configured';
 /**
  * Fetches the files of finished work into the object store, then ends the step in one transaction. A file that can't be
  * stored is tried again with a growing pause, from a fresh address where the upstream gives one, while the upstream
- * keeps it; then the task fails with STORAGE_FAILED. While our own store is unavailable no try is counted.
+ * keeps it; then the task fails with STORAGE_FAILED. While our own store or the upstream is away no try is counted.
  */
 export function createStoreHandler(dependencies: StoreDependencies): JobHandler {
   return async (job): Promise<JobOutcome> => {
@@ -176,12 +177,11 @@ async function retryLater(
   const { task, step } = context;
   const { maxStoreTries, storePauseSeconds } = dependencies.limits;
   const key = { taskId: task.id, step: step.step };
-  const pause = isStoreUnavailable(error) ? pauseOfOutage(dependencies, context) : null;
+  const pause = pauseOfOutage(dependencies, context, error);
   if (pause !== null) {
-    dependencies.logger.warn(
-      { error: toError(error), taskId: task.id, pause },
-      'a result waits for the object store',
-    );
+    const waits = isStoreUnavailable(error) ? 'the object store' : 'its provider';
+    const details = { error: toError(error), taskId: task.id, pause };
+    dependencies.logger.warn(details, `a result waits for ${waits}`);
     return { againInSeconds: pause };
   }
   const tries = await countStoreTry(dependencies.database, { ...key, stale: true });
@@ -192,11 +192,23 @@ async function retryLater(
   await failStorage(dependencies, key, error);
 }
 
-/** Seconds to wait with a finished result until our store is back, growing with the time waited so far; null: too long. */
-function pauseOfOutage({ limits }: StoreDependencies, { attempt }: AttemptContext): number | null {
+/**
+ * Seconds to wait with a finished result until our store, or the upstream that keeps it, is back, growing with the time
+ * waited so far; null: neither is away, or it was for too long.
+ */
+function pauseOfOutage(
+  { limits }: StoreDependencies,
+  { attempt, binding }: AttemptContext,
+  error: unknown,
+): number | null {
+  const longest = isStoreUnavailable(error)
+    ? limits.storeOutageSeconds
+    : isSourceAway(error)
+      ? binding.budgetSeconds
+      : 0;
   const finishedAt = attempt.endedAt ?? attempt.startedAt;
   const waited = (Date.now() - finishedAt.getTime()) / 1000;
-  if (waited > limits.storeOutageSeconds) return null;
+  if (waited > longest) return null;
   return Math.min(limits.storePauseSeconds, Math.max(1, Math.ceil(waited)));
 }
 

@@ -1,11 +1,12 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
+import { stageOf } from '../../../domain/steps.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
 import { failureFrom, startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
-import { callOf, connectionFor, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { callOf, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { ProgressWriter } from '../progress/progress-writer.ts';
 import { storeCallResult } from '../results/store-call-result.ts';

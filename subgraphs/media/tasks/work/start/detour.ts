@@ -1,32 +1,67 @@
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
+import type { StepRow, TaskRow } from '../../../database/database.ts';
+import type { Failure } from '../../../domain/failure.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable } from '../../../generators/limits/limits.ts';
+import { budgetOf, pauseSeconds, waitingStage, waitOf } from '../../rules/patience.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { enqueueStarts } from '../../rules/steps.ts';
-import { moveStep, readSteps } from '../../storage/step-store.ts';
+import { moveStep, noteFirstTry, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
+import type { TransactionScope } from '../../storage/transactor.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
- * The upstream of a step that waits is away: another binding that takes the work gets it, else it waits until the upstream may
- * be asked again. Nothing was sent, so that no attempt is used up.
+ * The upstream of a step that waits takes no start now: another binding that takes the work gets it, else it waits until the
+ * upstream may be asked again, within its budget. Nothing was sent, so that no attempt is used up.
  */
 export async function detour(
-  { transactor, registry }: WorkerDependencies,
+  dependencies: WorkerDependencies,
   { taskId, step: number }: StepJob,
   binding: Binding,
 ): Promise<JobOutcome> {
-  return transactor.run(async (scope): Promise<JobOutcome> => {
+  return dependencies.transactor.run(async (scope): Promise<JobOutcome> => {
     const task = await lockOpenTask(scope.transaction, taskId);
     if (task === null) return;
     const steps = await readSteps(scope.transaction, taskId);
     const step = steps.find((entry) => entry.step === number);
     if (step === undefined || step.state !== 'QUEUED' || step.binding !== binding.id) return;
-    const other = firstUsable(bindingsTaking(registry, step.input).filter(({ id }) => id !== binding.id));
-    if (other === undefined || (other.breaker?.pauseMs() ?? 0) > 0) {
-      return { againInSeconds: Math.max(1, Math.ceil((binding.breaker?.pauseMs() ?? 0) / 1000)) };
-    }
+    const bindings = bindingsTaking(dependencies.registry, step.input);
+    const other = firstUsable(bindings.filter(({ id }) => id !== binding.id));
+    if (other === undefined || waitOf(other) > 0) return wait(dependencies, scope, { task, step, bindings });
     await moveStep(scope.transaction, { taskId, step: number, state: 'QUEUED', binding: other.id });
     await enqueueStarts(scope, taskId, [{ step: number, binding: other.id }]);
   });
+}
+
+interface Waiting {
+  readonly task: TaskRow;
+  readonly step: StepRow;
+  readonly bindings: readonly Binding[];
+}
+
+/** The longer it has waited, the longer its pauses: whoever comes back is not asked by all at once. */
+async function wait(
+  { registry, transitions }: WorkerDependencies,
+  scope: TransactionScope,
+  { task, step, bindings }: Waiting,
+): Promise<JobOutcome> {
+  const binding = registry.byId(step.binding);
+  const spent = (Date.now() - (step.startedAt?.getTime() ?? Date.now())) / 1000;
+  const budget = budgetOf(bindings);
+  if (spent > budget) {
+    const failure = unansweredFailure(step.input.generator, budget);
+    await transitions.failStep(scope, task, { step: step.step, failure });
+    return;
+  }
+  const pause = pauseSeconds(Math.log2(1 + spent / 8), binding === null ? 0 : waitOf(binding));
+  await noteFirstTry(scope.transaction, { taskId: task.id, step: step.step });
+  const why = (binding?.breaker?.pauseMs() ?? 0) > 0 ? 'away' : 'busy';
+  await scope.append([{ taskId: task.id, stage: waitingStage(step, why, pause) }]);
+  return { againInSeconds: pause };
+}
+
+function unansweredFailure(generator: string, seconds: number): Failure {
+  const message = `no provider of "${generator}" took it within ${seconds} s; submit it again later`;
+  return { code: 'UNAVAILABLE', message, retryable: true };
 }

@@ -1,18 +1,19 @@
 import type { MediaTransaction } from '../../../database/database.ts';
+import { stageOf } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { countHeld, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
-import { connectionFor, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** What a start job finds. */
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
-  /** Its upstream is left alone for a while. */
+  /** Its upstream is left alone for a while, or has asked for time. */
   | { readonly kind: 'away' }
   /** Every slot of the binding is held. */
   | { readonly kind: 'full' }
@@ -42,7 +43,8 @@ export async function openAttempt(
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     if (isFull) return { kind: 'full' };
-    if (binding.breaker?.admit() === false) return { kind: 'away' };
+    const { breaker } = binding;
+    if (breaker !== undefined && (breaker.waitMs() > 0 || !breaker.admit())) return { kind: 'away' };
     // A wire that carries no model's name has one model: its attempts name it all the same.
     const model = connectionFor(binding, step.input).model ?? modelFor(binding, step.input)?.id ?? null;
     const attempt = await insertAttempt(transaction, { taskId: task.id, step: step.step, binding, model });

@@ -1,9 +1,10 @@
+import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
 import { saveHandle } from '../../storage/attempt-store.ts';
 import { pollNow } from '../../storage/poll-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { keyOf, stageOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /** Saves the handle under our claim. A cancel request that came meanwhile is served by the poller at once. */

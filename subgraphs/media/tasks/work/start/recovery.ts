@@ -93,6 +93,6 @@ async function findStart(
   } catch (error) {
     logger.warn({ error: toError(error), reference }, 'a start could not be looked up at its upstream');
     const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
-    return waited > limits.unknownBudgetSeconds ? 'unknowable' : 'not-now';
+    return waited > (limits.unknownBudgetSeconds ?? binding.budgetSeconds) ? 'unknowable' : 'not-now';
   }
 }
