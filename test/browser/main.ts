@@ -13,6 +13,7 @@ import { walkGallery } from './walk-gallery.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkSignIn } from './walk-sign-in.ts';
+import { walkStudio } from './walk-studio.ts';
 import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
@@ -25,6 +26,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
   const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
   await walkConsole(url, browser, steps, key);
+  await walkStudio(url, browser, steps);
   await walkGallery(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSignIn(url, page, steps);

@@ -14,6 +14,8 @@ const PAGES = [
   '',
   '?kind=video',
   '?kind=chat',
+  '?kind=analysis',
+  '?kind=templates',
   'gallery',
   'tasks',
   'shop?template=poster',

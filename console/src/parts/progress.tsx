@@ -24,9 +24,21 @@ const WAITING = /^(provider (?:away|busy)), next try in (\d+) s$/;
 /** The stage in the reader's language where it is a known one, and the place in the line. */
 export function stageText({
   stage,
-  queuePosition,
-}: Pick<TaskPartsFragment, 'stage' | 'queuePosition'>): string {
+  queuePosition = null,
+}: Pick<TaskPartsFragment, 'stage'> & { readonly queuePosition?: number | null }): string {
   if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
   const [, why = '', seconds = ''] = WAITING.exec(stage) ?? [];
-  return textOr(`stage.${why === '' ? stage : why}`, stage).replace('{seconds}', seconds);
+  const node = nodeOf(stage);
+  if (node === null) return textOr(`stage.${why === '' ? stage : why}`, stage).replace('{seconds}', seconds);
+  if (node.step === null) return t('studio.node', { name: node.name, node: node.node });
+  const { step, most, ...where } = node;
+  return t('studio.nodeStep', { ...where, step, most: most ?? step });
+}
+
+/** The node of a ComfyUI workflow that a stage tells of, as in "node 3 (KSampler) 7/20"; null for other stages. */
+function nodeOf(stage: string) {
+  const match = /^node (\S+)(?: \(([^)]+)\))?(?: (\d+)\/(\d+))?$/.exec(stage);
+  if (match === null) return null;
+  const [, node = '', name, step, most] = match;
+  return { node, name: name ?? node, step: step ?? null, most: most ?? null };
 }

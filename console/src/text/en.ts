@@ -1,5 +1,8 @@
+import { studioEn } from './pages/studio.ts';
+
 /** The English texts; every other catalog has the same keys. */
 export const en = {
+  ...studioEn,
   'page.studio': 'Studio',
 
   'page.tasks': 'Tasks',
@@ -206,7 +209,6 @@ export const en = {
   'studio.ratios': '{count} shapes',
   'studio.references': 'up to {count} references',
   'studio.oneAtATime': 'This model makes one at a time: several tasks start together.',
-  'studio.priceUnknown': 'Price unknown',
   'studio.makeOne': 'Make it',
   'studio.make': 'Make {count}',
   'studio.missing': 'Still needed: {fields}',

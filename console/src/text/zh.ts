@@ -1,7 +1,9 @@
 import type { Texts } from './en.ts';
+import { studioZh } from './pages/studio.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
+  ...studioZh,
   'page.studio': '创作',
 
   'page.tasks': '任务',
@@ -204,7 +206,6 @@ export const zh: Texts = {
   'studio.ratios': '{count} 种比例',
   'studio.references': '最多 {count} 张参考图',
   'studio.oneAtATime': '此模型一次只做一个：会同时开始多个任务。',
-  'studio.priceUnknown': '价格未知',
   'studio.makeOne': '生成',
   'studio.make': '生成 {count} 个',
   'studio.missing': '还需要：{fields}',

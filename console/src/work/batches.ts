@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
-import { textOf, type Values, type WorkKind } from './work.ts';
+import type { WorkKind } from './kinds.ts';
+import { textOf, type Values } from './work.ts';
 
 /**
  * What this browser has made, newest first: the tasks of each submission with every setting, so that it can be recalled.
@@ -15,6 +16,8 @@ export interface Batch {
   readonly values: Values;
   readonly tasks: readonly string[];
   readonly at: string;
+  /** Code of the template that it ran, when it was one. */
+  readonly template?: string;
 }
 
 const STORAGE_KEY = 'kiln.batches';

@@ -1,133 +1,45 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 
 import { client } from '../api/client.ts';
-import {
-  AnalyzeDocument,
-  MakeCharacterImageDocument,
-  MakeFrameVideoDocument,
-  MakeHumanVideoDocument,
-  MakeImageDocument,
-  MakeLipSyncDocument,
-  MakeSpeechDocument,
-  MakeVideoDocument,
-  MakeVoiceDocument,
-  type ModelsQuery,
-  RunComfyWorkflowDocument,
-  type TaskPartsFragment,
-} from '../api/operations.ts';
+import type { ModelsQuery, TaskPartsFragment } from '../api/operations.ts';
 import type { IconName } from '../parts/icons.tsx';
+import { type Work, WORK, type WorkKind } from './kinds.ts';
 
-/** The kinds of work of the Studio: which tasks each starts, with which members, by which mutation. */
+/** What the Studio can start, with which of the models, and how a filled form becomes a task. */
 
 /** A model as the API lists it. */
 export type Model = ModelsQuery['models'][number];
 
 /** A tab of the Studio. */
-export type Tab = 'image' | 'video' | 'speech' | 'lipsync' | 'avatar' | 'comfy' | 'analysis' | 'chat';
-
-/** A kind of task that a form can start. */
-export type WorkKind = keyof typeof WORK;
+export type Tab =
+  | 'image'
+  | 'video'
+  | 'speech'
+  | 'lipsync'
+  | 'avatar'
+  | 'comfy'
+  | 'analysis'
+  | 'chat'
+  | 'templates';
 
 /** What a form holds, by member of the input. Files are {id, url, contentType, bytes}. */
 export type Values = Readonly<Record<string, unknown>>;
 
-interface Work {
-  readonly document: unknown;
-  /** Members of its input that a form shows, in this order, as far as the model takes them. */
-  readonly members: readonly string[];
-  readonly required: readonly string[];
-  /** The input names no generator and no model: there is one. */
-  readonly isAlone?: boolean;
-}
-
-const WORK = {
-  IMAGE: {
-    document: MakeImageDocument,
-    members: [
-      'prompt',
-      'negativePrompt',
-      'images',
-      'aspectRatio',
-      'resolution',
-      'count',
-      'speedMode',
-      'seed',
-    ],
-    required: ['prompt'],
-  },
-  CHARACTER_IMAGE: {
-    document: MakeCharacterImageDocument,
-    members: ['prompt', 'characterId', 'aspectRatio', 'resolution', 'count', 'seed'],
-    required: ['prompt'],
-    isAlone: true,
-  },
-  VIDEO: {
-    document: MakeVideoDocument,
-    members: ['prompt', 'negativePrompt', 'image', 'aspectRatio', 'resolution', 'duration', 'seed'],
-    required: ['prompt'],
-  },
-  FRAME_VIDEO: {
-    document: MakeFrameVideoDocument,
-    members: [
-      'prompt',
-      'negativePrompt',
-      'firstFrame',
-      'lastFrame',
-      'aspectRatio',
-      'resolution',
-      'duration',
-      'seed',
-    ],
-    required: ['firstFrame', 'lastFrame'],
-  },
-  SPEECH: {
-    document: MakeSpeechDocument,
-    members: ['text', 'voiceId', 'speed', 'pitch', 'volume', 'emotion', 'format'],
-    required: ['text', 'voiceId'],
-  },
-  VOICE_CLONE: {
-    document: MakeVoiceDocument,
-    members: ['sample', 'name', 'text'],
-    required: ['sample'],
-  },
-  LIP_SYNC: {
-    document: MakeLipSyncDocument,
-    members: ['image', 'video', 'audio', 'text', 'voiceId', 'prompt', 'aspectRatio', 'resolution'],
-    required: [],
-  },
-  HUMAN_VIDEO: {
-    document: MakeHumanVideoDocument,
-    members: ['image', 'audio', 'prompt', 'resolution'],
-    required: ['image', 'audio'],
-    isAlone: true,
-  },
-  COMFY_WORKFLOW: {
-    document: RunComfyWorkflowDocument,
-    members: ['workflowName'],
-    required: ['workflowName'],
-    isAlone: true,
-  },
-  ANALYSIS: {
-    document: AnalyzeDocument,
-    members: ['media', 'prompt', 'system'],
-    required: ['media', 'prompt'],
-  },
-} satisfies Readonly<Record<string, Work>>;
-
-/** The tabs in order, with the kinds that each starts; chat is no task. */
+/** The tabs in order, with the kinds that each starts; chat is no task, templates have forms of their own. */
 export const TABS: readonly {
   readonly tab: Tab;
   readonly icon: IconName;
   readonly kinds: readonly WorkKind[];
 }[] = [
-  { tab: 'image', icon: 'image', kinds: ['IMAGE', 'CHARACTER_IMAGE'] },
+  { tab: 'image', icon: 'image', kinds: ['IMAGE', 'CHARACTER_IMAGE', 'CHARACTER'] },
   { tab: 'video', icon: 'video', kinds: ['VIDEO', 'FRAME_VIDEO'] },
   { tab: 'speech', icon: 'speech', kinds: ['SPEECH', 'VOICE_CLONE'] },
   { tab: 'lipsync', icon: 'lipsync', kinds: ['LIP_SYNC'] },
-  { tab: 'avatar', icon: 'avatar', kinds: ['HUMAN_VIDEO'] },
+  { tab: 'avatar', icon: 'avatar', kinds: ['HUMAN_VIDEO', 'AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'] },
   { tab: 'comfy', icon: 'comfy', kinds: ['COMFY_WORKFLOW'] },
-  { tab: 'analysis', icon: 'analysis', kinds: ['ANALYSIS'] },
+  { tab: 'analysis', icon: 'analysis', kinds: ['ANALYSIS', 'DESCRIPTION', 'PERSON_DETECTION'] },
   { tab: 'chat', icon: 'chat', kinds: [] },
+  { tab: 'templates', icon: 'shop', kinds: [] },
 ];
 
 /** One thing to choose in the picker: a model for one kind of task. */
@@ -179,12 +91,18 @@ export async function startTask(choice: Choice, values: Values, key: string): Pr
   const { data } = await client.mutate({
     mutation: (WORK[choice.kind] as Work).document as TypedDocumentNode<
       { readonly task: TaskPartsFragment },
-      { readonly input: unknown; readonly key: string }
+      Readonly<Record<string, unknown>>
     >,
-    variables: { input: inputOf(choice, values), key },
+    variables: { ...variablesOf(choice, values), key },
   });
   if (data === undefined || data === null) throw new Error('the server has sent no task');
   return data.task;
+}
+
+/** The input, or its members one by one where the mutation has no input. */
+function variablesOf(choice: Choice, values: Values): Readonly<Record<string, unknown>> {
+  const input = inputOf(choice, values);
+  return (WORK[choice.kind] as Work).isFlat === true ? input : { input };
 }
 
 /** The mutation's input: what is filled of what the form shows. */
@@ -197,7 +115,7 @@ function inputOf(choice: Choice, values: Values): Record<string, unknown> {
       ? []
       : [
           ['generator', choice.model.generator],
-          ['model', choice.model.model],
+          ...(work.isFlat === true ? [] : [['model', choice.model.model] as const]),
         ];
   const inputs = choice.kind === 'COMFY_WORKFLOW' ? [['inputs', comfyInputs(values)]] : [];
   return Object.fromEntries([...own, ...filled, ...inputs]) as Record<string, unknown>;

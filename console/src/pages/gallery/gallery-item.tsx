@@ -55,7 +55,8 @@ export const GalleryItem = memo(function GalleryItem({
   );
 });
 
-function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
+/** What a piece looks like from afar. */
+export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
   const { url, thumbnail, contentType, duration } = media;
   if (contentType.startsWith('image/')) {
     return <img src={thumbnail ?? url} alt="" decoding="async" />;

@@ -1,8 +1,11 @@
-import { type KeyboardEvent, useEffect } from 'react';
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } from 'react';
 
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
+import { accepts } from '../../work/files.ts';
+import type { WorkKind } from '../../work/kinds.ts';
 import { type Choice, membersOf, missingOf, type Values } from '../../work/work.ts';
+import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/model-picker.tsx';
 import type { Submission } from './use-studio.ts';
@@ -44,9 +47,22 @@ export function StudioForm(props: StudioFormProps) {
         event.preventDefault();
         submit();
       }}
+      onPaste={(event: ClipboardEvent<HTMLFormElement>) => {
+        if (giveFiles(event.currentTarget, event.clipboardData)) event.preventDefault();
+      }}
+      onDragOver={(event: DragEvent) => event.preventDefault()}
+      onDrop={(event: DragEvent<HTMLFormElement>) => {
+        event.preventDefault();
+        giveFiles(event.currentTarget, event.dataTransfer);
+      }}
     >
       <div className="fields">
-        <ModelPicker choices={choices} chosen={choice} onChoose={onChoose} />
+        <KindField choices={choices} choice={choice} onChoose={onChoose} />
+        <ModelPicker
+          choices={choices.filter(({ kind }) => kind === choice.kind)}
+          chosen={choice}
+          onChoose={onChoose}
+        />
         {membersOf(choice)
           .filter((member) => member !== 'count')
           .map((member) => (
@@ -63,7 +79,7 @@ export function StudioForm(props: StudioFormProps) {
       </div>
       <div className="pay">
         {submission.error !== null && <Problem error={submission.error} />}
-        <p className="c12 mute">{choice.model.sandbox ? t('sandbox.meaning') : t('studio.priceUnknown')}</p>
+        <Estimate choice={choice} values={values} count={count} />
         <button
           type="submit"
           className="btn pri lg full"
@@ -82,6 +98,44 @@ export function StudioForm(props: StudioFormProps) {
         </p>
       </div>
     </form>
+  );
+}
+
+/** Gives what is pasted or dropped anywhere on the form to its first field that takes it. */
+function giveFiles(form: HTMLFormElement, { files }: DataTransfer): boolean {
+  const [file] = files;
+  if (file === undefined) return false;
+  const inputs = form.querySelectorAll<HTMLInputElement>('input[type=file]:not(:disabled)');
+  const input = [...inputs].find(({ accept }) => accepts(accept, file.type));
+  if (input === undefined) return false;
+  input.files = files;
+  input.dispatchEvent(new Event('change', { bubbles: true }));
+  return true;
+}
+
+/** What to make, where a tab has several kinds of work; each has its own models and fields. */
+function KindField({ choices, choice, onChoose }: Pick<StudioFormProps, 'choices' | 'choice' | 'onChoose'>) {
+  const kinds = [...new Set<WorkKind>(choices.map(({ kind }) => kind))];
+  if (kinds.length < 2) return null;
+  return (
+    <div className="field">
+      <label htmlFor="studio-what">{t('studio.what')}</label>
+      <select
+        id="studio-what"
+        className="in"
+        value={choice.kind}
+        onChange={({ target }) => {
+          const next = choices.find(({ kind }) => kind === target.value);
+          if (next !== undefined) onChoose(next);
+        }}
+      >
+        {kinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {t(`kind.${kind}`)}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

@@ -1,6 +1,8 @@
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { useState } from 'react';
 
+import { client } from '../../api/client.ts';
+import { ExecuteTemplateDocument } from '../../api/operations.ts';
 import { addBatch, type Batch } from '../../work/batches.ts';
 import { type Choice, startTask, tasksFor, type Values } from '../../work/work.ts';
 
@@ -11,8 +13,13 @@ export interface Submission {
   /** Messages by member of the input, as the server says. */
   readonly problems: Readonly<Record<string, string>>;
   submit(choice: Choice, values: Values): Promise<void>;
+  /** Runs a template of the catalog; its task is shown among the rest. */
+  runTemplate(template: TemplateRun, values: Values): Promise<void>;
   reset(): void;
 }
+
+/** A template to run, and what it is called. */
+type TemplateRun = Pick<Batch, 'kind' | 'modelName' | 'template'>;
 
 /** Starts the tasks of a form and remembers them; what is refused is said at its field. */
 export function useSubmission(): Submission {
@@ -36,7 +43,49 @@ export function useSubmission(): Submission {
     }
   }
 
-  return { isSending, error, problems: problemsOf(error), submit, reset: () => setError(null) };
+  async function runTemplate(template: TemplateRun, values: Values): Promise<void> {
+    setIsSending(true);
+    setError(null);
+    try {
+      addBatch(await startTemplate(template, values));
+    } catch (refused) {
+      setError(refused);
+    } finally {
+      setIsSending(false);
+    }
+  }
+
+  const reset = () => setError(null);
+  return { isSending, error, problems: problemsOf(error), submit, runTemplate, reset };
+}
+
+async function startTemplate(
+  { kind, modelName, template = '' }: TemplateRun,
+  values: Values,
+): Promise<Batch> {
+  const parameters = Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      if (value === null || value === '' || value === undefined) return [];
+      return [[name, typeof value === 'object' && 'url' in value ? value.url : value] as const];
+    }),
+  );
+  const { data } = await client.mutate({
+    mutation: ExecuteTemplateDocument,
+    variables: { code: template, parameters, key: crypto.randomUUID() },
+  });
+  const task = data?.executeTemplate.taskId;
+  if (task === undefined) throw new Error('the server has sent no task');
+  return {
+    id: crypto.randomUUID(),
+    kind,
+    generator: '',
+    model: '',
+    modelName,
+    template,
+    values,
+    tasks: [task],
+    at: new Date().toISOString(),
+  };
 }
 
 function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): Batch {

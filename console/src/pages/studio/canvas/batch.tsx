@@ -1,3 +1,4 @@
+import type { MediaPartsFragment } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
@@ -9,10 +10,12 @@ interface BatchViewProps {
   readonly batch: Batch;
   readonly onRemix: (batch: Batch) => void;
   readonly onAgain: (batch: Batch) => void;
+  readonly onVary: (batch: Batch, media: MediaPartsFragment) => void;
+  readonly onInput: (media: MediaPartsFragment) => void;
 }
 
 /** One submission: its words, its results as they come, and what can be done with it next. */
-export function BatchView({ batch, onRemix, onAgain }: BatchViewProps) {
+export function BatchView({ batch, onRemix, onAgain, onVary, onInput }: BatchViewProps) {
   const { values, tasks, modelName } = batch;
   const count = Number(values['count'] ?? 1);
   const perTask = tasks.length > 1 ? 1 : count;
@@ -52,11 +55,23 @@ export function BatchView({ batch, onRemix, onAgain }: BatchViewProps) {
       </header>
       <div className={isWide(shape) ? 'tiles wide' : 'tiles'}>
         {tasks.map((id) => (
-          <TaskTiles key={id} id={id} count={perTask} shape={shape} />
+          <TaskTiles
+            key={id}
+            id={id}
+            count={perTask}
+            shape={shape}
+            onVary={canVary(batch) ? (media) => onVary(batch, media) : undefined}
+            onInput={onInput}
+          />
         ))}
       </div>
     </section>
   );
+}
+
+/** Pictures and videos come out differently each time; a recording does not. */
+function canVary({ kind, template }: Batch): boolean {
+  return template === undefined && ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO', 'FRAME_VIDEO'].includes(kind);
 }
 
 /** The shape that a result will have, as CSS writes it; square when the form does not say. */

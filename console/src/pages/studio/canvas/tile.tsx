@@ -12,18 +12,21 @@ import { MediaView } from '../../../parts/media-view.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { ProgressBar, stageText } from '../../../parts/progress.tsx';
 import { StateBadge } from '../../../parts/state.tsx';
+import { TaskResult, TaskTexts } from '../../../parts/task-result.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
-/** The tiles of one task: reserved in their shape while it works, replaced in place by what it has made. */
-export function TaskTiles({
-  id,
-  count,
-  shape,
-}: {
+interface TaskTilesProps {
   readonly id: string;
   readonly count: number;
   readonly shape: string;
-}) {
+  /** Makes a variant of a result; absent where no form can. */
+  readonly onVary?: ((media: MediaPartsFragment) => void) | undefined;
+  /** Takes a result into a form. */
+  readonly onInput: (media: MediaPartsFragment) => void;
+}
+
+/** The tiles of one task: reserved in their shape while it works, replaced in place by what it has made. */
+export function TaskTiles({ id, count, shape, onVary, onInput }: TaskTilesProps) {
   const { task, error } = useLiveTask(id);
   if (error !== undefined) return <Problem error={error} />;
   if (task === null) return <div className="tile gone">{t('studio.taskGone')}</div>;
@@ -31,7 +34,25 @@ export function TaskTiles({
     return Array.from({ length: count }, (_, index) => <WorkingTile key={index} task={task} shape={shape} />);
   }
   if (task.outputs.length === 0) return <EndedTile task={task} shape={shape} />;
-  return task.outputs.map((media) => <DoneTile key={media.id} task={task} media={media} />);
+  return (
+    <>
+      {task.outputs.map((media) => (
+        <DoneTile key={media.id} task={task} media={media} onVary={onVary} onInput={onInput} />
+      ))}
+      {task.result !== null && <ResultTile task={task} />}
+    </>
+  );
+}
+
+function ResultTile({ task }: { readonly task: TaskPartsFragment }) {
+  if (task.result === null || Object.keys(task.result).length < 2) return null;
+  return (
+    <article className="tile ended">
+      <div className="ended-in">
+        <TaskResult result={task.result} />
+      </div>
+    </article>
+  );
 }
 
 function WorkingTile({
@@ -75,10 +96,14 @@ function WorkingTile({
 
 function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly shape: string }) {
   return (
-    <article className="tile ended" style={{ aspectRatio: task.text === null ? shape : 'auto' }}>
+    <article
+      className="tile ended"
+      style={{ aspectRatio: task.text === null && task.result === null ? shape : 'auto' }}
+    >
       <div className="ended-in">
         <StateBadge state={task.state} />
-        {task.text !== null && <p className="whitespace-pre-wrap">{task.text}</p>}
+        <TaskTexts task={task} />
+        {task.result !== null && <TaskResult result={task.result} />}
         {task.error !== null && (
           <>
             <p>{textOr(`error.${task.error.code}`, task.error.message)}</p>
@@ -93,7 +118,12 @@ function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly
   );
 }
 
-function DoneTile({ task, media }: { readonly task: TaskPartsFragment; readonly media: MediaPartsFragment }) {
+type DoneTileProps = Pick<TaskTilesProps, 'onVary' | 'onInput'> & {
+  readonly task: TaskPartsFragment;
+  readonly media: MediaPartsFragment;
+};
+
+function DoneTile({ task, media, onVary, onInput }: DoneTileProps) {
   return (
     <article className="tile done">
       <MediaView media={media} alt={t('studio.resultOf', { kind: t(`kind.${task.kind}`) })} />
@@ -101,6 +131,20 @@ function DoneTile({ task, media }: { readonly task: TaskPartsFragment; readonly 
         <Link className="onpic" to="/tasks/$id" params={{ id: task.id }}>
           {t('task.open')}
         </Link>
+        {onVary !== undefined && (
+          <button type="button" className="onpic" onClick={() => onVary(media)}>
+            {t('studio.vary')}
+          </button>
+        )}
+        <button
+          type="button"
+          className="onpic ico"
+          onClick={() => onInput(media)}
+          aria-label={t('studio.asInput')}
+          title={t('studio.asInput')}
+        >
+          <Icon name="input" size={14} />
+        </button>
         <a className="onpic ico" href={media.url} download aria-label={t('media.download')}>
           <Icon name="download" size={14} />
         </a>

@@ -3,12 +3,12 @@ import { useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/operations.ts';
 import type { StoredFile } from '../../../api/upload.ts';
+import { FileField } from '../../../parts/form/file-field.tsx';
 import { Problem } from '../../../parts/problem.tsx';
-import { t } from '../../../text/text.ts';
+import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';
 import { ChoiceField, NumberField, TextAreaField, TextField } from './controls.tsx';
 import type { FieldProps } from './field-props.ts';
-import { FileField } from './file-field.tsx';
 
 /** An input of a workflow, as the API describes it. */
 interface ComfyInput {
@@ -69,14 +69,15 @@ interface ComfyFieldProps {
 
 function ComfyField({ name, input, value, onChange }: ComfyFieldProps) {
   const id = useId();
-  const common = { id, label: name, problem: undefined, onChange };
+  const label = textOr(`field.${name}`, name);
+  const common = { id, label, problem: undefined, onChange };
   const { minimum, maximum } = input;
   switch (input.type) {
     case 'file': {
       const files = value === undefined || value === null ? [] : [value as StoredFile];
       return (
         <FileField
-          label={name}
+          label={label}
           accept="image/*,video/*,audio/*"
           most={1}
           files={files}

@@ -1,29 +1,20 @@
 import { useId } from 'react';
 
 import type { StoredFile } from '../../../api/upload.ts';
+import { FileField } from '../../../parts/form/file-field.tsx';
 import { t, textOr } from '../../../text/text.ts';
+import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';
 import { ComfyFields } from './comfy-fields.tsx';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
 import type { FieldProps } from './field-props.ts';
-import { FileField } from './file-field.tsx';
+import { PromptCheck } from './prompt-check.tsx';
 import { VoiceField } from './voice-field.tsx';
 
 const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
 const MOST_AT_ONCE = 4;
 /** Reference images of a model that names no number. */
 const MOST_IMAGES = 10;
-
-const ACCEPTED: Readonly<Record<string, string>> = {
-  images: 'image/*',
-  image: 'image/*,video/*',
-  firstFrame: 'image/*',
-  lastFrame: 'image/*',
-  video: 'video/*',
-  audio: 'audio/*',
-  sample: 'audio/*',
-  media: 'image/*,audio/*,video/*',
-};
 
 /** One member of the input, as the control that fits it and with the model's own values. */
 export function Field(props: FieldProps) {
@@ -36,6 +27,12 @@ export function Field(props: FieldProps) {
   if (member in ACCEPTED) return <FileMember {...props} label={label} />;
   switch (member) {
     case 'prompt':
+      return (
+        <>
+          <TextAreaField {...common} value={textOf(value)} most={model.maxPrompt} />
+          <PromptCheck generator={model.generator} prompt={textOf(value)} />
+        </>
+      );
     case 'text':
     case 'system':
       return (

@@ -1,8 +1,14 @@
-import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 
-import { type StoredFile, uploadFile } from '../../../api/upload.ts';
-import { Icon } from '../../../parts/icons.tsx';
-import { t } from '../../../text/text.ts';
+import { type StoredFile, uploadFile } from '../../api/upload.ts';
+import { t } from '../../text/text.ts';
+import { accepts } from '../../work/files.ts';
+import { storedFile } from '../../work/reuse.ts';
+import { Icon } from '../icons.tsx';
+
+const GalleryPicker = lazy(async () => ({
+  default: (await import('../../pages/gallery/picker.tsx')).GalleryPicker,
+}));
 
 interface FileFieldProps {
   readonly label: string;
@@ -22,8 +28,11 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
   async function take(list: readonly File[]): Promise<void> {
     setProblem(null);
     const added: StoredFile[] = [];
+    const fitting = list.filter(({ type }) => accepts(accept, type));
+    if (fitting.length < list.length) setProblem(t('file.refused', { accept }));
+    else if (list.length > most - files.length) setProblem(t('file.full'));
     try {
-      for (const file of list.slice(0, most - files.length)) {
+      for (const file of fitting.slice(0, most - files.length)) {
         setSent(0);
         added.push(await uploadFile(file, { signal: new AbortController().signal, onProgress: setSent }));
       }
@@ -42,10 +51,10 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
     onDragLeave: () => setIsOver(false),
     onDrop: (event: DragEvent) => {
       event.preventDefault();
+      event.stopPropagation();
       setIsOver(false);
       void take([...event.dataTransfer.files]);
     },
-    onPaste: (event: ClipboardEvent) => void take([...event.clipboardData.files]),
   };
   return (
     <div className="field">
@@ -75,6 +84,7 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
           </button>
         )}
       </div>
+      {files.length < most && <FromGallery accept={accept} onPick={(file) => onChange([...files, file])} />}
       <input
         ref={input}
         type="file"
@@ -83,6 +93,7 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
         aria-label={label}
         accept={accept}
         multiple={most > 1}
+        disabled={files.length >= most}
         onChange={({ target }) => {
           void take([...(target.files ?? [])]);
           target.value = '';
@@ -94,6 +105,33 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
         </p>
       )}
     </div>
+  );
+}
+
+function FromGallery({
+  accept,
+  onPick,
+}: Pick<FileFieldProps, 'accept'> & { readonly onPick: (file: StoredFile) => void }) {
+  const [isPicking, setIsPicking] = useState(false);
+  return (
+    <>
+      <button type="button" className="btn sm ghost self-start" onClick={() => setIsPicking(true)}>
+        <Icon name="gallery" size={14} />
+        {t('file.fromGallery')}
+      </button>
+      {isPicking && (
+        <Suspense>
+          <GalleryPicker
+            accept={accept}
+            onClose={() => setIsPicking(false)}
+            onPick={(media) => {
+              setIsPicking(false);
+              onPick(storedFile(media));
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -1,0 +1,51 @@
+import { useMemo } from 'react';
+
+import { useIsSignedIn } from '../../api/credential.ts';
+import type { MediaFilter, MediaKind, MediaPartsFragment } from '../../api/operations.ts';
+import { Modal } from '../../parts/modal.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { accepts } from '../../work/files.ts';
+import { nameOfPiece, Preview } from './gallery-item.tsx';
+import { usePieces } from './use-pieces.ts';
+
+interface PickerProps {
+  readonly accept: string;
+  readonly onPick: (media: MediaPartsFragment) => void;
+  readonly onClose: () => void;
+}
+
+const KINDS: Readonly<Record<string, MediaKind>> = {
+  'image/*': 'IMAGE',
+  'video/*': 'VIDEO',
+  'audio/*': 'AUDIO',
+};
+
+/** Chooses a file of the gallery as an input: those that fit, newest first. */
+export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
+  const isSignedIn = useIsSignedIn();
+  const filter = useMemo(() => filterOf(accept), [accept]);
+  const { pieces, error, isLoading } = usePieces(isSignedIn, filter);
+  const fitting = pieces.filter(({ media }) => accepts(accept, media.contentType));
+  return (
+    <Modal title={t('file.pick')} onClose={onClose} className="modal wide-modal">
+      {error !== undefined && <Problem error={error} />}
+      {isLoading && <p className="mute">{t('list.loading')}</p>}
+      {!isLoading && fitting.length === 0 && <Empty title={t('file.pickNone')} />}
+      <ul className="pick-grid">
+        {fitting.map((piece) => (
+          <li key={piece.media.id}>
+            <button type="button" onClick={() => onPick(piece.media)} aria-label={nameOfPiece(piece)}>
+              <Preview piece={piece} name={nameOfPiece(piece)} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Modal>
+  );
+}
+
+function filterOf(accept: string): MediaFilter {
+  const kinds = accept.split(',').flatMap((one) => KINDS[one] ?? []);
+  return { kinds };
+}

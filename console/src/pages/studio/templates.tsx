@@ -1,0 +1,98 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { ShopDocument } from '../../api/operations.ts';
+import { TemplateFields } from '../../parts/form/template-fields.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
+import type { Model, Values } from '../../work/work.ts';
+import { Canvas } from './canvas/canvas.tsx';
+import { useActions } from './use-actions.ts';
+import { type Submission, useSubmission } from './use-studio.ts';
+
+/** The templates of the catalog as cards; the chosen one has its own form. */
+export function Templates({ models }: { readonly models: readonly Model[] }) {
+  const { data, error } = useQuery(ShopDocument);
+  const [draft, showDraft] = useState<Draft>(() => draftOf('templates') ?? { key: '', values: {} });
+  const submission = useSubmission();
+  const keep = (next: Draft) => {
+    setDraft('templates', next);
+    showDraft(next);
+    submission.reset();
+  };
+  const { remix, again, vary, useAsInput } = useActions('templates', models, submission, keep);
+  const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
+  const chosen = templates.find(({ code }) => code === draft.key);
+  return (
+    <>
+      <div className="form" role="group" aria-label={t('studio.templates')}>
+        <div className="fields">
+          {error !== undefined && <Problem error={error} />}
+          {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
+          <p className="mute">{t('studio.templateText')}</p>
+          <ul className="col">
+            {templates.map(({ code, name, description }) => (
+              <li key={code} className="col gap-3">
+                <button
+                  type="button"
+                  className="idea-card"
+                  aria-pressed={code === draft.key}
+                  onClick={() => keep({ key: code === draft.key ? '' : code, values: {} })}
+                >
+                  <span className="col gap-1">
+                    <span className="med">{name}</span>
+                    <span className="mute">{description}</span>
+                  </span>
+                </button>
+                {code === chosen?.code && (
+                  <ChosenForm
+                    template={chosen}
+                    values={draft.values}
+                    submission={submission}
+                    onChange={(values) => keep({ key: code, values })}
+                  />
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      </div>
+      <Canvas onRemix={remix} onAgain={again} onVary={vary} onInput={useAsInput} onIdea={undefined} />
+    </>
+  );
+}
+
+interface ChosenFormProps {
+  readonly template: {
+    readonly code: string;
+    readonly name: string;
+    readonly templateType: 'IMAGE' | 'VIDEO';
+    readonly creditCost: number;
+    readonly parameters: unknown;
+  };
+  readonly values: Values;
+  readonly submission: Submission;
+  readonly onChange: (values: Values) => void;
+}
+
+function ChosenForm({ template, values, submission, onChange }: ChosenFormProps) {
+  const { code, name, templateType, creditCost, parameters } = template;
+  return (
+    <form
+      className="col gap-3"
+      aria-label={name}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submission.runTemplate({ kind: templateType, modelName: name, template: code }, values);
+      }}
+    >
+      <TemplateFields parameters={parameters} values={values} onChange={onChange} />
+      {submission.error !== null && <Problem error={submission.error} />}
+      <p className="c12 mute">{t('shop.credits', { count: creditCost })}</p>
+      <button type="submit" className="btn pri lg full" disabled={submission.isSending}>
+        {t(submission.isSending ? 'studio.sending' : 'studio.makeOne')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+import { useId } from 'react';
+
+import type { StoredFile } from '../../api/upload.ts';
+import { t, textOr } from '../../text/text.ts';
+import { textOf, type Values } from '../../work/work.ts';
+import { FileField } from './file-field.tsx';
+
+/** A parameter of a template, as the API describes it. */
+interface Parameter {
+  readonly type: string;
+  readonly required?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly multipleOf?: number;
+  readonly maxLength?: number;
+  readonly values?: readonly string[];
+  readonly default?: unknown;
+  readonly description?: string;
+}
+
+interface TemplateFieldsProps {
+  /** `Template.parameters`. */
+  readonly parameters: unknown;
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+}
+
+/** One field for every parameter of a template. */
+export function TemplateFields({ parameters, values, onChange }: TemplateFieldsProps) {
+  return Object.entries(parameters as Record<string, Parameter>).map(([name, parameter]) => (
+    <ParameterField
+      key={name}
+      name={name}
+      parameter={parameter}
+      value={values[name]}
+      onChange={(value) => onChange({ ...values, [name]: value })}
+    />
+  ));
+}
+
+interface ParameterFieldProps {
+  readonly name: string;
+  readonly parameter: Parameter;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}
+
+function ParameterField({ name, parameter, value, onChange }: ParameterFieldProps) {
+  const id = useId();
+  const { type, required = false, description } = parameter;
+  const label = textOr(`field.${name}`, name);
+  if (type === 'url' || type === 'file') {
+    const files = typeof value === 'object' && value !== null ? [value as StoredFile] : [];
+    return (
+      <FileField
+        label={label}
+        accept="image/*,video/*,audio/*"
+        most={1}
+        files={files}
+        onChange={(next) => onChange(next[0] ?? null)}
+      />
+    );
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label}
+        {!required && <span className="push faint font-normal">{t('field.optional')}</span>}
+      </label>
+      <Control id={id} name={name} parameter={parameter} value={value} onChange={onChange} />
+      {description !== undefined && <p className="help">{description}</p>}
+    </div>
+  );
+}
+
+function Control({ id, name, parameter, value, onChange }: ParameterFieldProps & { readonly id: string }) {
+  const { type, required = false, minimum, maximum, multipleOf, maxLength, values } = parameter;
+  const common = { id, className: 'in', required, placeholder: textOf(parameter.default) };
+  if (values !== undefined) {
+    return (
+      <select {...common} value={textOf(value)} onChange={({ target }) => onChange(target.value)}>
+        <option value="">{t('field.default')}</option>
+        {values.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    );
+  }
+  if (name === 'prompt') {
+    return (
+      <textarea
+        {...common}
+        value={textOf(value)}
+        maxLength={maxLength}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    );
+  }
+  const isNumber = type === 'integer' || type === 'number';
+  return (
+    <input
+      {...common}
+      type={isNumber ? 'number' : 'text'}
+      min={minimum}
+      max={maximum}
+      step={multipleOf ?? (type === 'number' ? 'any' : undefined)}
+      maxLength={maxLength}
+      value={textOf(value)}
+      onChange={({ target }) =>
+        onChange(isNumber ? (target.value === '' ? null : target.valueAsNumber) : target.value)
+      }
+    />
+  );
+}

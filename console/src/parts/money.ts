@@ -1,0 +1,23 @@
+import { language, t } from '../text/text.ts';
+
+/** An amount of money as the API has it: null where it is not known. */
+export interface Money {
+  readonly amount: number | null;
+  readonly currency: string | null;
+}
+
+/** Prices of single results are fractions of a cent. */
+const MOST_DIGITS = 4;
+
+/** An amount in its currency; "Price unknown" where it is not known, never 0. */
+export function moneyText({ amount, currency }: Money): string {
+  if (amount === null || currency === null) return t('money.unknown');
+  const digits = Math.abs(amount) >= 1 || amount === 0 ? 2 : MOST_DIGITS;
+  const format = new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: Math.min(digits, 2),
+    maximumFractionDigits: digits,
+  });
+  return format.format(amount);
+}
