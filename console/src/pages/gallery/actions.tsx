@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { useCredentialKind } from '../../api/credential.ts';
 import type { TaskInputsQuery } from '../../api/operations.ts';
+import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -10,7 +11,6 @@ import { setDraft } from '../../work/drafts.ts';
 import { recallTask } from '../../work/recall.ts';
 import type { Tab, Values } from '../../work/work.ts';
 import { deletePieces } from './delete.ts';
-import type { Piece } from './use-pieces.ts';
 
 interface ActionsProps {
   readonly piece: Piece;

@@ -1,6 +1,6 @@
 import { downloadZip } from 'client-zip';
 
-import type { Piece } from './use-pieces.ts';
+import type { Piece } from '../../library/use-pieces.ts';
 
 /** Downloads one file by its address, several as one zip. Fails with what could not be read. */
 export async function downloadPieces(pieces: readonly Piece[]): Promise<void> {

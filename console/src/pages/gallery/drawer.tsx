@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { TaskInputsDocument, type TaskInputsQuery } from '../../api/operations.ts';
+import { nameOfPiece } from '../../library/piece.tsx';
+import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
 import { bytesText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 import { Actions } from './actions.tsx';
-import { nameOfPiece } from './gallery-item.tsx';
-import type { Piece } from './use-pieces.ts';
 import { Viewer } from './viewer.tsx';
 
 type SourceTask = NonNullable<TaskInputsQuery['task']>;

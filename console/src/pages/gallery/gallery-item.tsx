@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
 
+import { nameOfPiece, Preview } from '../../library/piece.tsx';
+import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
-import { batchOfTask, titleOf } from '../../work/batches.ts';
-import type { Piece } from './use-pieces.ts';
 
 /** The kinds of file that the gallery filters by. */
 export type FileKind = 'image' | 'video' | 'audio';
@@ -54,36 +54,3 @@ export const GalleryItem = memo(function GalleryItem({
     </div>
   );
 });
-
-/** What a piece looks like from afar. */
-export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
-  const { url, thumbnail, contentType, duration } = media;
-  if (contentType.startsWith('image/')) {
-    return <img src={thumbnail ?? url} alt="" decoding="async" />;
-  }
-  if (contentType.startsWith('video/')) {
-    return (
-      <>
-        <video className="g-video" src={`${url}#t=0.1`} muted playsInline preload="metadata" tabIndex={-1} />
-        <span className="onpic row mk">
-          <Icon name="play" size={12} />
-          {duration === null ? '' : `${duration.toFixed(0)} s`}
-        </span>
-      </>
-    );
-  }
-  return (
-    <span className="wavecard">
-      <Icon name="speech" />
-      <span className="cut2">{name}</span>
-      <span className="c12 num">{duration === null ? '' : `${duration.toFixed(1)} s`}</span>
-    </span>
-  );
-}
-
-/** What a piece is called: what was asked for, else its kind, else its file name. */
-export function nameOfPiece({ media, task }: Piece): string {
-  if (task === null) return media.name;
-  const batch = batchOfTask(task.id);
-  return task.input?.prompt ?? (batch === undefined ? null : titleOf(batch)) ?? t(`kind.${task.kind}`);
-}

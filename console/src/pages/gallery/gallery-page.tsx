@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import type { MediaFilter, MediaKind } from '../../api/operations.ts';
+import { usePieces } from '../../library/use-pieces.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Drawer } from './drawer.tsx';
@@ -11,7 +12,6 @@ import { Grid } from './grid.tsx';
 import { Search } from './search.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { useGalleryKeys } from './use-gallery-keys.ts';
-import { usePieces } from './use-pieces.ts';
 import { useSelection } from './use-selection.ts';
 
 const KINDS = ['image', 'video', 'audio'] as const;

@@ -1,9 +1,9 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
+import type { Piece } from '../../library/use-pieces.ts';
 import { GalleryItem } from './gallery-item.tsx';
 import { rowsOf, shapeOf } from './rows.ts';
-import type { Piece } from './use-pieces.ts';
 
 const GAP = 4;
 /** Rows beyond the window that are drawn, and rows before the end at which the next page is loaded. */

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
+import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { deletePieces } from './delete.ts';
 import { downloadPieces } from './download.ts';
-import type { Piece } from './use-pieces.ts';
 
 interface SelectionBarProps {
   readonly pieces: readonly Piece[];

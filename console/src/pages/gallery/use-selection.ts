@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 
-import type { Piece } from './use-pieces.ts';
+import type { Piece } from '../../library/use-pieces.ts';
 
 /** Which pieces are ticked; with a range from the last one that was. */
 export function useSelection(pieces: readonly Piece[]) {

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { ShopDocument } from '../../api/operations.ts';
-import { TemplateFields } from '../../parts/form/template-fields.tsx';
+import { TemplateFields } from '../../library/template-fields.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';

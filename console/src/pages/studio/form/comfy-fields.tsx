@@ -3,7 +3,7 @@ import { useId } from 'react';
 
 import { ComfyWorkflowsDocument } from '../../../api/operations.ts';
 import type { StoredFile } from '../../../api/upload.ts';
-import { FileField } from '../../../parts/form/file-field.tsx';
+import { FileField } from '../../../library/file-field.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 
 import type { StoredFile } from '../../../api/upload.ts';
-import { FileField } from '../../../parts/form/file-field.tsx';
+import { FileField } from '../../../library/file-field.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { client } from '../../api/client.ts';
+import { client } from '../api/client.ts';
 import {
   GalleryDocument,
   type MakerPartsFragment,
   type MediaFilter,
   type MediaPartsFragment,
   TaskByIdDocument,
-} from '../../api/operations.ts';
-import { useBatches } from '../../work/batches.ts';
+} from '../api/operations.ts';
+import { useBatches } from '../work/batches.ts';
 
 /** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {

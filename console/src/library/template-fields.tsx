@@ -1,8 +1,8 @@
 import { useId } from 'react';
 
-import type { StoredFile } from '../../api/upload.ts';
-import { t, textOr } from '../../text/text.ts';
-import { textOf, type Values } from '../../work/work.ts';
+import type { StoredFile } from '../api/upload.ts';
+import { t, textOr } from '../text/text.ts';
+import { textOf, type Values } from '../work/work.ts';
 import { FileField } from './file-field.tsx';
 
 /** A parameter of a template, as the API describes it. */

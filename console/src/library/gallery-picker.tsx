@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
 
-import { useIsSignedIn } from '../../api/credential.ts';
-import type { MediaFilter, MediaKind, MediaPartsFragment } from '../../api/operations.ts';
-import { Modal } from '../../parts/modal.tsx';
-import { Empty, Problem } from '../../parts/problem.tsx';
-import { t } from '../../text/text.ts';
-import { accepts } from '../../work/files.ts';
-import { nameOfPiece, Preview } from './gallery-item.tsx';
+import { useIsSignedIn } from '../api/credential.ts';
+import type { MediaFilter, MediaKind, MediaPartsFragment } from '../api/operations.ts';
+import { Modal } from '../parts/modal.tsx';
+import { Empty, Problem } from '../parts/problem.tsx';
+import { t } from '../text/text.ts';
+import { accepts } from '../work/files.ts';
+import { nameOfPiece, Preview } from './piece.tsx';
 import { usePieces } from './use-pieces.ts';
 
 interface PickerProps {

@@ -1,13 +1,13 @@
 import { type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 
-import { type StoredFile, uploadFile } from '../../api/upload.ts';
-import { t } from '../../text/text.ts';
-import { accepts } from '../../work/files.ts';
-import { storedFile } from '../../work/reuse.ts';
-import { Icon } from '../icons.tsx';
+import { type StoredFile, uploadFile } from '../api/upload.ts';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../text/text.ts';
+import { accepts } from '../work/files.ts';
+import { storedFile } from '../work/reuse.ts';
 
 const GalleryPicker = lazy(async () => ({
-  default: (await import('../../pages/gallery/picker.tsx')).GalleryPicker,
+  default: (await import('./gallery-picker.tsx')).GalleryPicker,
 }));
 
 interface FileFieldProps {
