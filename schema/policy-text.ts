@@ -49,7 +49,7 @@ export const attacks = [
       ],
       [
         'ids of others',
-        'every id of what somebody owns: read, followed, changed; over HTTP, SSE, multipart, WebSocket, REST',
+        'every id of what a user or a key owns (voices, characters and avatars too): read, followed, changed, used; over HTTP, SSE, multipart, WebSocket, REST',
       ],
       [
         'ids of tasks',
@@ -70,8 +70,10 @@ export const attacks = [
       ['payments', 'forged events, foreign sessions, refunds, running without paying'],
       [
         'uploads',
-        'maps and names that climb, forms of other sites, pages that would run, files of nobody, quotas',
+        'maps and names that climb, forms of other sites, pages that would run, files of nobody, more at once than the quota',
       ],
+      ['floods of starts', 'more starts than a caller may, by every field, route and transport'],
+      ['slow bodies', 'posts and uploads of a byte every two seconds, while an honest slow upload passes'],
       ['floods', 'more connections than one address may hold, while another address is served'],
       [
         'ports of subgraphs',

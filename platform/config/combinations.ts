@@ -24,9 +24,17 @@ export function checkCombinations(context: SettingsContext, report: Report): voi
   checkPayments(context.values, report, context.production);
   checkSignIn(context.values, report, context.production);
   checkFallback(context.values, report);
+  checkRates(context.values, report);
   if (context.production && context.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }
+}
+
+/** Without limits nothing is counted, so that a limit of a single caller would hold nobody. */
+function checkRates(values: Values, report: Report): void {
+  const isLimited = values.RATE_LIMIT_CALLERS.some(({ limits }) => limits !== null);
+  if (values.RATE_LIMIT !== null || !isLimited) return;
+  report('RATE_LIMIT_CALLERS', 'limits nobody while RATE_LIMIT is off: give RATE_LIMIT high limits instead');
 }
 
 /** An address that Kiln has taken over leads back to Kiln. */

@@ -389,6 +389,10 @@ describe('lists', () => {
       { caller: '10.0.0.0/8', limits: null },
     ]);
     expect(readConfig({ RATE_LIMIT: 'off' }).limits.rate).toBeNull();
+    expect(problemsOf({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: 'key_shop start=9' })).toHaveProperty(
+      'RATE_LIMIT_CALLERS',
+    );
+    expect(problemsOf({ RATE_LIMIT: 'off', RATE_LIMIT_CALLERS: '10.0.0.0/8 off' })).toEqual({});
   });
 });
 

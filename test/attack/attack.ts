@@ -27,16 +27,23 @@ type Headers = Readonly<Record<string, string>>;
 export interface World {
   readonly mode: Mode;
   readonly url: string;
-  /** The attackers: without a credential, and a user (in production a key without a scope for it). */
+  /** The attackers: without a credential, and another user. */
   readonly attackers: Readonly<Record<string, Headers>>;
-  /** Ids of what somebody else owns, by their kind; empty in production. */
-  readonly ids: Readonly<Record<string, string>>;
+  /** A service key that may read, start and manage: it reads what is of others, and changes its own alone. */
+  readonly key: Headers;
+  /** A service key that may start three things a minute. */
+  readonly slowKey: Headers;
+  /** What others own, by whose it is: ids by their kind. */
+  readonly owned: Readonly<Record<string, Belongings>>;
   /** Addresses of subgraphs that are processes of their own. */
   readonly ports: readonly string[];
   /** A credential that may do everything. */
   readonly admin: Headers;
   readonly close: () => Promise<void>;
 }
+
+/** Ids of what somebody owns; a kind that does not exist in a mode is absent. */
+export type Belongings = Readonly<Record<string, string>>;
 
 /** Shortens an answer for the report. */
 export function told(answer: unknown): string {

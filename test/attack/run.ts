@@ -1,12 +1,13 @@
 import { rest } from '../kit/clients/requests.ts';
 import type { AttackClass, Attempt, Mode, World } from './attack.ts';
-import { floods } from './classes/floods.ts';
+import { floods, starts } from './classes/floods.ts';
 import { graphqlLimits } from './classes/graphql-limits.ts';
 import { othersIds } from './classes/ids.ts';
 import { names } from './classes/names.ts';
 import { outbound } from './classes/outbound.ts';
 import { payments } from './classes/payments.ts';
 import { disclosure, ports } from './classes/ports.ts';
+import { slowBodies } from './classes/slow-bodies.ts';
 import { taskIds } from './classes/task-ids.ts';
 import { tokens } from './classes/tokens.ts';
 import { uploads } from './classes/uploads.ts';
@@ -21,6 +22,8 @@ const classes: readonly AttackClass[] = [
   tokens,
   payments,
   uploads,
+  starts,
+  slowBodies,
   floods,
   ports,
   disclosure,
@@ -31,14 +34,19 @@ interface Outcome {
   readonly mode: Mode;
   readonly name: string;
   readonly attempts: readonly Attempt[];
+  readonly seconds: number;
 }
 
 /** Starts Kiln in one mode and tries every class of attack on it; the quick ones alone with `isQuick`. */
 export async function attack(mode: Mode, isQuick = false): Promise<readonly Outcome[]> {
-  const world = await startWorld(mode);
+  const world = await startWorld(mode, isQuick);
   try {
     const chosen = classes.filter((one) => one.modes.includes(mode) && (one.isQuick || !isQuick));
-    const tried = async (one: AttackClass) => ({ mode, name: one.name, attempts: await one.run(world) });
+    const tried = async ({ name, run }: AttackClass) => {
+      const started = performance.now();
+      const attempts = await run(world);
+      return { mode, name, attempts, seconds: Math.round((performance.now() - started) / 1_000) };
+    };
     const outcomes = await Promise.all(chosen.filter((one) => one !== floods).map(tried));
     await checkCredentials(world);
     // Alone, as it takes every connection.
@@ -58,12 +66,13 @@ async function checkCredentials({ mode, url, attackers }: World): Promise<void> 
 
 /** The lines of a table: what was tried, and how much of it was refused. */
 export function tableOf(outcomes: readonly Outcome[]): string {
-  const rows = outcomes.map(({ mode, name, attempts }) => {
+  const rows = outcomes.map(({ mode, name, attempts, seconds }) => {
     const refused = attempts.filter(({ succeeded }) => !succeeded).length;
-    return [mode, name, String(attempts.length), String(refused)];
+    return [mode, name, String(attempts.length), String(refused), String(seconds)];
   });
-  const all = [['mode', 'attack', 'tried', 'refused'], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const head = ['mode', 'attack', 'tried', 'refused', 'seconds'];
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all
     .map((row) =>
       row
@@ -76,9 +85,17 @@ export function tableOf(outcomes: readonly Outcome[]): string {
 
 /** What got through, one line each. */
 export function successesOf(outcomes: readonly Outcome[]): readonly string[] {
+  return answersOf(
+    outcomes.map((outcome) => ({
+      ...outcome,
+      attempts: outcome.attempts.filter(({ succeeded }) => succeeded),
+    })),
+  );
+}
+
+/** Each request and its answer, one line each. */
+export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.flatMap(({ mode, name, attempts }) =>
-    attempts.flatMap(({ what, answer, succeeded }) =>
-      succeeded ? [`${mode}, ${name}: ${what} -> ${answer}`] : [],
-    ),
+    attempts.map(({ what, answer }) => `${mode}, ${name}: ${what} -> ${answer.replaceAll(/\s+/g, ' ')}`),
   );
 }

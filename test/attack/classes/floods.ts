@@ -3,14 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { request } from 'undici';
 
-import { type AttackClass, modes } from '../attack.ts';
+import { routeCall, sendRoute } from '../../policy/rest-calls.ts';
+import { type AttackClass, type Attempt, modes, told } from '../attack.ts';
+import { policy } from '../policy.ts';
+import { transports } from '../transports.ts';
 
 const CONNECTIONS = 300;
+/** CONNECTION_LIMIT of the worlds. */
+const LIMIT = 100;
+const LONGEST_MS = 15_000;
 
 /** One address that opens more connections than it may: the rest is refused, and another address is served. */
 export const floods: AttackClass = {
   name: 'floods',
-  modes: modes.filter((mode) => mode !== 'split'),
+  modes,
   isQuick: false,
   async run({ url }) {
     const { port } = new URL(url);
@@ -19,8 +25,9 @@ export const floods: AttackClass = {
     );
     const isOpen = (socket: Socket) => !socket.destroyed && socket.readyState === 'open';
     let kept = CONNECTIONS;
-    for (let waited = 0; waited < 50 && kept > 150; waited += 1) {
-      await pause(100);
+    // The server closes the rest as soon as it sees them; the time is that of a machine which has other things to do.
+    for (const end = Date.now() + LONGEST_MS; Date.now() < end && kept > LIMIT;) {
+      await pause(50);
       kept = open.filter(isOpen).length;
     }
     const other = await served('127.0.0.2', Number(port));
@@ -31,7 +38,7 @@ export const floods: AttackClass = {
       {
         what: `${CONNECTIONS} connections of one address`,
         answer: `${kept} stay open`,
-        succeeded: kept > 150,
+        succeeded: kept > LIMIT,
       },
       { what: 'another address meanwhile', answer: other, succeeded: !other.startsWith('HTTP/1.1 200') },
       { what: 'afterwards', answer: String(after.statusCode), succeeded: after.statusCode !== 200 },
@@ -62,3 +69,40 @@ function served(localAddress: string, port: number): Promise<string> {
     socket.on('close', () => resolve(text.slice(0, 40)));
   });
 }
+
+const START = 'mutation { createTask(taskType: "tea", prompt: "more") { id } }';
+const CHAT =
+  'subscription { chatStream(idempotencyKey: "more", input: { generator: "llm", messages: [{ role: "user", content: "more" }] }) { seq } }';
+
+/** A caller who has started what they may in a minute starts no more by another door. */
+export const starts: AttackClass = {
+  name: 'floods of starts',
+  modes,
+  isQuick: true,
+  async run({ url, slowKey }) {
+    const attempts: Attempt[] = [];
+    const tried = (what: string, answer: string, isRefused: boolean) =>
+      attempts.push({ what, answer, succeeded: !isRefused });
+    const many = `mutation { ${Array.from({ length: 20 }, (_, index) => `a${index}: createTask(taskType: "tea", prompt: "more") { id }`).join(' ')} }`;
+    const aliases = (await transports['HTTP']?.(url, many, slowKey)) ?? '';
+    const started = aliases.match(/"id":/g)?.length ?? 0;
+    tried('20 starts in one request', `${started} started: ${told(aliases)}`, started <= 3);
+    for (let index = started; index < 3; index += 1) await transports['HTTP']?.(url, START, slowKey);
+    for (const [over, send] of Object.entries(transports)) {
+      for (const query of over === 'HTTP' ? [START] : [START, CHAT]) {
+        const answer = await send(url, query, slowKey);
+        tried(`${query.slice(0, 30)} over ${over}`, told(answer), /RATE_LIMITED/.test(answer));
+      }
+    }
+    for (const route of policy.routes) {
+      // Uploads count as writes, also those that come before work.
+      const isStart =
+        (route.rule === 'spend' || route.rule === 'unpaid') && !route.route.path.endsWith('/upload');
+      if (!isStart) continue;
+      const { status, body } = await sendRoute(url, routeCall(route, { userId: 'none' }), slowKey);
+      const { method, path } = route.route;
+      tried(`${method} ${path}`, `${status} ${told(body)}`, status === 429);
+    }
+    return attempts;
+  },
+};

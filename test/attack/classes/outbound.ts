@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { rest } from '../../kit/clients/requests.ts';
-import { type AttackClass, told } from '../attack.ts';
+import { type AttackClass, modes, told } from '../attack.ts';
 
 /** Forms of addresses that lead into the operator's own network: refused at once, and never asked. */
 export const outbound: AttackClass = {
   name: 'addresses of the inside',
-  modes: ['open', 'compat', 'required', 'split'],
+  modes,
   isQuick: true,
   async run({ url, admin }) {
     let asked = 0;

@@ -1,3 +1,5 @@
+import { SignJWT } from 'jose';
+
 import { type AttackClass, type Attempt, told } from '../attack.ts';
 import { transports } from '../transports.ts';
 
@@ -6,18 +8,19 @@ export const ports: AttackClass = {
   name: 'ports of subgraphs',
   modes: ['split'],
   isQuick: false,
-  async run({ ports: urls, attackers, ids }) {
+  async run({ ports: urls, attackers, owned }) {
     const attempts: Attempt[] = [];
     for (const url of urls) {
       const origin = new URL(url).origin;
       for (const [who, headers] of Object.entries({
         ...attackers,
         'a wrong bearer': { authorization: 'Bearer x' },
+        'a forged assertion': { 'x-kiln-caller': await forgedAssertion() },
       })) {
         for (const query of [
           '{ __typename }',
           '{ _service { sdl } }',
-          `{ _entities(representations: [{ __typename: "Task", id: "${ids['task']}" }]) { __typename } }`,
+          `{ _entities(representations: [{ __typename: "Task", id: "${owned['a user']?.['task']}" }]) { __typename } }`,
         ]) {
           for (const transport of ['HTTP', 'WebSocket']) {
             const answer = (await transports[transport]?.(origin, query, headers)) ?? '';
@@ -37,6 +40,16 @@ export const ports: AttackClass = {
     return attempts;
   },
 };
+
+/** As the gateway says who asks, signed with a guess. */
+function forgedAssertion(): Promise<string> {
+  return new SignJWT({ kind: 'internal', sub: 'internal', scopes: ['admin'], trace: 't', address: null })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('60s')
+    .setAudience('media')
+    .sign(Buffer.from('guessed-guessed-guessed-guessed-guessed'));
+}
 
 /** What production keeps to itself. */
 export const disclosure: AttackClass = {

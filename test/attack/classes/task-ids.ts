@@ -1,18 +1,15 @@
 import { getNamedType, type GraphQLNamedType, isLeafType, isObjectType, isRequiredArgument } from 'graphql';
 
-import { sections } from '../../../rest-compat/tables.ts';
-import { collectPolicy } from '../../../schema/policy.ts';
-import { mediaSchema } from '../../../subgraphs/media/schema/index.ts';
-import { workflowSchema } from '../../../subgraphs/workflow/schema/index.ts';
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { definitionOf, fieldCall } from '../../policy/graphql-calls.ts';
 import { routeCall } from '../../policy/rest-calls.ts';
-import { type AttackClass, type Attempt, told, type World } from '../attack.ts';
+import { type AttackClass, type Attempt, modes, told, type World } from '../attack.ts';
+import { policy, schemas } from '../policy.ts';
 
 /** Reading everything that is shown to strangers, for the id of a task that somebody made: it would cancel the task. */
 export const taskIds: AttackClass = {
   name: 'ids of tasks',
-  modes: ['open', 'compat', 'required', 'split'],
+  modes,
   isQuick: true,
   async run(world) {
     const made = await makeTask(world);
@@ -88,12 +85,6 @@ const mediaReads = ({ file: id }: Made) => [
 
 /** It would end the session that the attacker looks with. */
 const SIGN_OUT = '/auth/idp/logout';
-
-const schemas = { media: mediaSchema, workflow: workflowSchema };
-const policy = collectPolicy(
-  Object.entries(schemas).map(([name, schema]) => ({ name, schema })),
-  sections,
-);
 
 /** Every query, of a user who never signed in, with all that can be selected without arguments two levels deep. */
 function rootFields(): readonly string[] {

@@ -46,9 +46,9 @@ async function forgeries(user: string): Promise<Readonly<Record<string, string>>
   };
 }
 
-async function forged({ url, ids }: World): Promise<Attempt[]> {
+async function forged({ url, owned }: World): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
-  for (const [what, token] of Object.entries(await forgeries(ids['user'] ?? 'usr_x'))) {
+  for (const [what, token] of Object.entries(await forgeries(owned['a user']?.['user'] ?? 'usr_x'))) {
     for (const [header, value] of [
       ['authorization', `Bearer ${token}`],
       ['x-kiln-caller', token],
