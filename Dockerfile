@@ -1,4 +1,5 @@
-# Kiln as an image: every role is a command of it (docker-compose.yml). Its sources run as they are; only the console is built.
+# Kiln as an image. `--target production` is the lean one, of which every role is a command (docker-compose.yml); without a
+# target it is a DEMO with a database and a sandbox of its own. Its sources run as they are; only the console is built.
 FROM node:24-slim AS modules
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./
@@ -16,7 +17,7 @@ RUN npm ci --ignore-scripts --workspace=console
 COPY console console/
 RUN node console/build.ts
 
-FROM node:24-slim
+FROM node:24-slim AS production
 ENV NODE_ENV=production
 WORKDIR /kiln
 COPY --from=modules /kiln/node_modules node_modules/
@@ -30,3 +31,23 @@ COPY --from=console /kiln/console/dist console/dist/
 USER node
 EXPOSE 4000
 CMD ["node", "gateway/main.ts"]
+
+# What the demo has besides: the sandbox, its libraries, and PostgreSQL.
+FROM node:24-slim AS demo-modules
+WORKDIR /kiln
+COPY package.json package-lock.json .npmrc ./
+COPY sandbox/package.json sandbox/
+RUN npm ci --omit=dev --ignore-scripts --workspace=sandbox --include-workspace-root \
+ && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+# DEMO, NOT FOR PRODUCTION: docker run --rm -p 4000:4000 kiln. Stand-ins make the results, payments are played, anybody who
+# reaches it may call; a key of a real provider stops the start until REST_AUTH says who may use it.
+FROM production AS demo
+LABEL description="DEMO of Kiln, not for production"
+ENV NODE_ENV= KILN_ENV=demo HOST=0.0.0.0 PUBLIC_URL=http://localhost:4000 DATA_DIR=/data CONSOLE_BUILD=off
+COPY --from=demo-modules /kiln/node_modules node_modules/
+COPY sandbox sandbox/
+USER root
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data

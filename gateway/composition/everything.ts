@@ -81,12 +81,20 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
     },
     'Kiln serves',
   );
-  if (!config.auth.isChosen) {
+  sayWhoMayCall(parts);
+  return { ...server, runtime, media };
+}
+
+function sayWhoMayCall({ config, logger }: ProcessParts): void {
+  if (config.demo) {
+    logger.warn(
+      'THIS IS A DEMO, not for production: stand-ins make the results, payments are played, nothing outlives DATA_DIR, anybody may call',
+    );
+  } else if (!config.auth.isChosen) {
     logger.info(
       'REST_AUTH is open: no operation needs a credential, because everything here is embedded or the sandbox',
     );
   }
-  return { ...server, runtime, media };
 }
 
 /** The gateway's URL for processes on this machine, with the path that PUBLIC_URL may have. */

@@ -153,6 +153,14 @@ describe('who may call', () => {
     });
   });
 
+  test('need not be chosen in a demo on any address, until something real is configured', () => {
+    const demo = { KILN_ENV: 'demo', HOST: '0.0.0.0' };
+    expect(readConfig(demo)).toMatchObject({ demo: true, production: false, auth: { mode: 'open' } });
+    expect(problemsOf({ ...demo, OPENAI_API_KEY: 'sk-real' })['REST_AUTH']).toContain(
+      'OPENAI_API_KEY is set',
+    );
+  });
+
   // Credentials and addresses that name nobody outside who is paid, worked for or signed in.
   const OWN =
     /^(?:INTERNAL_KEY|WEBHOOK_SECRET|S3_.*|IDP_CLIENT_SECRET|METRICS_KEY|COMFYUI_API_KEY|ALIPAY_APPS)$/;

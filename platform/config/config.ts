@@ -83,26 +83,16 @@ export function publicUrlOf({ host, publicUrl }: Config['server'], port: number)
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function configOf({ values, commandLine, role, production }: SettingsContext) {
-  const origins = values.CORS_ORIGINS ?? (production ? [] : ['*']);
+function configOf(context: SettingsContext) {
+  const { values, commandLine, role, production } = context;
   return {
     /** No sandbox, no development key, errors masked. */
     production,
+    /** Whether it is shown to anybody: KILN_ENV=demo. */
+    demo: !production && values.KILN_ENV === 'demo',
     /** What this process runs: everything, or one part of a split system. */
     role,
-    server: {
-      host: values.HOST,
-      /** Whether only this machine can reach the whole of Kiln: one process that listens on a loopback address. */
-      isLoopback: role === 'all' && isLoopback(values.HOST),
-      /** 0 takes any free port. */
-      port: values.PORT ?? PORTS[role],
-      /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */
-      publicUrl: values.PUBLIC_URL,
-      /** Addresses and CIDRs whose X-Forwarded-* headers are trusted. */
-      trustProxy: values.TRUST_PROXY,
-      /** Browser origins that may call. */
-      corsOrigins: origins.includes('*') ? ('any' as const) : origins,
-    },
+    server: serverOf(context),
     data: {
       /** Absolute. */
       dir: path.resolve(values.DATA_DIR),
@@ -164,6 +154,24 @@ function configOf({ values, commandLine, role, production }: SettingsContext) {
     tracing: tracingOf(values),
     /** Where metrics can be read; nowhere when both are null. */
     metrics: { port: values.METRICS_PORT, key: values.METRICS_KEY },
+  };
+}
+
+/** Where a process listens, and as what callers know it. */
+function serverOf({ values, role, production }: SettingsContext) {
+  const origins = values.CORS_ORIGINS ?? (production ? [] : ['*']);
+  return {
+    host: values.HOST,
+    /** Whether only this machine can reach the whole of Kiln: one process that listens on a loopback address. */
+    isLoopback: role === 'all' && isLoopback(values.HOST),
+    /** 0 takes any free port. */
+    port: values.PORT ?? PORTS[role],
+    /** Without a trailing slash. Null: http://HOST:PORT, known once it listens (see `publicUrlOf`). */
+    publicUrl: values.PUBLIC_URL,
+    /** Addresses and CIDRs whose X-Forwarded-* headers are trusted. */
+    trustProxy: values.TRUST_PROXY,
+    /** Browser origins that may call. */
+    corsOrigins: origins.includes('*') ? ('any' as const) : origins,
   };
 }
 

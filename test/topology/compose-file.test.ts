@@ -118,7 +118,7 @@ describe('docker-compose.yml', () => {
     expect(dockerfile).toMatch(/^USER node$/m);
     for (const part of parts) {
       const { image, command = [], read_only: isReadOnly } = serviceOf(part);
-      expect([image, isReadOnly]).toEqual(['kiln', true]);
+      expect([image, isReadOnly]).toEqual(['kiln:production', true]);
       expect(dockerfile).toMatch(new RegExp(String.raw`^COPY ${command[1]?.split('/')[0]} `, 'm'));
     }
   });

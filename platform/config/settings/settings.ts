@@ -29,8 +29,8 @@ const CENTURY_DAYS = 36_500;
 /** All settings, in the order of docs/settings.md, which `npm run schema` writes. A new one needs a line here and in .env.example. */
 export const settings = {
   KILN_ENV: optional(
-    oneOf(['development', 'production']),
-    'development or production (also production when NODE_ENV=production): no sandbox, secrets demanded',
+    oneOf(['development', 'demo', 'production']),
+    'development, demo (development that any HOST may show to anybody, while nothing real is configured) or production (also when NODE_ENV=production): no sandbox, secrets demanded',
     'development',
   ),
   HOST: setting(text, 'address that this process listens on', '127.0.0.1'),
