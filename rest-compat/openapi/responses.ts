@@ -51,7 +51,8 @@ function workflowResponses(route: Route, { envelope }: Section): Responses {
       : workflowResponse(envelope, route.dataSchema);
   const success = responseOf('Successful Response', schema);
   const others = (route.otherTypes ?? []).map((type) => [type, { schema: string }] as const);
-  const content = { ...success.content, ...Object.fromEntries(others) };
+  const isTable = others.length > 0 && route.dataSchema === undefined;
+  const content = { ...(isTable ? {} : success.content), ...Object.fromEntries(others) };
   if (route.redirects !== true) return { '200': { ...success, content } };
   return { '302': { ...responseOf('Redirect', schema), headers: location } };
 }

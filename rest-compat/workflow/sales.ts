@@ -50,7 +50,7 @@ export const sales = route(Sales)({
   dataSchema: salesSchemas.sales,
   reply: ({ payments }) =>
     done('success', {
-      payments: payments.edges.map(({ node }) => pick(paymentSchemas.payment, paymentData(node))),
+      payments: payments.edges.map(({ node }) => pick(paymentSchemas.sale, saleData(node))),
       total: payments.totalCount,
       sums: payments.sums.map(({ status, amountRefunded, ...sum }) => {
         return { ...sum, status: status.toLowerCase(), refundedAmount: amountRefunded };
@@ -89,12 +89,26 @@ const COLUMNS = [
   'refundedAmount',
   'currency',
   'executionId',
+  'cost',
+  'margin',
 ] as const;
+
+type SoldPayment = SalesPage['edges'][number]['node'];
+
+/** A payment with what it leaves; an unknown cost is null, and an empty cell of the table. */
+function saleData({ margin, ...payment }: SoldPayment) {
+  return {
+    ...paymentData(payment),
+    cost: margin?.cost ?? null,
+    margin: margin?.margin ?? null,
+    costEstimated: margin?.estimated ?? null,
+  };
+}
 
 function tableOf({ edges }: SalesPage): string {
   const rows = edges.map(({ node }) => {
-    const payment = paymentData(node);
-    return COLUMNS.map((name) => payment[name]);
+    const sale = saleData(node);
+    return COLUMNS.map((name) => sale[name]);
   });
   return csvOf(COLUMNS, rows);
 }

@@ -130,6 +130,11 @@ export const Sales = graphql(
         edges {
           node {
             ...PaymentFields
+            margin {
+              cost
+              margin
+              estimated
+            }
           }
         }
       }

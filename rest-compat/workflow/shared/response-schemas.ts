@@ -81,6 +81,19 @@ export const itemSchemas = {
   }),
 };
 
+const payment = {
+  id: string,
+  templateCode: string,
+  userId: string,
+  status: paymentStatus,
+  amount,
+  ...refunded,
+  currency: string,
+  ppSessionId: nullable(string),
+  executionId: nullable(string),
+  createdAt: dateTime,
+};
+
 /** Payments. */
 export const paymentSchemas = {
   checkout: objectOf({ sessionId: string, url: uri, paymentId: string }),
@@ -91,17 +104,24 @@ export const paymentSchemas = {
   cancelled: objectOf({ payment: objectOf({ id: string, status: paymentStatus }) }),
   history: counted('payments', itemSchemas.payment),
   refund: objectOf({ refundId: string, amount, status: string }),
-  payment: objectOf({
-    id: string,
-    templateCode: string,
-    userId: string,
-    status: paymentStatus,
-    amount,
-    ...refunded,
-    currency: string,
-    ppSessionId: nullable(string),
-    executionId: nullable(string),
-    createdAt: dateTime,
+  payment: objectOf(payment),
+  sale: objectOf({
+    ...payment,
+    cost: nullable(
+      withDescription(
+        number,
+        'What its task costs at the providers, in minor units; null when that is unknown.',
+      ),
+    ),
+    margin: nullable(
+      withDescription(number, 'What was paid and not given back, without the cost; likewise.'),
+    ),
+    costEstimated: nullable(
+      withDescription(
+        boolean,
+        'Whether some of the cost is expected: always while it runs; null before it runs.',
+      ),
+    ),
   }),
   health: objectOf({ timestamp: dateTime, service: string }),
 };
@@ -109,7 +129,7 @@ export const paymentSchemas = {
 /** The sales of everybody. */
 export const salesSchemas = {
   sales: objectOf({
-    payments: listOf(paymentSchemas.payment),
+    payments: listOf(paymentSchemas.sale),
     total: integer,
     sums: withDescription(
       listOf(

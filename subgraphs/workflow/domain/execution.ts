@@ -1,5 +1,6 @@
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
+import type { TaskCost } from './margin.ts';
 import type { Page, PageRequest } from './page.ts';
 
 /**
@@ -97,6 +98,8 @@ export interface ExecutionService {
   byTaskIds(caller: Caller, taskIds: readonly string[]): Promise<readonly (Execution | null)[]>;
   /** Stage and progress of running tasks as media has them, in the order of the ids; null where media does not say. */
   liveTasks(taskIds: readonly string[]): Promise<readonly (LiveTask | null)[]>;
+  /** What tasks cost, in the order of the ids, without an ownership check; null where media does not say. */
+  taskCosts(taskIds: readonly string[]): Promise<readonly (TaskCost | null)[]>;
   /** Newest first: the caller's own, or of one user; empty without a caller. */
   list(caller: Caller, request: PageRequest): Promise<Page<Execution>>;
   /** Every event after `afterSeq`, then live ones until the execution has ended. NOT_FOUND before the first. */

@@ -6,6 +6,7 @@ import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { LiveTask } from '../domain/execution.ts';
+import type { TaskCost } from '../domain/margin.ts';
 
 /**
  * A client of the media subgraph's GraphQL API, in this process or another. Errors keep media's code; an invalid answer
@@ -20,6 +21,8 @@ export interface MediaClient {
   cancelTask(id: string, traceId: string): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
+  /** What tasks cost, in the order of the ids; null where media does not know the task. */
+  costs(ids: readonly string[], traceId: string): Promise<readonly (TaskCost | null)[]>;
   /** The task's events after `afterSeq` and then live ones; ends when the task has, or when the signal is aborted. */
   watch(request: WatchTaskRequest): AsyncGenerator<TaskEntry>;
 }
@@ -72,6 +75,9 @@ const TASKS = `query Tasks($representations: [_Any!]!) {
     ... on Task { id state stage progress error { code message } }
   }
 }`;
+const COSTS = `query TaskCosts($representations: [_Any!]!) {
+  _entities(representations: $representations) { ... on Task { cost { amount currency estimated } } }
+}`;
 const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
   taskProgress(id: $id, afterSeq: $afterSeq) { seq at state stage progress }
 }`;
@@ -98,16 +104,12 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       const context = { caller: internalCaller(traceId), signal };
       dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
     },
-    async tasks(ids, traceId) {
-      const representations = ids.map((id) => ({ __typename: 'Task', id }));
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
-      const result = await link.execute({
-        query: TASKS,
-        operationName: 'Tasks',
-        variables: { representations },
-        context,
-      });
-      return (dataOf(result) as { readonly _entities: readonly (LiveTask | null)[] })._entities;
+    tasks: (ids, traceId) =>
+      readTasks<LiveTask>(link, { query: TASKS, operationName: 'Tasks' }, ids, traceId),
+    async costs(ids, traceId) {
+      const request = { query: COSTS, operationName: 'TaskCosts' };
+      const tasks = await readTasks<{ readonly cost: TaskCost | null }>(link, request, ids, traceId);
+      return tasks.map((task) => task?.cost ?? null);
     },
     async *watch({ id, afterSeq, traceId, signal }) {
       const context = { caller: internalCaller(traceId), signal };
@@ -124,6 +126,19 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       }
     },
   };
+}
+
+/** Parts of tasks, in the order of the ids; null where media does not know the task. */
+async function readTasks<Part>(
+  link: SubgraphLink,
+  request: { readonly query: string; readonly operationName: string },
+  ids: readonly string[],
+  traceId: string,
+): Promise<readonly (Part | null)[]> {
+  const variables = { representations: ids.map((id) => ({ __typename: 'Task', id })) };
+  const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const result = await link.execute({ ...request, variables, context });
+  return (dataOf(result) as { readonly _entities: readonly (Part | null)[] })._entities;
 }
 
 /** There is nothing to cancel. */

@@ -3,11 +3,10 @@ import { badInput, notFound, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { isUuid, newTraceId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
-import type { Execution, ExecutionKey, ExecutionService, LiveTask } from '../domain/execution.ts';
+import type { Execution, ExecutionKey, ExecutionService } from '../domain/execution.ts';
 import { listPage } from '../lists/list-page.ts';
 import { mayReadExecution } from './access.ts';
 import { execute, type ExecuteDependencies } from './execute.ts';
-import type { MediaClient } from './media-client.ts';
 import type { ExecutionStore, StoredExecution } from './store.ts';
 import { watchExecution } from './watch.ts';
 
@@ -36,7 +35,8 @@ export function createExecutionService(dependencies: ExecutionDependencies): Exe
       const byTask = new Map(found.map((execution) => [execution.taskId, execution]));
       return taskIds.map((id) => byTask.get(id.toLowerCase()) ?? null);
     },
-    liveTasks: (taskIds) => liveTasks(media, logger, taskIds),
+    liveTasks: (taskIds) => orUnknown(logger, taskIds, media.tasks(taskIds, newTraceId())),
+    taskCosts: (taskIds) => orUnknown(logger, taskIds, media.costs(taskIds, newTraceId())),
     list(caller, request) {
       const seesAll = caller.kind === 'internal' || caller.scopes.includes('admin');
       // A service key lists a user's executions, or its own.
@@ -77,16 +77,16 @@ async function readable(
   return found.filter((execution) => mayReadExecution(caller, execution));
 }
 
-/** Without an answer from media a list still shows the last known stages. */
-async function liveTasks(
-  media: MediaClient,
+/** Without an answer from media a list still shows what is stored here. */
+async function orUnknown<Part>(
   logger: Logger,
   taskIds: readonly string[],
-): Promise<readonly (LiveTask | null)[]> {
+  asked: Promise<readonly (Part | null)[]>,
+): Promise<readonly (Part | null)[]> {
   try {
-    return await media.tasks(taskIds, newTraceId());
+    return await asked;
   } catch (thrown) {
-    logger.warn({ error: toError(thrown), tasks: taskIds.length }, 'media does not say where tasks stand');
+    logger.warn({ error: toError(thrown), tasks: taskIds.length }, 'media does not tell of tasks');
     return taskIds.map(() => null);
   }
 }

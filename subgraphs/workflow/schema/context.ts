@@ -7,6 +7,7 @@ import type { RequestContext } from '../../../platform/graphql/operations/execut
 import type { TemplateReference } from '../catalog/references.ts';
 import type { CatalogSync } from '../catalog/sync.ts';
 import type { Execution, ExecutionService, LiveTask } from '../domain/execution.ts';
+import type { TaskCost } from '../domain/margin.ts';
 import type { PaymentRefund } from '../domain/payment.ts';
 import type { User } from '../domain/sign-in.ts';
 import type { RunnableChecks, Template, TemplateService } from '../domain/template.ts';
@@ -57,6 +58,8 @@ interface WorkflowLoaders {
   readonly refunds: DataLoader<string, readonly PaymentRefund[]>;
   /** The current state of running tasks, from media. */
   readonly liveTasks: DataLoader<string, LiveTask | null>;
+  /** What tasks cost, by their id, without an ownership check. */
+  readonly taskCosts: DataLoader<string, TaskCost | null>;
   /** Clears the caches. Called for each event of a subscription, because one context serves all of them. */
   readonly forget: () => void;
 }
@@ -118,9 +121,20 @@ function createLoaders(
     { maxBatchSize },
   );
   const liveTasks = new DataLoader((ids: readonly string[]) => executions.liveTasks(ids), { maxBatchSize });
+  const taskCosts = new DataLoader((ids: readonly string[]) => executions.taskCosts(ids), { maxBatchSize });
   const refunds = new DataLoader((ids: readonly string[]) => payments.refundsOf(ids), { maxBatchSize });
   const forget = (): void => {
-    for (const loader of [byCode, templateReferences, byId, byTask, taskIds, users, refunds, liveTasks])
+    for (const loader of [
+      byCode,
+      templateReferences,
+      byId,
+      byTask,
+      taskIds,
+      users,
+      refunds,
+      liveTasks,
+      taskCosts,
+    ])
       loader.clearAll();
   };
   return {
@@ -132,6 +146,7 @@ function createLoaders(
     users,
     refunds,
     liveTasks,
+    taskCosts,
     forget,
   };
 }

@@ -1,11 +1,45 @@
+import { decide } from '../../../platform/access/policy.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { boundedFirst, givenMembers } from '../../../platform/graphql/schema/paging.ts';
+import { marginOf, type Margin } from '../domain/margin.ts';
 import type { Page } from '../domain/page.ts';
 import type { Payment as PaymentShape, PaymentSum as PaymentSumShape } from '../domain/payment.ts';
 import { builder, connection } from './builder.ts';
 import { namedUser } from './context.ts';
 import { Payment, PaymentStatus } from './payment.ts';
 import { User } from './user.ts';
+
+const PaymentMargin = builder.objectRef<Margin>('PaymentMargin').implement({
+  description: 'What a sale leaves, in minor units of its currency (cents, and parts of them).',
+  fields: (t) => ({
+    kept: t.exposeInt('kept', { description: 'What was paid and not given back.' }),
+    cost: t.exposeFloat('cost', {
+      nullable: true,
+      description:
+        'What the task costs at its providers, as `Task.cost`. Null when a price is unknown or in another currency, which is never 0.',
+    }),
+    margin: t.exposeFloat('margin', {
+      nullable: true,
+      description: '`kept` without `cost`; null when that is.',
+    }),
+    estimated: t.exposeBoolean('isEstimated', {
+      description: 'Whether some of the cost is expected instead of measured: always while it runs.',
+    }),
+  }),
+});
+
+builder.objectField(Payment, 'margin', (t) =>
+  t.field({
+    type: PaymentMargin,
+    nullable: true,
+    description: 'What the sale leaves; null before its execution, and for everybody but administrators.',
+    async resolve(payment, _, { caller, authMode, loaders }) {
+      if (payment.executionId === null || decide('admin', caller, authMode) !== 'allow') return null;
+      const taskId = await loaders.taskIds.load(payment.executionId);
+      return marginOf(payment, taskId === null ? null : await loaders.taskCosts.load(taskId));
+    },
+  }),
+);
 
 const PaymentSum = builder.objectRef<PaymentSumShape>('PaymentSum').implement({
   description: 'What the payments of a list come to, in one currency and status.',

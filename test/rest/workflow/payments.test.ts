@@ -1,8 +1,11 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest } from '../../kit/clients/requests.ts';
+import { rest, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { moment, refusal, told } from './envelopes.ts';
 
@@ -12,12 +15,26 @@ import { moment, refusal, told } from './envelopes.ts';
 const operator = `kiln_${randomUUID()}`;
 const asOperator = { authorization: `Bearer ${operator}` };
 
+/** What a poster costs: the bundled list knows no prices of aggregators. */
+const PRICES = {
+  currency: 'USD',
+  date: '2026-11-22',
+  models: [{ provider: 'aggregator/midjourney', model: '*', prices: [{ unit: 'run', amount: 0.05 }] }],
+};
+
 let kiln: KilnUnderTest;
+let folder: string;
 beforeAll(async () => {
   const hash = createHash('sha256').update(operator).digest('hex');
-  kiln = await startKiln({ settings: { SERVICE_KEYS: `operator=${hash}` } });
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-prices-'));
+  const prices = path.join(folder, 'prices.json');
+  await writeFile(prices, JSON.stringify(PRICES));
+  kiln = await startKiln({ settings: { SERVICE_KEYS: `operator=${hash}`, PRICES_FILE: prices } });
 });
-afterAll(() => kiln?.close());
+afterAll(async () => {
+  await kiln?.close();
+  await rm(folder, { recursive: true });
+});
 
 const get = (path: string) => rest(kiln.url, 'GET', path);
 const post = (path: string, body: object | string) => rest(kiln.url, 'POST', path, body);
@@ -151,7 +168,12 @@ describe('GET /payment/sales', () => {
         { currency: 'usd', status: 'pending', count: 1, amount: price, refundedAmount: 0 },
       ],
     ]);
-    expect((await sales('&status=completed')).body.data.payments).toMatchObject([{ id: paymentId }]);
+    const [sold] = await until(
+      async () => (await sales('&status=completed')).body.data.payments,
+      ([{ costEstimated }]) => costEstimated === false,
+    );
+    expect(sold).toMatchObject({ id: paymentId, cost: 5, margin: price - 5 });
+    expect(all.payments[1]).toMatchObject({ cost: null, margin: null, costEstimated: null });
     expect((await sales('&templateCode=clip')).body.data).toEqual({ payments: [], total: 0, sums: [] });
     expect((await sales(`&to=${before}`)).body.data.total).toBe(0);
     expect(await sales('&from=yesterday')).toEqual(refusal(400, ['from']));
@@ -162,7 +184,9 @@ describe('GET /payment/sales', () => {
     );
     expect(table.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [head, row] = (await table.text()).split('\r\n');
-    expect(head).toBe('id,createdAt,status,templateCode,userId,amount,refundedAmount,currency,executionId');
+    expect(head).toBe(
+      'id,createdAt,status,templateCode,userId,amount,refundedAmount,currency,executionId,cost,margin',
+    );
     expect(row).toContain(`${paymentId},`);
     expect(row).toContain(`,completed,poster,'${userId},${price},0,usd,`);
     const [, next = ''] = /<(.*)>; rel="next"/.exec(table.headers.get('link') ?? '') ?? [];
