@@ -5,7 +5,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
@@ -106,9 +106,18 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
         async willSendResponse({ response, contextValue, errors: found }) {
           if (response.body.kind !== 'single' || !found?.length) return;
           const { traceId } = contextValue.caller;
-          response.body.singleResult.errors = found.map((error) => errors.formatError(error, traceId));
+          const shown = found.map((error) => errors.formatError(error, traceId));
+          response.body.singleResult.errors = shown;
+          const seconds = retryAfterOf(shown);
+          if (seconds > 0) response.http.headers.set('retry-after', String(seconds));
         },
       };
     },
   };
+}
+
+/** The longest wait that errors ask for, in seconds; 0 when none does. */
+function retryAfterOf(errors: readonly GraphQLFormattedError[]): number {
+  const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
+  return Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
 }

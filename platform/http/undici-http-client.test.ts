@@ -355,6 +355,18 @@ describe('trying again', () => {
     expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '3600' } });
   });
 
+  test('stops while a host fails again and again, until it has answered once', async () => {
+    const { state, url } = failing([503, 503, 503, 503, 503, 'cut', 503, 200, 503], { 'retry-after': '0' });
+    const one = client();
+    const ask = async () => one.request(get(await url, { retry: 'safe' }));
+    expect([(await ask()).status, state.calls]).toEqual([503, 4]);
+    expect([(await ask()).status, state.calls]).toEqual([503, 5]);
+    expect(await failure(ask())).toMatchObject({ code: 'CUT' });
+    expect([(await ask()).status, state.calls]).toEqual([503, 7]);
+    expect([(await ask()).status, state.calls]).toEqual([200, 8]);
+    expect([(await ask()).status, state.calls]).toEqual([200, 10]);
+  });
+
   test('does not happen unless asked for, nor on other statuses', async () => {
     const never = failing([503]);
     expect((await client().request(get(await never.url))).status).toBe(503);

@@ -7,6 +7,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Logger } from '../process/logger.ts';
 import { boundedBody, readBounded } from './body.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
+import { createFailingOrigins, type FailingOrigins } from './failing-origins.ts';
 import { failureOf } from './failure.ts';
 import { type HttpClient, type HttpDownload, HttpFailure, type HttpRequest } from './http-client.ts';
 import { redirectOf } from './redirect.ts';
@@ -27,6 +28,7 @@ const MAX_REDIRECTS = 5;
 const MAX_RETRIES = 3;
 const FIRST_RETRY_MS = 300;
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+const AWAY_STATUSES = new Set([502, 503, 504]);
 
 /** Makes the outbound HTTP client of a process, on undici. */
 export function createHttpClient({
@@ -40,8 +42,8 @@ export function createHttpClient({
     trusted: createAgent(),
     guarded: createAgent(publicLookup(lookup)),
   };
-  const start = (request: HttpRequest, deadline: Deadline) =>
-    withRetries({ agents, outbound, logger, firstRetryMs }, request, deadline);
+  const parts = { agents, outbound, logger, firstRetryMs, origins: createFailingOrigins() };
+  const start = (request: HttpRequest, deadline: Deadline) => withRetries(parts, request, deadline);
   return {
     async request(request) {
       const deadline = createDeadline(request);
@@ -80,6 +82,7 @@ interface Parts {
   readonly outbound: OutboundRule;
   readonly logger: Logger;
   readonly firstRetryMs: number;
+  readonly origins: FailingOrigins;
 }
 
 /** One exchange: its origin, and whether bytes may have been sent. */
@@ -103,23 +106,27 @@ function createAgent(lookup?: LookupFunction): Agent {
 
 async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadline): Promise<Answer> {
   const retries = request.retry === 'safe' ? MAX_RETRIES : 0;
+  const origin = URL.parse(request.url)?.origin ?? '';
+  const isLast = (attempt: number): boolean => attempt >= retries || !parts.origins.mayRetry(origin);
   for (let attempt = 0; ; attempt++) {
-    const isLast = attempt >= retries;
     const backOffMs = parts.firstRetryMs * 2 ** attempt * (0.75 + Math.random() / 2);
     try {
       const answer = await followRedirects(parts, request, deadline);
-      if (isLast || !RETRIED_STATUSES.has(answer.response.statusCode)) return answer;
+      const { statusCode } = answer.response;
+      parts.origins.note(origin, AWAY_STATUSES.has(statusCode) ? 'failed' : 'answered');
+      if (isLast(attempt) || !RETRIED_STATUSES.has(statusCode)) return answer;
       const waitMs = retryAfterMs(answer.response) ?? backOffMs;
       if (waitMs >= deadline.remainingMs()) return answer;
       parts.logger.debug(
-        { origin: answer.exchange.origin, status: answer.response.statusCode },
+        { origin: answer.exchange.origin, status: statusCode },
         'retrying a call',
       );
       await discard(answer, deadline);
       await waitFor(waitMs, deadline, answer.exchange);
     } catch (error) {
       const mayRetry = error instanceof HttpFailure && (error.code === 'CONNECT' || error.code === 'CUT');
-      if (isLast || !mayRetry || backOffMs >= deadline.remainingMs()) throw error;
+      if (mayRetry) parts.origins.note(origin, 'failed');
+      if (isLast(attempt) || !mayRetry || backOffMs >= deadline.remainingMs()) throw error;
       parts.logger.debug({ error }, 'retrying a call');
       await waitFor(backOffMs, deadline, { origin: 'the host', sent: error.sent });
     }

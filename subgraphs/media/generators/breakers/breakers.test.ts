@@ -47,6 +47,23 @@ describe('a provider that is away', () => {
     expect(there.starts).toHaveLength(8);
   });
 
+  it('keeps the starts that it has, and what waits behind them goes to the fall-back', async () => {
+    away.onStatus = () => ({ state: 'running', progress: null });
+    const registry = registryOf(
+      ...breakers.watch([
+        testBinding('test#0', testProvider(engine.http), away.url, { concurrency: 2 }),
+        testBinding('test#1', testProvider(engine.http), there.url),
+      ]),
+    );
+    const tasks = engine.service(registry);
+    for (let count = 0; count < 5; count += 1) await tasks.submit(me, image());
+    await engine.worker(registry);
+    await until(async () => away.starts.length === 2);
+    engine.bus.publish('breaker-opened', 'test#0', Date.now() + 60_000);
+    await until(async () => there.starts.length === 3);
+    expect(away.starts).toHaveLength(2);
+  });
+
   it('without a fall-back is said at once, with the time to wait, until it answers again', async () => {
     let isAway = true;
     away.onStart = () => (isAway ? refuse() : 'accept');

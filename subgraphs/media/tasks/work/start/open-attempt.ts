@@ -42,6 +42,8 @@ export async function openAttempt(
     const isFull = (await countHeld(transaction, binding.id)) >= binding.concurrency;
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
+    // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.
+    if ((binding.breaker?.pauseMs() ?? 0) > 0) return { kind: 'away' };
     if (isFull) return { kind: 'full' };
     const { breaker } = binding;
     if (breaker !== undefined && (breaker.waitMs() > 0 || !breaker.admit())) return { kind: 'away' };

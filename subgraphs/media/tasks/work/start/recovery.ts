@@ -80,6 +80,10 @@ async function findStart(
   const { reference } = attempt;
   const capability = jobOf(binding, step.input.kind);
   if (capability?.find === undefined) return 'unknowable';
+  const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
+  const notNow = waited > (limits.unknownBudgetSeconds ?? binding.budgetSeconds) ? 'unknowable' : 'not-now';
+  // It is left alone for a while: the next sweep asks.
+  if (notNow === 'not-now' && (binding.breaker?.pauseMs() ?? 0) > 0) return notNow;
   const find = () =>
     capability.find?.(reference, {
       connection: connectionFor(binding, step.input),
@@ -92,7 +96,6 @@ async function findStart(
     return await find();
   } catch (error) {
     logger.warn({ error: toError(error), reference }, 'a start could not be looked up at its upstream');
-    const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
-    return waited > (limits.unknownBudgetSeconds ?? binding.budgetSeconds) ? 'unknowable' : 'not-now';
+    return notNow;
   }
 }

@@ -62,7 +62,12 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
         preparing.delete(job);
       }
     },
-    capacity: async () => binding.concurrency - (await countHeld(database, binding.id)) - preparing.size,
+    async capacity() {
+      // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
+      const isAway = (binding.breaker?.pauseMs() ?? 0) > 0;
+      const held = isAway ? 0 : await countHeld(database, binding.id);
+      return binding.concurrency - held - preparing.size;
+    },
   };
 }
 
