@@ -117,10 +117,7 @@ async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadlin
       if (isLast(attempt) || !RETRIED_STATUSES.has(statusCode)) return answer;
       const waitMs = retryAfterMs(answer.response) ?? backOffMs;
       if (waitMs >= deadline.remainingMs()) return answer;
-      parts.logger.debug(
-        { origin: answer.exchange.origin, status: statusCode },
-        'retrying a call',
-      );
+      parts.logger.debug({ origin: answer.exchange.origin, status: statusCode }, 'retrying a call');
       await discard(answer, deadline);
       await waitFor(waitMs, deadline, answer.exchange);
     } catch (error) {

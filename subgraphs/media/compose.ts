@@ -1,10 +1,12 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Runtime } from '../../platform/runtime/runtime.ts';
+import { mediaDatabase } from './database/database.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { createBreakers } from './generators/breakers/breakers.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
+import { createPauses } from './generators/pauses/pauses.ts';
 import { readPriceList, withPrices } from './generators/prices/price-list.ts';
 import { createProviders } from './providers/registry.ts';
 import { createMediaSubgraph, type MediaSubgraph } from './subgraph.ts';
@@ -36,13 +38,18 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
   const refusals = createCredentialRefusals(runtime);
   const breakers = createBreakers(runtime);
+  const pauses = createPauses({ ...runtime, database: mediaDatabase(runtime.database) });
   const priced = withPrices(bindings.bindings, readPriceList(config.providers.pricesFile));
   return createMediaSubgraph({
     ...runtime,
     logger: runtime.logger.part('media'),
     refusals,
     breakers,
-    registry: createGeneratorRegistry({ ...bindings, bindings: breakers.watch(refusals.watch(priced)) }),
+    bindingPauses: pauses,
+    registry: createGeneratorRegistry({
+      ...bindings,
+      bindings: pauses.watch(breakers.watch(refusals.watch(priced))),
+    }),
     authMode: config.auth.mode,
     version: packageJson.version,
     files: {

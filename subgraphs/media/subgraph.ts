@@ -12,7 +12,7 @@ import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
-import { readProviderHealth } from './provider-health/provider-health.ts';
+import { createProviderHealth } from './provider-health/provider-health.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
 import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
@@ -62,7 +62,8 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
     logger.info({ missing }, 'generators without a provider: settings to set');
 }
 
-function closeWatches({ refusals, breakers }: MediaSubgraphOptions): void {
+function closeWatches({ refusals, breakers, bindingPauses }: MediaSubgraphOptions): void {
+  bindingPauses?.close();
   refusals.close();
   breakers?.close();
 }
@@ -134,7 +135,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     webhooks: createWebhookService(parts),
     webhookEndpoints: createWebhookEndpoints(parts),
     health: () => healthOf(parts.options),
-    providerHealth: () => readProviderHealth(parts),
+    providerHealth: createProviderHealth(parts),
   };
 }
 
@@ -159,6 +160,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     worker: createMediaWorker({ ...parts, fileSettings, webhookAddress: addresses.addressFor }),
     watcherCount: () => tasks.watcherCount(),
     async start() {
+      await options.bindingPauses?.load();
       await defineTaskQueues(parts);
       await videoTemplates.importBundled();
       logMissing(options);

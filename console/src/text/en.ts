@@ -143,6 +143,7 @@ export const en = {
   'stage.queued upstream': 'Queued upstream',
   'stage.provider away': 'The provider is away, next try in {seconds} s',
   'stage.provider busy': 'The provider is busy, next try in {seconds} s',
+  'stage.paused by an administrator': 'Paused by an administrator',
   'stage.rendering': 'Rendering',
   'stage.storing result': 'Storing the result',
   'stage.finished': 'Finished',

@@ -142,6 +142,7 @@ export const zh: Texts = {
   'stage.queued upstream': '在上游排队',
   'stage.provider away': '服务商暂不可用，{seconds} 秒后重试',
   'stage.provider busy': '服务商繁忙，{seconds} 秒后重试',
+  'stage.paused by an administrator': '已被管理员暂停',
   'stage.rendering': '渲染中',
   'stage.storing result': '正在保存结果',
   'stage.finished': '已完成',

@@ -52,7 +52,9 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
 
 /** Those whose upstreams may be asked. UNAVAILABLE when there is none. */
 function usable(bindings: readonly Binding[]): readonly Binding[] {
-  const able = bindings.filter(({ breaker }) => breaker?.admit() !== false);
+  const able = bindings.filter(
+    ({ breaker, isPaused }) => isPaused?.() !== true && breaker?.admit() !== false,
+  );
   if (able.length > 0 || bindings.length === 0) return able;
   const pause = Math.min(...bindings.map(({ breaker }) => breaker?.pauseMs() ?? 0));
   const retryAfter = Math.max(1, Math.ceil(pause / 1000));

@@ -12,6 +12,7 @@ import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
+import type { Pauses } from '../generators/pauses/pauses.ts';
 import type { UploadQuotas } from '../uploads/quotas.ts';
 
 /** What the media subgraph is built of. */
@@ -28,6 +29,8 @@ export interface MediaSubgraphOptions {
   readonly refusals: CredentialRefusals;
   /** Of the bindings of `registry` (default: none). */
   readonly breakers?: Breakers;
+  /** Of the bindings of `registry` (default: nothing can be paused). */
+  readonly bindingPauses?: Pauses;
   readonly authMode: AuthMode;
   /** Absent: nothing is written down. */
   readonly audit?: AuditRecorder | undefined;

@@ -160,6 +160,13 @@ export interface MediaMedia {
   width: number | null;
 }
 
+export interface MediaPausedBinding {
+  binding: string;
+  pausedAt: Generated<Timestamp>;
+  pausedBy: string;
+  reason: string;
+}
+
 export interface MediaProviderResource {
   account: string;
   answer: JSONColumnType<StoredJson>;
@@ -318,6 +325,7 @@ export interface DB {
   "media.chatReplies": MediaChatReply;
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
+  "media.pausedBindings": MediaPausedBinding;
   "media.providerResources": MediaProviderResource;
   "media.providerStates": MediaProviderState;
   "media.taskEvents": MediaTaskEvent;

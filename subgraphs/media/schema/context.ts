@@ -9,7 +9,7 @@ import type { ChatService } from '../chat/chat.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import type { ProviderHealth } from '../provider-health/provider-health.ts';
+import type { ProviderHealthService } from '../provider-health/provider-health.ts';
 import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
@@ -36,7 +36,7 @@ export interface MediaServices {
   readonly webhooks: WebhookService;
   readonly webhookEndpoints: WebhookEndpointService;
   readonly health: () => Promise<MediaHealth>;
-  readonly providerHealth: () => Promise<readonly ProviderHealth[]>;
+  readonly providerHealth: ProviderHealthService;
 }
 
 /** Whether the service works, and which part does not. */

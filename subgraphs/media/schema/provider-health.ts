@@ -1,5 +1,7 @@
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
+import type { Pause } from '../generators/pauses/pauses.ts';
 import type { ProviderHealth as ProviderHealthShape } from '../provider-health/provider-health.ts';
+import { comfyServers, type ComfyServer as ComfyServerShape } from '../synchronous/nodes.ts';
 import { builder } from './builder.ts';
 
 const Breaker = builder.objectRef<BreakerState>('Breaker').implement({
@@ -17,6 +19,15 @@ const Breaker = builder.objectRef<BreakerState>('Breaker').implement({
   }),
 });
 
+const BindingPause = builder.objectRef<Pause>('BindingPause').implement({
+  description: 'That an administrator has paused a binding.',
+  fields: (t) => ({
+    reason: t.exposeString('reason', { description: 'Why; empty when nothing was said.' }),
+    by: t.exposeID('pausedBy', { description: 'Id of the administrator.' }),
+    at: t.expose('pausedAt', { type: 'DateTime', description: 'When.' }),
+  }),
+});
+
 const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').implement({
   description: "How the provider behind one of a generator's bindings has done in the last hour.",
   fields: (t) => ({
@@ -31,6 +42,17 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
       nullable: true,
       description: 'Its circuit breaker; null where nothing watches.',
     }),
+    settings: t.exposeString('settings', {
+      description: 'The settings that its address and credentials come from.',
+    }),
+    paused: t.expose('paused', {
+      type: BindingPause,
+      nullable: true,
+      description: 'Set while it gets no new work; what it has goes on.',
+    }),
+    waiting: t.exposeInt('waiting', { description: 'How much work waits for its start here.' }),
+    open: t.exposeInt('open', { description: 'Starts that are under way.' }),
+    concurrency: t.exposeInt('concurrency', { description: 'Most starts at once, over all workers.' }),
     attempts: t.exposeInt('attempts', { description: 'Starts that have ended.' }),
     succeeded: t.exposeInt('succeeded', { description: 'Of these those that ended well.' }),
     errors: t.expose('errors', { type: 'JSON', description: 'Code of a failure -> how often.' }),
@@ -45,14 +67,77 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
       description: 'End of the last one that ended well.',
     }),
     lastError: t.exposeString('lastError', { nullable: true, description: 'Message of the last failure.' }),
+    lastErrorAt: t.expose('lastErrorAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it happened.',
+    }),
   }),
 });
+
+const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement({
+  description: 'A ComfyUI server of a binding, and how busy it is.',
+  fields: (t) => ({
+    binding: t.exposeID('binding', { description: 'The binding that it belongs to.' }),
+    address: t.exposeString('address', { description: 'Its address.' }),
+    up: t.boolean({ description: 'Whether it answers.', resolve: ({ load }) => load !== null }),
+    running: t.int({
+      nullable: true,
+      description: 'Jobs it works on; null when it does not answer.',
+      resolve: ({ load }) => load?.running ?? null,
+    }),
+    pending: t.int({
+      nullable: true,
+      description: 'Jobs that wait there; null when it does not answer.',
+      resolve: ({ load }) => load?.pending ?? null,
+    }),
+    capacity: t.int({
+      nullable: true,
+      description: 'Most jobs it should hold; null when it does not answer.',
+      resolve: ({ load }) => load?.capacity ?? null,
+    }),
+  }),
+});
+
+builder.queryField('comfyServers', (t) =>
+  t.field({
+    type: [ComfyServer],
+    description: 'The ComfyUI servers of every binding, asked now.',
+    rule: 'admin',
+    resolve: async (_, __, { services, signal }) => [...(await comfyServers(services.registry, signal))],
+  }),
+);
 
 builder.queryField('providerHealth', (t) =>
   t.field({
     type: [ProviderHealth],
     description: 'How the providers do, binding by binding, over the last hour.',
     rule: 'admin',
-    resolve: async (_, __, { services }) => [...(await services.providerHealth())],
+    resolve: async (_, __, { services }) => [...(await services.providerHealth.all())],
+  }),
+);
+
+builder.mutationField('pauseBinding', (t) =>
+  t.field({
+    type: ProviderHealth,
+    description:
+      'Gives a binding no new work. What it has goes on; what waits goes to another binding, or waits until it is resumed.',
+    rule: 'admin',
+    args: {
+      binding: t.arg.id({ required: true, description: 'Its id, as `providerHealth` has it.' }),
+      reason: t.arg.string({ description: 'For other administrators; at most 200 characters.' }),
+    },
+    resolve: (_, { binding, reason }, { services, caller }) =>
+      services.providerHealth.pause(caller, binding, reason ?? ''),
+  }),
+);
+
+builder.mutationField('resumeBinding', (t) =>
+  t.field({
+    type: ProviderHealth,
+    description: 'Gives a paused binding work again; what has waited starts within 15 seconds.',
+    rule: 'admin',
+    args: { binding: t.arg.id({ required: true, description: 'Its id, as `providerHealth` has it.' }) },
+    resolve: (_, { binding }, { services }) => services.providerHealth.resume(binding),
   }),
 );

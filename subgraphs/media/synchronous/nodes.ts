@@ -23,3 +23,32 @@ export async function runningNode(registry: GeneratorRegistry, taskCount: number
 function loadOf({ running, pending }: NodeLoad): number {
   return running + pending;
 }
+
+/** A ComfyUI server of a binding; without a load when it does not answer. */
+export interface ComfyServer {
+  readonly binding: string;
+  readonly address: string;
+  readonly load: NodeLoad | null;
+}
+
+/** Time that a server has to tell how busy it is. */
+const SERVERS_TIMEOUT_MS = 5_000;
+
+/** The servers of every binding that has some, each asked now. */
+export async function comfyServers(
+  registry: GeneratorRegistry,
+  signal: AbortSignal,
+): Promise<readonly ComfyServer[]> {
+  const pools = registry.all().map(async ({ id: binding, provider, connection }) => {
+    if (provider.nodes === undefined) return [];
+    const within = AbortSignal.any([signal, AbortSignal.timeout(SERVERS_TIMEOUT_MS)]);
+    const loads = await provider.nodes({ connection, signal: within }).catch(() => []);
+    const addresses = connection.nodes.length === 0 ? [connection.baseUrl] : connection.nodes;
+    return addresses.map((address) => ({
+      binding,
+      address,
+      load: loads.find(({ node }) => node === address) ?? null,
+    }));
+  });
+  return (await Promise.all(pools)).flat();
+}

@@ -20,6 +20,7 @@ import { budgets } from './0017-budgets.ts';
 import { chatToolCalls } from './0018-chat-tool-calls.ts';
 import { traces } from './0019-traces.ts';
 import { webhookEndpoints } from './0020-webhook-endpoints.ts';
+import { pausedBindings } from './0021-paused-bindings.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -43,4 +44,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0018-chat-tool-calls': chatToolCalls,
   '0019-traces': traces,
   '0020-webhook-endpoints': webhookEndpoints,
+  '0021-paused-bindings': pausedBindings,
 };

@@ -35,6 +35,8 @@ export interface Binding {
   readonly isAggregated?: boolean;
   /** Says whether its upstream is to be asked now; absent: always. */
   readonly breaker?: BindingBreaker;
+  /** Whether an administrator has paused it, so that it gets no new work; absent: never. */
+  readonly isPaused?: () => boolean;
   /** What its work costs; absent: unknown. */
   readonly prices?: BindingPrices;
 }

@@ -51,8 +51,15 @@ function problemsAt(binding: Binding, input: StepInput): readonly Problem[] {
 
 /** The first of these bindings whose upstream may be sent a start, else the one that may be first. */
 export function firstUsable(bindings: readonly Binding[]): Binding | undefined {
-  const waits = bindings.map(({ breaker }) => breaker?.waitMs() ?? 0);
+  const waits = bindings.map(({ breaker, isPaused }) =>
+    isPaused?.() === true ? Infinity : (breaker?.waitMs() ?? 0),
+  );
   return bindings[waits.indexOf(Math.min(...waits))];
+}
+
+/** Whether a binding takes new work: its upstream is not away, and nobody has paused it. */
+export function isUsable({ breaker, isPaused }: Binding): boolean {
+  return (breaker?.pauseMs() ?? 0) === 0 && isPaused?.() !== true;
 }
 
 /** The model of a binding that work runs on: the one it names, else the binding's first for its kind. */

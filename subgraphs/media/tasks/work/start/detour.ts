@@ -1,8 +1,9 @@
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
+import { stageOf } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { bindingsTaking, firstUsable } from '../../../generators/limits/limits.ts';
+import { bindingsTaking, firstUsable, isUsable } from '../../../generators/limits/limits.ts';
 import { budgetOf, pauseSeconds, waitingStage, waitOf } from '../../rules/patience.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { enqueueStarts } from '../../rules/steps.ts';
@@ -10,9 +11,13 @@ import { moveStep, noteFirstTry, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
+import { PAUSED } from './open-attempt.ts';
+
+/** Seconds after which the work of a paused binding is looked at again. */
+const PAUSED_SECONDS = 15;
 
 /**
- * The upstream of a step that waits takes no start now: another binding that takes the work gets it, else it waits until the
+ * The upstream of a step that waits takes no start now, or its binding is paused: another binding that takes the work gets it, else it waits until the
  * upstream may be asked again, within its budget. Nothing was sent, so that no attempt is used up.
  */
 export async function detour(
@@ -28,7 +33,8 @@ export async function detour(
     if (step === undefined || step.state !== 'QUEUED' || step.binding !== binding.id) return;
     const bindings = bindingsTaking(dependencies.registry, step.input);
     const other = firstUsable(bindings.filter(({ id }) => id !== binding.id));
-    if (other === undefined || waitOf(other) > 0) return wait(dependencies, scope, { task, step, bindings });
+    if (other === undefined || !isUsable(other) || waitOf(other) > 0)
+      return wait(dependencies, scope, { task, step, bindings });
     await moveStep(scope.transaction, { taskId, step: number, state: 'QUEUED', binding: other.id });
     await enqueueStarts(scope, taskId, [{ step: number, binding: other.id }]);
   });
@@ -47,6 +53,11 @@ async function wait(
   { task, step, bindings }: Waiting,
 ): Promise<JobOutcome> {
   const binding = registry.byId(step.binding);
+  if (binding?.isPaused?.() === true) {
+    const stage = stageOf(step, PAUSED);
+    if (task.stage !== stage) await scope.append([{ taskId: task.id, stage }]);
+    return { againInSeconds: PAUSED_SECONDS };
+  }
   const spent = (Date.now() - (step.startedAt?.getTime() ?? Date.now())) / 1000;
   const budget = budgetOf(bindings);
   if (spent > budget) {

@@ -1,7 +1,7 @@
 import type { MediaTransaction } from '../../../database/database.ts';
 import { stageOf } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { modelFor } from '../../../generators/limits/limits.ts';
+import { isUsable, modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { countHeld, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
@@ -9,11 +9,14 @@ import { lockOpenTask } from '../../storage/task-store.ts';
 import { connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
+/** Stage of work that waits because an administrator has paused its binding. */
+export const PAUSED = 'paused by an administrator';
+
 /** What a start job finds. */
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
-  /** Its upstream is left alone for a while, or has asked for time. */
+  /** Its upstream is left alone for a while, or has asked for time; or the binding is paused. */
   | { readonly kind: 'away' }
   /** Every slot of the binding is held. */
   | { readonly kind: 'full' }
@@ -43,8 +46,13 @@ export async function openAttempt(
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.
-    if ((binding.breaker?.pauseMs() ?? 0) > 0) return { kind: 'away' };
-    if (isFull) return { kind: 'full' };
+    if (!isUsable(binding)) return { kind: 'away' };
+    if (isFull) {
+      // It was resumed, and waits for a slot like everything else.
+      const stage = stageOf(step, 'queued');
+      if (task.stage === stageOf(step, PAUSED)) await scope.append([{ taskId: task.id, stage }]);
+      return { kind: 'full' };
+    }
     const { breaker } = binding;
     if (breaker !== undefined && (breaker.waitMs() > 0 || !breaker.admit())) return { kind: 'away' };
     // A wire that carries no model's name has one model: its attempts name it all the same.

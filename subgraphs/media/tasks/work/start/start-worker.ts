@@ -6,6 +6,7 @@ import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
+import { isUsable } from '../../../generators/limits/limits.ts';
 import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts, countHeld } from '../../storage/attempt-store.ts';
@@ -64,8 +65,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     },
     async capacity() {
       // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
-      const isAway = (binding.breaker?.pauseMs() ?? 0) > 0;
-      const held = isAway ? 0 : await countHeld(database, binding.id);
+      const held = isUsable(binding) ? await countHeld(database, binding.id) : 0;
       return binding.concurrency - held - preparing.size;
     },
   };

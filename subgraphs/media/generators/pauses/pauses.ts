@@ -1,0 +1,91 @@
+import { toError } from '../../../../platform/errors.ts';
+import type { EventBus } from '../../../../platform/events/event-bus.ts';
+import { noMetrics, type Metrics } from '../../../../platform/metrics/metrics.ts';
+import type { Logger } from '../../../../platform/process/logger.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import type { Binding } from '../bindings/binding.ts';
+
+/** Bindings that administrators have paused: they get no new work, and what they have goes on. Every process hears of it. */
+export interface Pauses {
+  /** The same bindings; each says whether it is paused. */
+  watch(bindings: readonly Binding[]): readonly Binding[];
+  of(bindingId: string): Pause | null;
+  /** Paused again, it has the newer reason. */
+  pause(pause: Omit<Pause, 'pausedAt'>): Promise<void>;
+  resume(bindingId: string): Promise<void>;
+  /** Reads what is paused: once before work begins. */
+  load(): Promise<void>;
+  close(): void;
+}
+
+/** Why a binding gets no new work. */
+export interface Pause {
+  readonly binding: string;
+  readonly reason: string;
+  /** Id of the caller. */
+  readonly pausedBy: string;
+  readonly pausedAt: Date;
+}
+
+/** Topic of the bus: something was paused or resumed. */
+const TOPIC = 'paused-bindings';
+/** Longest time that a lost wake-up goes unnoticed. */
+const MAX_AGE_MS = 10_000;
+
+/** Makes the pauses of one process. */
+export function createPauses(options: {
+  readonly database: MediaDatabase;
+  readonly bus: EventBus;
+  readonly logger: Logger;
+  /** Default: none. */
+  readonly metrics?: Metrics;
+}): Pauses {
+  const { database, bus, logger, metrics = noMetrics } = options;
+  let known: ReadonlyMap<string, Pause> = new Map();
+  let readAt = performance.now();
+  const load = async (): Promise<void> => {
+    readAt = performance.now();
+    const rows = await database.selectFrom('media.pausedBindings').selectAll().execute();
+    known = new Map(rows.map((row) => [row.binding, row]));
+  };
+  const reload = (): void => {
+    load().catch((thrown: unknown) => {
+      logger.warn({ error: toError(thrown) }, 'what is paused could not be read');
+    });
+  };
+  const of = (bindingId: string): Pause | null => {
+    if (performance.now() - readAt > MAX_AGE_MS) reload();
+    return known.get(bindingId) ?? null;
+  };
+  const changed = async (): Promise<void> => {
+    await load();
+    bus.publish(TOPIC, 'all', Date.now());
+  };
+  const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
+  metrics.gauge(
+    'kiln_binding_paused',
+    'Set to 1 while an administrator has paused a binding.',
+    ['binding'],
+    () => [...known.keys()].map((binding) => ({ labels: { binding }, value: 1 })),
+  );
+  return {
+    watch: (bindings) => bindings.map((binding) => ({ ...binding, isPaused: () => of(binding.id) !== null })),
+    of,
+    load,
+    async pause({ binding, reason, pausedBy }) {
+      await database
+        .insertInto('media.pausedBindings')
+        .values({ binding, reason, pausedBy })
+        .onConflict((conflict) => conflict.column('binding').doUpdateSet({ reason, pausedBy }))
+        .execute();
+      await changed();
+    },
+    async resume(bindingId) {
+      await database.deleteFrom('media.pausedBindings').where('binding', '=', bindingId).execute();
+      await changed();
+    },
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}
