@@ -29,8 +29,12 @@ const studio = createRoute({
 const tasks = createRoute({
   getParentRoute: () => root,
   path: '/tasks',
-  validateSearch: (search: Record<string, unknown>): { readonly state?: TaskState } =>
-    stateOf(search['state']),
+  validateSearch: (search: Record<string, unknown>): TasksSearch => ({
+    ...stateOf(search['state']),
+    ...(typeof search['type'] === 'string' ? { type: search['type'] } : {}),
+    ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
+    ...(typeof search['owner'] === 'string' ? { owner: search['owner'] } : {}),
+  }),
   component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
 });
 
@@ -80,6 +84,14 @@ const start = createRoute({
   path: '/start',
   component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
 });
+
+/** What the list of tasks is filtered by. */
+interface TasksSearch {
+  readonly state?: TaskState;
+  readonly type?: string;
+  readonly find?: string;
+  readonly owner?: string;
+}
 
 /** The kind of file that an address filters by; none means all. */
 function fileKindOf(name: unknown): { readonly kind?: FileKind } {

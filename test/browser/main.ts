@@ -14,6 +14,7 @@ import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkSignIn } from './walk-sign-in.ts';
 import { walkStudio } from './walk-studio.ts';
+import { walkTasks } from './walk-tasks.ts';
 import { openPage } from './watch-page.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
@@ -27,6 +28,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
   await walkConsole(url, browser, steps, key);
   await walkStudio(url, browser, steps);
+  await walkTasks(url, browser, steps, key);
   await walkGallery(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSignIn(url, page, steps);

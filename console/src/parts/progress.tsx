@@ -36,7 +36,7 @@ export function stageText({
 }
 
 /** The node of a ComfyUI workflow that a stage tells of, as in "node 3 (KSampler) 7/20"; null for other stages. */
-function nodeOf(stage: string) {
+export function nodeOf(stage: string) {
   const match = /^node (\S+)(?: \(([^)]+)\))?(?: (\d+)\/(\d+))?$/.exec(stage);
   if (match === null) return null;
   const [, node = '', name, step, most] = match;

@@ -1,8 +1,10 @@
 import { studioEn } from './pages/studio.ts';
+import { tasksEn } from './pages/tasks.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
   ...studioEn,
+  ...tasksEn,
   'page.studio': 'Studio',
 
   'page.tasks': 'Tasks',
@@ -97,7 +99,7 @@ export const en = {
   'task.waited': 'Waited',
   'task.created': 'Created',
   'task.actions': 'Actions',
-  'task.outputs': '{count} outputs',
+  'task.outputs': 'Outputs: {count}',
   'task.back': 'All tasks',
   'task.facts': 'Facts',
   'task.id': 'Id',
@@ -111,7 +113,6 @@ export const en = {
   'task.delivered': 'Delivered, status {status}, {at}',
   'task.undelivered': 'Not delivered after {count} attempts: {reason}',
   'task.redeliver': 'Deliver again',
-  'task.inCode': 'The same with curl',
   'task.goneText': 'The task is not there any more, or it is somebody else’s.',
   'tasks.ofBrowser': 'What this browser has made',
   'tasks.filter': 'Filter by state',

@@ -1,9 +1,11 @@
 import type { Texts } from './en.ts';
 import { studioZh } from './pages/studio.ts';
+import { tasksZh } from './pages/tasks.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
   ...studioZh,
+  ...tasksZh,
   'page.studio': '创作',
 
   'page.tasks': '任务',
@@ -110,7 +112,6 @@ export const zh: Texts = {
   'task.delivered': '已送达，状态 {status}，{at}',
   'task.undelivered': '尝试 {count} 次仍未送达：{reason}',
   'task.redeliver': '重新发送',
-  'task.inCode': '用 curl 做同样的事',
   'task.goneText': '任务已不存在，或属于他人。',
   'tasks.ofBrowser': '此浏览器的作品',
   'tasks.filter': '按状态筛选',

@@ -5,11 +5,11 @@ import { useIsSignedIn } from '../../api/credential.ts';
 import type { MediaFilter, MediaKind } from '../../api/operations.ts';
 import { usePieces } from '../../library/use-pieces.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { t } from '../../text/text.ts';
 import { Drawer } from './drawer.tsx';
 import type { FileKind } from './gallery-item.tsx';
 import { Grid } from './grid.tsx';
-import { Search } from './search.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { useGalleryKeys } from './use-gallery-keys.ts';
 import { useSelection } from './use-selection.ts';
@@ -47,7 +47,13 @@ export function GalleryPage() {
       <header className="top">
         <h1>{t('page.gallery')}</h1>
         <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
-        {isSignedIn && <Search find={find} />}
+        {isSignedIn && (
+          <SearchField
+            label={t('gallery.search')}
+            find={find}
+            onSearch={(next) => void navigate({ search: addressOf({ kind, find: next }) })}
+          />
+        )}
         <Kinds kind={kind} />
       </header>
       <div className={piece === undefined ? 'gal' : 'gal open'}>

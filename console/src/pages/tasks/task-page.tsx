@@ -1,8 +1,8 @@
-import { useMutation, useQuery } from '@apollo/client/react';
+import { useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { CancelTaskDocument, TaskLogDocument, type TaskPartsFragment } from '../../api/operations.ts';
+import { TaskLogDocument, type TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -11,13 +11,15 @@ import { Empty, Problem } from '../../parts/problem.tsx';
 import { ProgressBar, stageText } from '../../parts/progress.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { StateBadge } from '../../parts/state.tsx';
+import { TaskResult, TaskTexts } from '../../parts/task-result.tsx';
 import { Ago, bytesText, clockText, durationText, exactTime } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { batchOfTask, titleOf } from '../../work/batches.ts';
 import { Deliveries } from './deliveries.tsx';
 import { SameRequest } from './same-request.tsx';
+import { TaskActions } from './task-actions.tsx';
+import { TaskInput } from './task-input.tsx';
 import type { TaskLog } from './task-log.ts';
-import { nameOf } from './task-row.tsx';
+import { costOf, nameOf } from './task-row.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** One task: its outputs or why it failed, then where the time went, then who was asked. */
@@ -45,6 +47,7 @@ export function TaskPage() {
             <Events task={task} />
           </div>
           <div>
+            <TaskInput input={task.input} />
             <Facts task={task} />
             <Deliveries id={task.id} />
             <SameRequest task={task} />
@@ -56,26 +59,13 @@ export function TaskPage() {
 }
 
 function TaskHead({ task }: { readonly task: TaskLog }) {
-  const [cancel] = useMutation(CancelTaskDocument);
   return (
     <header className="top">
       <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
         <Icon name="left" />
       </Link>
       <h1 className="cut">{nameOf(task)}</h1>
-      <span className="push row">
-        {!isEnded(task) && (
-          <button
-            type="button"
-            className="btn"
-            disabled={task.cancelRequestedAt !== null}
-            onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
-          >
-            <Icon name="close" size={14} />
-            {t('task.cancel')}
-          </button>
-        )}
-      </span>
+      <TaskActions task={task} />
     </header>
   );
 }
@@ -106,7 +96,8 @@ function Outcome({ task }: { readonly task: TaskLog }) {
             {note}
           </p>
         ))}
-        {task.text !== null && <p className="said-text">{task.text}</p>}
+        <TaskTexts task={task} />
+        {task.result !== null && <TaskResult result={task.result} />}
         {task.outputs.length > 0 && (
           <div className="outs">
             {task.outputs.map((media) => (
@@ -114,7 +105,7 @@ function Outcome({ task }: { readonly task: TaskLog }) {
                 <MediaView media={media} alt={nameOf(task)} />
                 <figcaption className="row c12 mute">
                   <span className="cut">{sizeText(media)}</span>
-                  <a className="link push" href={media.url} download>
+                  <a className="link push shrink-0" href={media.url} download>
                     {t('media.download')}
                   </a>
                 </figcaption>
@@ -157,7 +148,6 @@ function Failure({ error }: { readonly error: NonNullable<TaskLog['error']> }) {
 }
 
 function Facts({ task }: { readonly task: TaskLog }) {
-  const batch = batchOfTask(task.id);
   const start = task.startedAt === null ? null : Date.parse(task.startedAt);
   return (
     <section className="card">
@@ -174,16 +164,31 @@ function Facts({ task }: { readonly task: TaskLog }) {
           </span>
         </Fact>
         <Fact name={t('task.kind')}>{t(`kind.${task.kind}`)}</Fact>
-        {batch !== undefined && <Fact name={t('field.prompt')}>{titleOf(batch)}</Fact>}
         <Fact name={t('task.generator')}>{task.generator}</Fact>
         {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
         {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
+        {costOf(task) !== '' && <Fact name={t('task.cost')}>{costOf(task)}</Fact>}
+        {task.owner !== null && (
+          <Fact name={t('task.owner')}>
+            <span className="mono">{task.owner}</span>
+          </Fact>
+        )}
         <Fact name={t('task.created')}>{exactTime(task.createdAt)}</Fact>
         {start !== null && (
           <Fact name={t('task.waited')}>{durationText(start - Date.parse(task.createdAt))}</Fact>
         )}
         {start !== null && task.endedAt !== null && (
           <Fact name={t('task.lasted')}>{durationText(Date.parse(task.endedAt) - start)}</Fact>
+        )}
+        {task.traceId !== null && (
+          <Fact name={t('task.trace')}>
+            <span className="id-row">
+              <span className="mono cut" title={task.traceId}>
+                {task.traceId}
+              </span>
+              <CopyButton text={task.traceId} />
+            </span>
+          </Fact>
         )}
       </dl>
     </section>
@@ -215,7 +220,7 @@ function Events({ task }: { readonly task: TaskLog }) {
                 <td>
                   <StateBadge state={state} />
                 </td>
-                <td>{textOr(`stage.${stage}`, stage)}</td>
+                <td>{stageText({ stage })}</td>
                 <td className="num">{progress} %</td>
                 <td className="num mute">
                   <time dateTime={at} title={exactTime(at)}>

@@ -1,22 +1,49 @@
 import { useMutation } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
-import { CancelTaskDocument, type TaskPartsFragment } from '../../api/operations.ts';
+import { CancelTaskDocument, type RowPartsFragment, type TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { moneyText } from '../../parts/money.ts';
 import { ProgressBar, stageText } from '../../parts/progress.tsx';
 import { StateBadge } from '../../parts/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { t, textOr } from '../../text/text.ts';
 import { batchOfTask, titleOf } from '../../work/batches.ts';
+import { TABS } from '../../work/work.ts';
 
-/** One task of the list; it follows its events while it runs. */
-export function TaskRow({ id }: { readonly id: string }) {
+/** One task of a visitor, which follows its own events while it runs. */
+export function LiveRow({ id }: { readonly id: string }) {
   const { task } = useLiveTask(id);
-  const [cancel] = useMutation(CancelTaskDocument);
-  if (task === undefined || task === null) return null;
+  return task === undefined || task === null ? null : <TaskRow task={task} />;
+}
+
+interface TaskRowProps {
+  readonly task: TaskPartsFragment & Partial<RowPartsFragment>;
+  readonly isSelected?: boolean;
+  /** Absent where nothing can be selected. */
+  readonly onSelect?: (id: string) => void;
+  /** Narrows the list to one owner; absent for who sees their own alone. */
+  readonly onOwner?: ((owner: string) => void) | undefined;
+}
+
+/** One task of a list. */
+export function TaskRow({ task, isSelected = false, onSelect, onOwner }: TaskRowProps) {
+  const { id } = task;
+  const name = nameOf(task);
   return (
-    <tr>
+    <tr data-task={id} aria-selected={isSelected}>
+      {onSelect !== undefined && (
+        <td>
+          <input
+            type="checkbox"
+            className="check"
+            aria-label={t('tasks.selectOne', { name })}
+            checked={isSelected}
+            onChange={() => onSelect(id)}
+          />
+        </td>
+      )}
       <td>
         <StateBadge state={task.state} />
       </td>
@@ -25,51 +52,90 @@ export function TaskRow({ id }: { readonly id: string }) {
           <Preview task={task} />
           <span className="col gap-0">
             <Link className="cut med" to="/tasks/$id" params={{ id }}>
-              {nameOf(task)}
+              {name}
             </Link>
             <span className="c12 mute cut">
-              {t(`kind.${task.kind}`)} · {task.generator}
+              {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </span>
           </span>
         </div>
       </td>
       <td className="task-stage">{isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}</td>
+      {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
       <td className="num p-hide">{lasted(task)}</td>
+      <td className="num p-hide">{costOf(task)}</td>
       <td className="num">
         <Ago at={task.createdAt} />
       </td>
-      <td className="num">
-        {!isEnded(task) && (
-          <button
-            type="button"
-            className="btn sm ghost ico"
-            disabled={task.cancelRequestedAt !== null}
-            aria-label={t('task.cancel')}
-            title={t('task.cancel')}
-            onClick={() => void cancel({ variables: { id } }).catch(() => undefined)}
-          >
-            <Icon name="close" size={14} />
-          </button>
-        )}
-      </td>
+      <td className="num">{!isEnded(task) && <CancelButton task={task} />}</td>
     </tr>
   );
 }
 
-/** What a task is called: the words it was made with where this browser knows them, else its kind. */
-export function nameOf(task: Pick<TaskPartsFragment, 'id' | 'kind' | 'taskType'>): string {
+function Owner({
+  owner,
+  onOwner,
+}: {
+  readonly owner: string | null | undefined;
+  readonly onOwner: (owner: string) => void;
+}) {
+  return (
+    <td className="p-hide">
+      {typeof owner === 'string' && (
+        <button type="button" className="link cut owner" title={owner} onClick={() => onOwner(owner)}>
+          {owner}
+        </button>
+      )}
+    </td>
+  );
+}
+
+function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: TaskPartsFragment }) {
+  const [cancel] = useMutation(CancelTaskDocument);
+  return (
+    <button
+      type="button"
+      className="btn sm ghost ico"
+      disabled={cancelRequestedAt !== null}
+      aria-label={t('task.cancel')}
+      title={t('task.cancel')}
+      onClick={() => void cancel({ variables: { id } }).catch(() => undefined)}
+    >
+      <Icon name="close" size={14} />
+    </button>
+  );
+}
+
+/** What a task is called: its prompt, the words this browser made it with, else its kind. */
+export function nameOf(
+  task: Pick<TaskPartsFragment, 'id' | 'kind' | 'taskType'> & Partial<Pick<RowPartsFragment, 'input'>>,
+): string {
   const batch = batchOfTask(task.id);
-  return batch === undefined
-    ? (task.taskType ?? t(`kind.${task.kind}`))
-    : (titleOf(batch) ?? t(`kind.${task.kind}`));
+  return (
+    (task.input?.prompt || undefined) ??
+    (batch === undefined ? undefined : titleOf(batch)) ??
+    task.taskType ??
+    t(`kind.${task.kind}`)
+  );
+}
+
+/** What a task has cost, or is expected to; nothing on the sandbox. */
+export function costOf({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
+  if (sandbox || cost === null) return '';
+  return `${cost.estimated && cost.amount !== null ? '≈ ' : ''}${moneyText(cost)}`;
 }
 
 function Preview({ task }: { readonly task: TaskPartsFragment }) {
   const [output] = task.outputs;
   if (output?.contentType.startsWith('image/') === true) {
-    return <img className="thumb" src={output.url} alt="" loading="lazy" />;
+    return <img className="thumb" src={output.thumbnail ?? output.url} alt="" loading="lazy" />;
   }
-  return <span className="thumb" aria-hidden="true" />;
+  const icon = TABS.find(({ kinds }) => (kinds as readonly string[]).includes(task.kind))?.icon ?? 'tasks';
+  return (
+    <span className="thumb" aria-hidden="true">
+      <Icon name={icon} />
+    </span>
+  );
 }
 
 function Running({ task }: { readonly task: TaskPartsFragment }) {
@@ -82,7 +148,8 @@ function Running({ task }: { readonly task: TaskPartsFragment }) {
 }
 
 function EndOf({ task }: { readonly task: TaskPartsFragment }) {
-  if (task.error !== null) return <span className="c12 cut2">{task.error.message}</span>;
+  if (task.error !== null)
+    return <span className="c12 cut2">{textOr(`error.${task.error.code}`, task.error.message)}</span>;
   return <span className="c12 mute">{t('task.outputs', { count: task.outputs.length })}</span>;
 }
 

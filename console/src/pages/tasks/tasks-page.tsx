@@ -1,16 +1,22 @@
-import { useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useMemo, useState } from 'react';
 
+import { client } from '../../api/client.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
-import { type TaskState, TasksDocument } from '../../api/operations.ts';
+import { CancelTaskDocument, type TaskFilter, type TaskKind } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
+import { isEnded } from '../../api/use-live-task.ts';
+import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
-import { TaskRow } from './task-row.tsx';
+import { Filters } from './filters.tsx';
+import { LiveRow, TaskRow } from './task-row.tsx';
+import { TaskTable } from './task-table.tsx';
+import { useRowKeys } from './use-row-keys.ts';
+import { useTasks } from './use-tasks.ts';
 
-const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
-const PAGE = 30;
+const SHOWN = 30;
 
 /** What runs and what has failed. Who has signed in sees their tasks, a visitor what this browser has made. */
 export function TasksPage() {
@@ -27,53 +33,98 @@ export function TasksPage() {
 }
 
 function CallerTasks() {
-  const { state } = useSearch({ from: '/tasks' });
+  const { state, type, find, owner } = useSearch({ from: '/tasks' });
+  const filter = useMemo(
+    (): TaskFilter => ({
+      ...(state === undefined ? {} : { states: [state] }),
+      ...(type === undefined ? {} : { kinds: [type as TaskKind] }),
+      ...(find === undefined ? {} : { text: find }),
+      ...(owner === undefined ? {} : { owner }),
+    }),
+    [state, type, find, owner],
+  );
+  const seesAll = useCaller()?.mayAdministrate === true;
   const navigate = useNavigate({ from: '/tasks' });
-  const filter = state === undefined ? null : { states: [state] };
-  const { data, error, loading, fetchMore } = useQuery(TasksDocument, {
-    variables: { filter, first: PAGE },
-    fetchPolicy: 'cache-and-network',
-  });
-  const edges = data?.tasks.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.tasks.pageInfo ?? {};
-  const showMore = () =>
-    fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { tasks } }) => ({
-        tasks: { ...tasks, edges: [...before.tasks.edges, ...tasks.edges] },
-      }),
-    });
+  const { tasks, total, error, isLoading, more } = useTasks(filter);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [failure, setFailure] = useState<unknown>(null);
+  const toggle = (id: string) => setSelected((before) => toggled(before, id));
+  const running = tasks.filter((task) => selected.has(task.id) && !isEnded(task)).map(({ id }) => id);
+  const cancel = () => {
+    cancelAll(running).then(
+      () => setSelected(new Set()),
+      (thrown: unknown) => setFailure(thrown),
+    );
+  };
+  useRowKeys({ toggle, cancel });
   return (
     <>
-      <div className="bars" role="group" aria-label={t('tasks.filter')}>
-        {[undefined, ...STATES].map((one) => (
-          <button
-            key={one ?? 'all'}
-            type="button"
-            className="chip"
-            aria-pressed={one === state}
-            onClick={() => void navigate({ search: one === undefined ? {} : { state: one } })}
-          >
-            {one === undefined ? t('tasks.all') : t(`state.${one}`)}
-          </button>
-        ))}
-      </div>
+      <Filters />
       {error !== undefined && <Problem error={error} />}
-      {data !== undefined && edges.length === 0 && <Empty title={t('tasks.none')} />}
-      {edges.length > 0 && (
-        <TaskTable>
-          {edges.map(({ node }) => (
-            <TaskRow key={node.id} id={node.id} />
+      {failure !== null && <Problem error={failure} />}
+      {isLoading && <div className="sk sk-table" aria-busy="true" />}
+      {!isLoading && error === undefined && tasks.length === 0 && (
+        <Empty title={t('tasks.none')} text={t('tasks.noneText')} />
+      )}
+      {tasks.length > 0 && (
+        <TaskTable
+          seesOwner={seesAll}
+          isAllSelected={tasks.every(({ id }) => selected.has(id))}
+          onSelectAll={(all) => setSelected(new Set(all ? tasks.map(({ id }) => id) : []))}
+          bulk={
+            selected.size === 0 ? null : (
+              <div className="bulk" role="region" aria-label={t('tasks.selection')}>
+                <span className="num">{t('tasks.selected', { count: selected.size })}</span>
+                <button type="button" className="btn sm" disabled={running.length === 0} onClick={cancel}>
+                  <Icon name="close" size={14} />
+                  {t('tasks.cancelMany', { count: running.length })}
+                </button>
+                <button type="button" className="btn sm ghost" onClick={() => setSelected(new Set())}>
+                  {t('gallery.clear')}
+                </button>
+                <span className="push c12 mute hint">{t('tasks.keys')}</span>
+              </div>
+            )
+          }
+        >
+          {tasks.map((task) => (
+            <TaskRow
+              key={task.id}
+              task={task}
+              isSelected={selected.has(task.id)}
+              onSelect={toggle}
+              onOwner={
+                seesAll
+                  ? (one) => void navigate({ search: (before) => ({ ...before, owner: one }) })
+                  : undefined
+              }
+            />
           ))}
         </TaskTable>
       )}
-      {hasNextPage && (
-        <button type="button" className="btn self-center" disabled={loading} onClick={() => void showMore()}>
-          {t('list.more')}
-        </button>
+      {total !== null && tasks.length > 0 && (
+        <div className="row">
+          <span className="c12 mute num">{t('tasks.shown', { count: tasks.length, total })}</span>
+          {more !== null && (
+            <button type="button" className="btn push" onClick={more}>
+              {t('list.more')}
+            </button>
+          )}
+        </div>
       )}
     </>
   );
+}
+
+function toggled(before: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(before);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** One after the other, as each counts against the caller's rate. */
+async function cancelAll(ids: readonly string[]): Promise<void> {
+  for (const id of ids) await client.mutate({ mutation: CancelTaskDocument, variables: { id } });
 }
 
 function BrowserTasks() {
@@ -89,31 +140,9 @@ function BrowserTasks() {
   }
   return (
     <TaskTable>
-      {ids.slice(0, PAGE).map((id) => (
-        <TaskRow key={id} id={id} />
+      {ids.slice(0, SHOWN).map((id) => (
+        <LiveRow key={id} id={id} />
       ))}
     </TaskTable>
-  );
-}
-
-function TaskTable({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className="card scroll" tabIndex={0} role="region" aria-label={t('page.tasks')}>
-      <table className="task-table">
-        <thead>
-          <tr>
-            <th>{t('task.state')}</th>
-            <th>{t('task.task')}</th>
-            <th>{t('task.progress')}</th>
-            <th className="num p-hide">{t('task.lasted')}</th>
-            <th className="num">{t('task.created')}</th>
-            <th>
-              <span className="vh">{t('task.actions')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
   );
 }

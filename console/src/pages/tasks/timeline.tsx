@@ -2,7 +2,8 @@ import type { TaskState } from '../../api/operations.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { StateShape } from '../../parts/state.tsx';
 import { durationText } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { t, textOr } from '../../text/text.ts';
+import { Legend, Stages } from './stages.tsx';
 import type { TaskLog } from './task-log.ts';
 
 type Attempt = TaskLog['attempts'][number];
@@ -27,7 +28,6 @@ const COLOURS: Readonly<Record<Attempt['state'], string>> = {
 
 /** Who was asked, when and for how long: one bar per attempt on the task's own time. */
 export function Timeline({ task }: { readonly task: TaskLog }) {
-  if (task.attempts.length === 0) return null;
   const from = Date.parse(task.createdAt);
   const to = task.endedAt === null ? Date.now() : Date.parse(task.endedAt);
   const total = Math.max(1, to - from);
@@ -36,8 +36,10 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
       <header>
         <h2>{t('task.timeline')}</h2>
         <span className="c12 faint num">{isEnded(task) ? durationText(total) : ''}</span>
+        <Legend />
       </header>
       <ul className="tl">
+        <Stages task={task} from={from} to={to} />
         {task.attempts.map((attempt) => (
           <AttemptLine
             key={`${attempt.step} ${attempt.number}`}
@@ -69,7 +71,10 @@ function AttemptLine({ attempt, from, to, total }: AttemptLineProps) {
         <StateShape state={SHAPE_OF[attempt.state]} />
         <span className="cut attempt-name">
           {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
-          <span className="mute">{attempt.provider}</span>
+          <span className="mute">
+            {attempt.provider}
+            {attempt.model === null ? '' : `, ${attempt.model}`}
+          </span>
         </span>
       </span>
       <span className="track" aria-hidden="true">
@@ -82,7 +87,8 @@ function AttemptLine({ attempt, from, to, total }: AttemptLineProps) {
       <span className="num tm">{durationText(ended - started)}</span>
       {attempt.error !== null && (
         <span className="c12 attempt-error">
-          {attempt.error.code}: {attempt.error.message}
+          {textOr(`error.${attempt.error.code}`, attempt.error.code)} {attempt.error.message}
+          {attempt.error.retryable ? ` ${t('task.retryable')}` : ''}
         </span>
       )}
     </li>

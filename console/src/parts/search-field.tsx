@@ -1,17 +1,21 @@
-import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef } from 'react';
 
-import { Icon } from '../../parts/icons.tsx';
-import { t } from '../../text/text.ts';
+import { Icon } from './icons.tsx';
+import { isBusy } from './keys.ts';
 
-/** Searches the words of prompts; `/` goes there. */
-export function Search({ find }: { readonly find: string | undefined }) {
-  const navigate = useNavigate({ from: '/gallery' });
+interface SearchFieldProps {
+  readonly label: string;
+  readonly find: string | undefined;
+  /** Called with what is looked for; undefined for nothing. */
+  readonly onSearch: (find: string | undefined) => void;
+}
+
+/** The search of a page; `/` goes there. */
+export function SearchField({ label, find, onSearch }: SearchFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select');
-      if (event.key !== '/' || isTyping) return;
+      if (event.key !== '/' || isBusy(event)) return;
       event.preventDefault();
       input.current?.focus();
     };
@@ -21,12 +25,7 @@ export function Search({ find }: { readonly find: string | undefined }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const words = input.current?.value.trim() ?? '';
-    void navigate({
-      search: ({ kind }) => ({
-        ...(kind === undefined ? {} : { kind }),
-        ...(words === '' ? {} : { find: words }),
-      }),
-    });
+    onSearch(words === '' ? undefined : words);
   };
   return (
     <form role="search" className="find wide" onSubmit={submit}>
@@ -36,8 +35,8 @@ export function Search({ find }: { readonly find: string | undefined }) {
         ref={input}
         type="search"
         className="in"
-        aria-label={t('gallery.search')}
-        placeholder={t('gallery.search')}
+        aria-label={label}
+        placeholder={label}
         defaultValue={find}
       />
     </form>

@@ -1,0 +1,76 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+import type { TaskState } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { StateShape } from '../../parts/state.tsx';
+import { t } from '../../text/text.ts';
+
+const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
+const KINDS = [
+  'IMAGE',
+  'VIDEO',
+  'FRAME_VIDEO',
+  'SPEECH',
+  'VOICE_CLONE',
+  'LIP_SYNC',
+  'HUMAN_VIDEO',
+  'AVATAR_SOURCE',
+  'AVATAR',
+  'AVATAR_VIDEO',
+  'COMFY_WORKFLOW',
+  'ANALYSIS',
+  'DESCRIPTION',
+  'PERSON_DETECTION',
+  'CHARACTER',
+  'CHARACTER_IMAGE',
+  'RECIPE',
+] as const;
+
+/** What the list is narrowed by; all of it is in the address. */
+export function Filters() {
+  const search = useSearch({ from: '/tasks' });
+  const navigate = useNavigate({ from: '/tasks' });
+  const set = (name: 'state' | 'type' | 'find' | 'owner', value: string | undefined) => {
+    const { [name]: _, ...rest } = search;
+    void navigate({ search: value === undefined ? rest : { ...rest, [name]: value } });
+  };
+  return (
+    <div className="row wrap">
+      <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
+      <div className="bars" role="group" aria-label={t('tasks.filter')}>
+        {[undefined, ...STATES].map((one) => (
+          <button
+            key={one ?? 'all'}
+            type="button"
+            className="chip"
+            aria-pressed={one === search.state}
+            onClick={() => set('state', one)}
+          >
+            {one !== undefined && <StateShape state={one} />}
+            {one === undefined ? t('tasks.all') : t(`state.${one}`)}
+          </button>
+        ))}
+      </div>
+      <select
+        className="in w-auto"
+        aria-label={t('tasks.kind')}
+        value={search.type ?? ''}
+        onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
+      >
+        <option value="">{t('tasks.anyKind')}</option>
+        {KINDS.map((kind) => (
+          <option key={kind} value={kind}>
+            {t(`kind.${kind}`)}
+          </option>
+        ))}
+      </select>
+      {search.owner !== undefined && (
+        <button type="button" className="chip on" onClick={() => set('owner', undefined)}>
+          {t('tasks.onlyOwner', { owner: search.owner })}
+          <Icon name="close" size={12} />
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+
+import { CancelTaskDocument, ModelsDocument } from '../../api/operations.ts';
+import { isEnded } from '../../api/use-live-task.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { isBusy } from '../../parts/keys.ts';
+import { problemText } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { setDraft } from '../../work/drafts.ts';
+import { recallTask } from '../../work/recall.ts';
+import { choicesOf, startTask } from '../../work/work.ts';
+import type { TaskLog } from './task-log.ts';
+
+/** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
+export function TaskActions({ task }: { readonly task: TaskLog }) {
+  const navigate = useNavigate();
+  const { data } = useQuery(ModelsDocument);
+  const [cancel] = useMutation(CancelTaskDocument);
+  const [failure, setFailure] = useState<string | null>(null);
+  const recalled = recallTask(task);
+  const choice =
+    recalled === null
+      ? undefined
+      : choicesOf(recalled.tab, data?.models ?? []).find(({ key }) => key === recalled.draft.key);
+  const remix = () => {
+    if (recalled === null) return;
+    setDraft(recalled.tab, recalled.draft);
+    void navigate({ to: '/', search: { kind: recalled.tab } });
+  };
+  const again = () => {
+    if (choice === undefined || recalled === null) return;
+    startTask(choice, recalled.draft.values, crypto.randomUUID()).then(
+      ({ id }) => void navigate({ to: '/tasks/$id', params: { id } }),
+      (thrown: unknown) => setFailure(problemText(thrown)),
+    );
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'r' && !isBusy(event)) remix();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  return (
+    <span className="push row">
+      {failure !== null && (
+        <span className="c12" role="alert">
+          {failure}
+        </span>
+      )}
+      {!isEnded(task) && (
+        <button
+          type="button"
+          className="btn"
+          disabled={task.cancelRequestedAt !== null}
+          onClick={() => void cancel({ variables: { id: task.id } }).catch(() => undefined)}
+        >
+          <Icon name="close" size={14} />
+          {t('task.cancel')}
+        </button>
+      )}
+      {choice !== undefined && (
+        <button type="button" className="btn" onClick={again}>
+          <Icon name="again" size={14} />
+          {t('studio.again')}
+        </button>
+      )}
+      {recalled !== null && (
+        <button type="button" className="btn pri" onClick={remix}>
+          <Icon name="remix" size={14} />
+          {t('studio.remix')}
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+import { t, textOr } from '../../text/text.ts';
+import type { TaskLog } from './task-log.ts';
+
+/** What the task was asked for: its words, its files, every setting. */
+export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
+  if (input === null) return null;
+  const settings = Object.entries(input.options as Readonly<Record<string, unknown>>);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.input')}</h2>
+      </header>
+      <div className="pad col gap-3">
+        {input.prompt !== null && <p className="c14 wrap-anywhere">{input.prompt}</p>}
+        {input.files.map(({ input: name, media, url }) => (
+          <div key={`${name} ${media?.id ?? url}`} className="row">
+            {media?.thumbnail && <img className="thumb" src={media.thumbnail} alt="" />}
+            <span className="col gap-0">
+              <span className="med">{textOr(`field.${name}`, name)}</span>
+              {media === null ? (
+                <span className="c12 mono wrap-anywhere">{url}</span>
+              ) : (
+                <a className="link c12 wrap-anywhere" href={media.url} target="_blank" rel="noreferrer">
+                  {media.name}
+                </a>
+              )}
+            </span>
+          </div>
+        ))}
+        {settings.length > 0 && (
+          <dl className="kv">
+            {settings.map(([name, value]) => (
+              <div key={name} className="contents">
+                <dt>{textOr(`field.${name}`, name)}</dt>
+                <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import { useQuery, useSubscription } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { client } from '../../api/client.ts';
+import {
+  type TaskFilter,
+  TasksDocument,
+  TasksProgressDocument,
+  type TasksProgressSubscription,
+  type TasksQuery,
+} from '../../api/operations.ts';
+
+/** A task of the list. */
+export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
+
+interface Tasks {
+  readonly tasks: readonly ListedTask[];
+  readonly total: number | null;
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+  /** Loads the next page; null when there is none. */
+  readonly more: (() => void) | null;
+}
+
+const PAGE = 30;
+/** Events of the time between the page and the subscription are replayed. */
+const OVERLAP_MS = 10_000;
+
+/**
+ * The caller's tasks, newest first, which follow one subscription to all of them: rows change by its events, tasks that
+ * start anywhere appear on top. After a lost connection the ends that were missed are replayed.
+ */
+export function useTasks(filter: TaskFilter): Tasks {
+  const variables = { filter, first: PAGE };
+  const { data, previousData, error, loading, fetchMore } = useQuery(TasksDocument, {
+    variables,
+    fetchPolicy: 'cache-and-network',
+  });
+  const [endedSince] = useState(() => new Date(Date.now() - OVERLAP_MS).toISOString());
+  const live = useSubscription(TasksProgressDocument, {
+    variables: { endedSince },
+    onData: ({ data: { data: event } }) => {
+      if (event !== undefined) putOnTop(event.tasksProgress.task, variables);
+    },
+  });
+  const { edges = [], totalCount = null, pageInfo } = (data ?? previousData)?.tasks ?? {};
+  const showMore = () =>
+    void fetchMore({
+      variables: { after: pageInfo?.endCursor ?? null },
+      updateQuery: (before, { fetchMoreResult: { tasks } }) => ({
+        tasks: { ...tasks, edges: [...before.tasks.edges, ...tasks.edges] },
+      }),
+    }).catch(() => undefined);
+  return {
+    tasks: edges.map(({ node }) => node).filter((task) => matches(task, filter)),
+    total: totalCount,
+    error: error ?? live.error,
+    isLoading: loading && data === undefined,
+    more: pageInfo?.hasNextPage === true && !loading ? showMore : null,
+  };
+}
+
+type EventTask = TasksProgressSubscription['tasksProgress']['task'];
+
+/** A task that the list does not have yet goes to its top, if it is newer than all and the filter lets it in. */
+function putOnTop(task: EventTask, variables: { readonly filter: TaskFilter; readonly first: number }): void {
+  if (!matches(task, variables.filter)) return;
+  client.cache.updateQuery({ query: TasksDocument, variables }, (before) => {
+    if (before === null) return undefined;
+    const { tasks } = before;
+    const newest = tasks.edges[0]?.node.createdAt ?? '';
+    if (task.createdAt < newest || tasks.edges.some(({ node }) => node.id === task.id)) return undefined;
+    const edge = { __typename: 'TaskEdge' as const, cursor: '', node: task };
+    return { tasks: { ...tasks, totalCount: tasks.totalCount + 1, edges: [edge, ...tasks.edges] } };
+  });
+}
+
+function matches(task: EventTask | ListedTask, { states, kinds, text, owner }: TaskFilter): boolean {
+  if (states && !states.includes(task.state)) return false;
+  if (kinds && !kinds.includes(task.kind)) return false;
+  if (owner && task.owner !== owner) return false;
+  // What the server finds by words is not repeated here: a task whose prompt is not told stays.
+  const prompt = task.input?.prompt;
+  return !text || typeof prompt !== 'string' || prompt.toLowerCase().includes(text.toLowerCase());
+}

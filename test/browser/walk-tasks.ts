@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Browser, Page } from 'playwright-core';
+
+import type { Steps } from './steps.ts';
+import { openPage } from './watch-page.ts';
+
+/** The list of tasks as it follows work from elsewhere, and what a task's page tells. */
+export async function walkTasks(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
+  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const graphql = askWith(url, key);
+  await page.goto(`${url}/console/keys`);
+  await page.getByLabel('Service key or access token').fill(key);
+  await page.getByRole('button', { name: 'Sign in with a key' }).click();
+  await page.getByRole('link', { name: 'Tasks' }).first().click();
+  await page.getByRole('group', { name: 'Filter by state' }).waitFor();
+  await followOthers(page, graphql, steps);
+  await seeFailure(page, graphql, steps);
+  await redeliver(page, graphql, steps);
+  steps.holds('tasks: no script has failed', errors, []);
+  await page.context().close();
+}
+
+type Ask = (query: string, variables?: object) => Promise<string>;
+
+/** Sends a mutation as another program would; answers the id of its task. */
+function askWith(url: string, key: string): Ask {
+  return async (query, variables = {}) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ query, variables });
+    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+    const { data } = (await response.json()) as { readonly data: { readonly task: { readonly id: string } } };
+    return data.task.id;
+  };
+}
+
+const VIDEO =
+  'mutation ($p: String!) { task: generateVideo(input: { generator: "agg/vidb", prompt: $p }) { id } }';
+
+async function followOthers(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
+  await ask(VIDEO, { p: 'a film of the first wave' });
+  await page.getByRole('link', { name: 'a film of the first wave' }).waitFor();
+  holds(
+    'tasks: work that another program starts appears by itself',
+    (await page.getByRole('progressbar').count()) > 0,
+    true,
+  );
+  await ask(VIDEO, { p: 'a film of the second wave' });
+  await page.getByRole('link', { name: 'a film of the second wave' }).focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByRole('button', { name: 'Cancel 2' }).click();
+  await page.locator('tbody .CANCELLED').nth(1).waitFor();
+  holds(
+    'tasks: several are cancelled at once',
+    await page.getByRole('region', { name: 'Selected tasks' }).count(),
+    0,
+  );
+  await page.keyboard.press('/');
+  await page.keyboard.type('second wave');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'a film of the first wave' }).waitFor({ state: 'detached' });
+  holds('tasks: the search is in the address', new URL(page.url()).searchParams.get('find'), 'second wave');
+}
+
+async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
+  // The sandbox's Midjourney refuses this word.
+  await ask(
+    'mutation { task: generateImage(input: { generator: "imga", prompt: "refused picture nsfw-test-banned" }) { id } }',
+  );
+  await page.getByLabel('Search prompts').fill('refused');
+  await page.keyboard.press('Enter');
+  await page.locator('tbody .FAILED').waitFor();
+  await page.getByRole('link', { name: /^refused picture/ }).click();
+  const alert = page.getByRole('alert').first();
+  await alert.waitFor();
+  holds(
+    'tasks: a failure names its reason and what to do',
+    (await alert.textContent())?.includes('Refused by moderation. Change the prompt'),
+    true,
+  );
+  holds(
+    'tasks: its trace id is there to copy',
+    /^[0-9a-f]{32}$/.test((await page.locator('.id-row .mono').nth(1).textContent()) ?? ''),
+    true,
+  );
+  await page.keyboard.press('r');
+  holds(
+    'tasks: R takes its settings to the Studio',
+    await page.getByLabel('Prompt').inputValue(),
+    'refused picture nsfw-test-banned',
+  );
+}
+
+async function redeliver(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
+  let received = 0;
+  const receiver = createServer((_, response) => {
+    received += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = receiver.address() as AddressInfo;
+    await ask(
+      'mutation ($to: String!) { task: generateImage(callbackUrl: $to, input: { generator: "imga", prompt: "told picture" }) { id } }',
+      { to: `http://127.0.0.1:${port}/hook` },
+    );
+    await page.getByRole('link', { name: 'Tasks' }).first().click();
+    const row = page.getByRole('row', { name: /told picture/ });
+    await row.locator('.SUCCEEDED').waitFor();
+    await row.getByRole('link', { name: 'told picture' }).click();
+    await page.getByText(/^Delivered, status 200/).waitFor();
+    await page.getByRole('button', { name: 'Deliver again' }).click();
+    await page.waitForTimeout(50);
+    while (received < 2) await page.waitForTimeout(50);
+    holds('tasks: a webhook is delivered again', received, 2);
+  } finally {
+    receiver.close();
+  }
+}
