@@ -11,7 +11,7 @@ import {
 } from '../../api/operations.ts';
 
 /** A task of the list. */
-export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
+type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
 
 interface Tasks {
   readonly tasks: readonly ListedTask[];
