@@ -9,11 +9,11 @@ import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
-import { createPages } from './docs/served-pages.ts';
+import { createPages, type Page } from './docs/served-pages.ts';
 import { isNothing, type Fallback } from './fallback/fallback.ts';
 import { ASKED_HEADER } from './fallback/old-reader.ts';
 import { responseStyleOf } from './replies/response-style.ts';
-import { createMatcher } from './route/match.ts';
+import { createMatcher, type Matcher } from './route/match.ts';
 import { rateClassOf } from './route/rate-class.ts';
 import type { RateClass, RestSettings, Route, Section } from './route/route.ts';
 import { runRoute, type RestResponse, type RunRequest } from './run-route.ts';
@@ -67,57 +67,90 @@ const mediaStyle = responseStyleOf({ service: 'media' });
 /** When the deprecated operations became so (RFC 9745): with version 1.0.6 of the interface description. */
 const deprecatedSince = '@1735689600';
 
-/** The documented paths of both services as one Express router. Unknown paths go to the next handler. */
+/** The documented paths of both services. */
+export interface RestHandler {
+  /** What serves a request; null when its path is unknown. It rejects for mistakes of ours alone. */
+  find(request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | null;
+}
+
+/** The documented paths as an Express router. Unknown paths go to the next handler. */
 export function createRestRouter(deps: RestRouterDeps): Router {
-  const handle = createHandler(deps, deps.sections ?? allSections);
+  return restRouter(createRestHandler(deps));
+}
+
+/** The same as an Express router. */
+export function restRouter(handler: RestHandler): Router {
   const router = Router();
   router.use((request, response, next) => {
-    handle(request, response).then((isKnown) => {
-      if (!isKnown) next();
-    }, next);
+    const serve = handler.find(request);
+    if (serve === null) next();
+    else serve(response).catch(next);
   });
   return router;
 }
 
-/** Handles one request; false when the path is unknown. Rejects for mistakes of ours alone. */
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
-
-function createHandler(deps: RestRouterDeps, sections: readonly Section[]): Handler {
+/** Makes the handler of the documented paths. */
+export function createRestHandler(deps: RestRouterDeps): RestHandler {
+  const sections = deps.sections ?? allSections;
   const match = createMatcher(sections.flatMap(({ routes }) => routes));
   const styles = new Map(
     sections.flatMap((section) => section.routes.map((route) => [route, responseStyleOf(section)] as const)),
   );
-  const { writes = [], signIns = [] } = deps;
   const pages = createPages(deps.settings.publicUrl, sections);
-  return async (request, response) => {
-    const { path, query, rawQuery } = splitUrl(request.url ?? '/');
-    const page = pages.get(path);
-    const matched = page === undefined ? match(request.method ?? 'GET', path) : null;
-    if (page === undefined && matched === null) return false;
-    const known = matched === null ? undefined : 'route' in matched ? matched.route : matched.sibling;
-    const style = (known && styles.get(known)) ?? mediaStyle;
-    const exchange = { request, response, style, context: deps.contextFor(request), ignored: [] };
-    const rateClass =
-      matched !== null && 'route' in matched ? rateClassOf(matched.route, { writes, signIns }) : 'read';
-    try {
-      await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
-      if (page !== undefined) sendPage(exchange, page);
-      else if (matched !== null && 'allow' in matched) refuseMethod(exchange, matched.allow);
-      else if (matched !== null) {
-        noteRequest(response, { route: matched.route.path });
-        markDeprecated(response, matched.route, deps.settings);
-        response.setHeaders(new Map(Object.entries(matched.route.headers ?? {})));
-        const answer = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });
-        if (rateClass === 'start' && answer.status >= 400) await refuseStart(deps, exchange);
-        send(exchange, answer);
-      }
-    } catch (thrown) {
-      const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;
-      const route = matched !== null && 'route' in matched ? matched.route : undefined;
-      sendFailure(exchange, withHeaderHint(error, request), { logger: deps.logger, route });
-    }
-    return true;
+  return {
+    find(request) {
+      const { path, query, rawQuery } = splitUrl(request.url ?? '/');
+      const page = pages.get(path);
+      if (page !== undefined) return (response) => answerPage(deps, { request, response, page });
+      const matched = match(request.method ?? 'GET', path);
+      if (matched === null) return null;
+      const style = styles.get('route' in matched ? matched.route : matched.sibling) ?? mediaStyle;
+      return (response) => answer(deps, { request, response, style, matched, query, rawQuery });
+    },
   };
+}
+
+async function answerPage(
+  deps: RestRouterDeps,
+  { request, response, page }: Pick<Exchange, 'request' | 'response'> & { readonly page: Page },
+): Promise<void> {
+  const exchange = { request, response, style: mediaStyle, context: deps.contextFor(request), ignored: [] };
+  try {
+    await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, 'read'));
+    sendPage(exchange, page);
+  } catch (thrown) {
+    sendFailure(exchange, withHeaderHint(thrown, request), { logger: deps.logger, route: undefined });
+  }
+}
+
+interface MatchedRequest extends Pick<Exchange, 'request' | 'response' | 'style'> {
+  readonly matched: NonNullable<ReturnType<Matcher>>;
+  readonly query: URLSearchParams;
+  readonly rawQuery: string;
+}
+
+async function answer(deps: RestRouterDeps, found: MatchedRequest): Promise<void> {
+  const { matched, query, rawQuery, ...facts } = found;
+  const { request, response } = facts;
+  const exchange = { ...facts, context: deps.contextFor(request), ignored: [] };
+  const { writes = [], signIns = [] } = deps;
+  const route = 'route' in matched ? matched.route : undefined;
+  const rateClass = route === undefined ? 'read' : rateClassOf(route, { writes, signIns });
+  try {
+    await applyRateLimit(deps, exchange, (limiter, caller) => limiter.take(caller, rateClass));
+    if ('allow' in matched) return refuseMethod(exchange, matched.allow);
+    noteRequest(response, { route: matched.route.path });
+    markDeprecated(response, matched.route, deps.settings);
+    if (matched.route.headers !== undefined) {
+      response.setHeaders(new Map(Object.entries(matched.route.headers)));
+    }
+    const reply = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });
+    if (rateClass === 'start' && reply.status >= 400) await refuseStart(deps, exchange);
+    send(exchange, reply);
+  } catch (thrown) {
+    const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;
+    sendFailure(exchange, withHeaderHint(error, request), { logger: deps.logger, route });
+  }
 }
 
 /** What Kiln does not know is asked at the old service. */

@@ -1,9 +1,12 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { ServerResponse } from 'node:http';
+
+import type { Request, RequestHandler } from 'express';
 
 import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext } from '../request/request-context.ts';
+import { sendJson } from '../request/send-json.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';
 import { overLimit } from './count-requests.ts';
 
@@ -57,12 +60,11 @@ export function authenticate({
 const STATUSES: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, RATE_LIMITED: 429 };
 
 /** Responds with a refusal as GraphQL clients expect. */
-export function answerGraphql(response: Response, { code, message, retryAfter }: AppError): void {
-  response.status(STATUSES[code] ?? 503);
-  if (code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'Bearer');
-  if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
+export function answerGraphql(response: ServerResponse, { code, message, retryAfter }: AppError): void {
+  if (code === 'UNAUTHENTICATED') response.setHeader('WWW-Authenticate', 'Bearer');
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
   const extensions = retryAfter === undefined ? { code } : { code, retryAfter };
-  response.json({ errors: [{ message, extensions }] });
+  sendJson(response, STATUSES[code] ?? 503, { errors: [{ message, extensions }] });
 }
 
 /** The only path that takes an access token in its query, as documented; the header has precedence. */

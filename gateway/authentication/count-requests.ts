@@ -1,4 +1,6 @@
-import type { RequestHandler, Response } from 'express';
+import type { ServerResponse } from 'node:http';
+
+import type { RequestHandler } from 'express';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
@@ -21,7 +23,7 @@ export function countRequests(rateLimiter: RateLimiter | undefined, rateClass: R
 interface CountOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   readonly rateClass: RateClass;
-  readonly response: Response;
+  readonly response: ServerResponse;
 }
 
 /** Counts a request and sets the rate headers; returns the refusal when the limit is exceeded. */
@@ -31,7 +33,7 @@ export async function overLimit(
 ): Promise<AppError | null> {
   const verdict = await rateLimiter?.take(caller, rateClass);
   if (verdict === undefined) return null;
-  response.set(rateHeaders(verdict));
+  response.setHeaders(new Map(Object.entries(rateHeaders(verdict))));
   if (verdict.allowed) return null;
   const { limit, retryAfter } = verdict;
   return new AppError('RATE_LIMITED', `more than ${limit} requests a minute; try again in ${retryAfter} s`, {

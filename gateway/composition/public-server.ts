@@ -10,7 +10,7 @@ import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
-import { createRestRouter } from '../../rest-compat/router.ts';
+import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { validateRoutes } from '../../rest-compat/validate-routes.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
@@ -79,6 +79,7 @@ export async function startPublicServer(
   });
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = rateLimiterOf(parts, options);
+  const rest = restOf(parts, options, federation, rateLimiter);
   const server = await createGatewayServer({
     federation,
     logger,
@@ -110,7 +111,8 @@ export async function startPublicServer(
     hooks: options.hooks,
     sandbox: options.sandbox,
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
-    rest: restOf(parts, options, federation, rateLimiter),
+    rest: rest && (restRouter(rest) as Handler),
+    restHandler: rest,
   });
   // Added last, so stopped first: no new requests while the rest stops.
   lifecycle.add('gateway', () => server.close());
@@ -132,7 +134,7 @@ function restOf(
   options: PublicServerOptions,
   federation: FederatedExecutor,
   rateLimiter: ReturnType<typeof createRateLimiter> | undefined,
-): Handler | undefined {
+): RestHandler | undefined {
   const { config, logger } = parts;
   const { publicUrl } = options;
   const services = (['media', 'workflow'] as const).filter((service) => {
@@ -146,7 +148,7 @@ function restOf(
     return false;
   });
   if (services.length === 0) return undefined;
-  return createRestRouter({
+  return createRestHandler({
     sections: sections.filter(({ service }) => services.includes(service)),
     executor: forRest(federation),
     contextFor: contextOf,
@@ -162,7 +164,7 @@ function restOf(
     },
     fallback: composeFallback(parts, { ...options, executor: federation }),
     logger,
-  }) as Handler;
+  });
 }
 
 /** The checked-in supergraph, composed by `npm run schema`. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { RequestHandler } from 'express';
 
@@ -8,6 +8,8 @@ export type CorsOrigins = 'any' | readonly string[];
 /** The cross-origin rules for requests and for streams. */
 export interface Cors {
   readonly middleware: RequestHandler;
+  /** Sets the headers by which browsers give a response to the page that asked. */
+  mark(request: IncomingMessage, response: ServerResponse): void;
   /** Whether a request may open a socket or stream, by its Origin, else by Sec-Fetch-Site. */
   allows(request: IncomingMessage): boolean;
 }
@@ -33,7 +35,16 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
   const allowed = origins === 'any' ? undefined : new Set(origins.map((origin) => origin.replace(/\/$/, '')));
   const isAllowed = (origin: string): boolean => allowed === undefined || allowed.has(origin);
 
+  function mark({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+    // The first to set it: whatever else a response varies by is added later.
+    if (allowed !== undefined) response.setHeader('Vary', 'Origin');
+    if (origin === undefined || !isAllowed(origin)) return;
+    response.setHeader('Access-Control-Allow-Origin', allowed === undefined ? '*' : origin);
+    response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  }
+
   return {
+    mark,
     allows(request) {
       const { origin } = request.headers;
       if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
@@ -41,11 +52,7 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
     },
     middleware(request, response, next) {
       const { origin } = request.headers;
-      if (allowed !== undefined) response.vary('Origin');
-      if (origin !== undefined && isAllowed(origin)) {
-        response.setHeader('Access-Control-Allow-Origin', allowed === undefined ? '*' : origin);
-        response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
-      }
+      mark(request, response);
       if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
         return next();
       }

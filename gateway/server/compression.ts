@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import compression from 'compression';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 
 /** Content types that are compressed: not media, and not streams, whose events must be sent at once. */
 const COMPRESSED =
@@ -13,10 +15,21 @@ const WITH_CREDENTIALS = /^\/auth(\/|$)/i;
  * text could be in one response (BREACH).
  */
 export function compressAnswers(): RequestHandler {
-  const compress = compression({
+  const compress = createCompression();
+  return (request, response, next) =>
+    WITH_CREDENTIALS.test(request.path) ? next() : compress(request, response, next);
+}
+
+/** The same for one response of a path that has no credentials. */
+export function compressPlain(): (request: IncomingMessage, response: ServerResponse) => void {
+  const compress = createCompression();
+  // The package's types are Express's; it uses none of that.
+  return (request, response) => compress(request as Request, response as Response, () => undefined);
+}
+
+function createCompression(): RequestHandler {
+  return compression({
     filter: (_request, response) =>
       response.statusCode !== 206 && COMPRESSED.test(String(response.getHeader('content-type'))),
   });
-  return (request, response, next) =>
-    WITH_CREDENTIALS.test(request.path) ? next() : compress(request, response, next);
 }

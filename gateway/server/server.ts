@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import express, { type Express, type RequestHandler } from 'express';
@@ -9,22 +9,26 @@ import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { noTracer, type Tracer } from '../../platform/tracing/tracer.ts';
+import type { RestHandler } from '../../rest-compat/router.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
+import { createHotDoor } from '../hot-door/hot-door.ts';
+import { createHotGraphql } from '../hot-door/hot-graphql.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
+import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
-import type { ServedFederation } from '../transports/admission/transport.ts';
+import type { ServedFederation, TransportOptions } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
-import { compressAnswers } from './compression.ts';
+import { compressAnswers, compressPlain } from './compression.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
@@ -32,10 +36,10 @@ import { createHttpServer } from './http-server.ts';
 import {
   answerError,
   answerNotFound,
+  answerThrown,
   mountBelow,
   type Handler,
   requireHttps,
-  traceRequests,
 } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
@@ -110,6 +114,10 @@ export interface GatewayServerOptions {
   readonly sandbox?: Handler | undefined;
   /** The documented REST paths. */
   readonly rest?: Handler | undefined;
+  /** The same for requests that need nothing of Express. */
+  readonly restHandler?: RestHandler | undefined;
+  /** Whether plain requests take the short way (default: yes). */
+  readonly hotDoor?: boolean;
   /** Milliseconds for running requests when the server stops (default 10,000). */
   readonly drainMs?: number;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
@@ -123,10 +131,16 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
   const health = createHealth({ ...options, checks: options.readiness });
-  const { streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
+  const { shared, streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
 
-  const app = createApp({ options, basePath, cors, callers, health, graphql: graphql.router });
-  const httpServer = createHttpServer(app, options);
+  const observe = createRequestObserver({
+    logger: options.logger,
+    metrics,
+    tracer: options.tracer ?? noTracer,
+  });
+  const whole = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
+  const listener = hotDoorOf({ options, basePath, cors, callers, observe, whole, shared });
+  const httpServer = createHttpServer(listener, options);
   metrics.gauge('kiln_open_streams', 'Open WebSockets and streams.', ['transport'], () => [
     { labels: { transport: 'websocket' }, value: sockets.size },
     { labels: { transport: 'http' }, value: streams.size },
@@ -156,6 +170,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
 }
 
 interface Transports {
+  readonly shared: TransportOptions;
   readonly streams: ResponseStreams;
   readonly sockets: WebSocketTransport;
   readonly graphql: GraphqlRouter;
@@ -214,7 +229,34 @@ async function createTransports(parts: {
     uploadMaxBytes,
     rateLimiter,
   });
-  return { streams, sockets, graphql };
+  return { shared, streams, sockets, graphql };
+}
+
+/** The short way in front of the whole one. */
+function hotDoorOf(parts: {
+  readonly options: GatewayServerOptions;
+  readonly basePath: string;
+  readonly cors: Cors;
+  readonly callers: CallerFinder;
+  readonly observe: ObserveRequest;
+  readonly whole: RequestListener;
+  readonly shared: TransportOptions;
+}): RequestListener {
+  const { options, basePath, shared, ...rest } = parts;
+  if (options.hotDoor === false) return parts.whole;
+  const { logger, rateLimiter } = options;
+  const compress = compressPlain();
+  return createHotDoor({
+    ...rest,
+    basePath,
+    isHttps: isHttps(options.publicUrl),
+    requiresCredential: options.isForeign === true && options.requiresCredential === true,
+    serveOperation: createHotGraphql({ ...shared, rateLimiter, compress }),
+    compress,
+    rest: options.restHandler,
+    failed: (thrown, request, response) =>
+      answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+  });
 }
 
 /** Mounts the handlers in reading order. */
@@ -224,13 +266,17 @@ function createApp(parts: {
   readonly cors: Cors;
   readonly callers: CallerFinder;
   readonly health: Health;
+  readonly observe: ObserveRequest;
   readonly graphql: RequestHandler;
 }): Express {
-  const { options, basePath, cors, callers, health, graphql } = parts;
-  const { metrics = noMetrics, tracer = noTracer, metricsKey = null } = options;
+  const { options, basePath, cors, callers, health, observe, graphql } = parts;
+  const { metrics = noMetrics, metricsKey = null } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(traceRequests({ logger: options.logger, metrics, tracer }), requireHttps(options.publicUrl));
+  app.use(
+    (request, response, next) => observe(request, response, next),
+    requireHttps(isHttps(options.publicUrl)),
+  );
   app.use(health.router);
   app.use('/metrics', metricsHandler(metrics, metricsKey));
   const mounted = express.Router();
@@ -274,6 +320,10 @@ function createApp(parts: {
   app.use(answerNotFound(basePath));
   app.use(answerError(options.logger, basePath));
   return app;
+}
+
+function isHttps(publicUrl: string | null): boolean {
+  return publicUrl !== null && publicUrl.startsWith('https:');
 }
 
 /** The path prefix of PUBLIC_URL without a trailing slash; empty when it has none. */

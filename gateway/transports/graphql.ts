@@ -8,6 +8,7 @@ import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
+import { takenBodyOf } from '../request/taken-body.ts';
 import type { TransportOptions } from './admission/transport.ts';
 import { createHttpTransport } from './http.ts';
 import { createLandingPage } from './landing-page.ts';
@@ -50,7 +51,7 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   // Before the body is read: what can't be read is a request too.
   router.use(countGraphql(rateLimiter));
   router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));
-  router.use(json({ limit: maxBodyBytes, type: ['application/json', 'application/*+json'] }));
+  router.use(readJson(maxBodyBytes));
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {
     // The body parser may leave it undefined; Apollo Server's middleware wants the property to exist.
@@ -60,6 +61,18 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   router.use(...http.handlers);
   router.use(answerErrors(errors));
   return { router, close: async () => http.close() };
+}
+
+/** Reads JSON bodies; small ones may have been read before. */
+function readJson(maxBytes: number): RequestHandler {
+  const parser = json({ limit: maxBytes, type: ['application/json', 'application/*+json'] });
+  return (request, response, next) => {
+    const taken = takenBodyOf(request);
+    if (taken === undefined) return parser(request, response, next);
+    if (taken === 'unreadable') return next({ status: 400, type: 'entity.parse.failed' });
+    request.body = taken.value;
+    next();
+  };
 }
 
 /** Counts every request as a read. */

@@ -7,7 +7,6 @@ import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
-import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
@@ -15,7 +14,7 @@ import { rateHeaders } from '../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
-import { refusedAnswer, type TransportOptions } from './admission/transport.ts';
+import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Queries and mutations over HTTP: Apollo Server over the federation, behind admission. */
@@ -88,14 +87,6 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
     if (!multipart.accepts(request)) return answer(406, needsStream());
     await multipart.stream(request, response, operation);
   };
-}
-
-function needsStream(): GraphQLError {
-  return codedError(
-    'BAD_REQUEST',
-    'a subscription needs a transport that stays open: a WebSocket (graphql-transport-ws) at this address, ' +
-      'Accept: text/event-stream, or Accept: multipart/mixed;subscriptionSpec=1.0',
-  );
 }
 
 /** Apollo Server formats errors without the request; here they get our format, and the traceId. */

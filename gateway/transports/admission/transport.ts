@@ -1,7 +1,8 @@
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { Response } from 'express';
-import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlExecutor } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
@@ -41,6 +42,15 @@ export function refusedAnswer(
     headers: refusal.rate === undefined ? {} : rateHeaders(refusal.rate),
     body: { errors: refusal.errors.map((error) => errors.formatError(error, traceId)) },
   };
+}
+
+/** The refusal of a subscription on a transport that can not stay open. */
+export function needsStream(): GraphQLError {
+  return codedError(
+    'BAD_REQUEST',
+    'a subscription needs a transport that stays open: a WebSocket (graphql-transport-ws) at this address, ' +
+      'Accept: text/event-stream, or Accept: multipart/mixed;subscriptionSpec=1.0',
+  );
 }
 
 /** Responds that no stream can be opened now. */

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { type ExecutionResult, GraphQLError } from 'graphql';
+
+import { noteRequest } from '../../platform/http/request-facts.ts';
+import { answerGraphql } from '../authentication/authenticate.ts';
+import { overLimit } from '../authentication/count-requests.ts';
+import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
+import { contextOf } from '../request/request-context.ts';
+import { sendJson } from '../request/send-json.ts';
+import type { TakenBody } from '../request/taken-body.ts';
+import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
+import { needsStream, refusedAnswer, type TransportOptions } from '../transports/admission/transport.ts';
+
+/** Runs one operation and answers as Apollo Server does. */
+export type ServeOperation = (asked: AskedOperation) => Promise<void>;
+
+interface AskedOperation {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly operation: OperationRequest;
+  /** Content-Type of the answer. */
+  readonly answerType: string;
+}
+
+export interface HotGraphqlOptions extends TransportOptions {
+  readonly rateLimiter?: RateLimiter | undefined;
+  readonly compress: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** The operation of a body that asks for nothing else; null for any other, which Apollo Server explains. */
+export function operationIn(body: TakenBody | null): OperationRequest | null {
+  if (body === null || body === 'unreadable') return null;
+  const operation = readOperation(body.value);
+  if (operation instanceof GraphQLError) return null;
+  const { extensions, operationName } = body.value as Readonly<Record<string, unknown>>;
+  return extensions === undefined && operationName !== '' ? operation : null;
+}
+
+/** Makes the way of operations. */
+export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
+  const { admission, errors, federation, rateLimiter, compress } = options;
+  return async ({ request, response, operation, answerType }) => {
+    compress(request, response);
+    const context = contextOf(request);
+    const { caller } = context;
+    const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
+    if (refusal !== null) return answerGraphql(response, refusal);
+    const verdict = await admission.admit(operation, caller, true);
+    if ('errors' in verdict) {
+      const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
+      response.setHeaders(new Map(Object.entries(headers)));
+      return sendJson(response, status, body);
+    }
+    if (verdict.rate !== undefined) response.setHeaders(new Map(Object.entries(rateHeaders(verdict.rate))));
+    const { kind, fields } = verdict.operation;
+    if (kind === 'mutation') noteRequest(response, { changes: fields });
+    if (kind === 'subscription') {
+      return sendJson(response, 406, { errors: [errors.formatError(needsStream(), caller.traceId)] });
+    }
+    const result = await federation.execute({ ...operation, context });
+    const shown = {
+      errors: result.errors?.map((error) => errors.formatError(error, caller.traceId)),
+      data: result.data,
+      extensions: result.extensions,
+    };
+    send(response, { status: statusOf(result), type: answerType, text: `${JSON.stringify(shown)}\n` });
+  };
+}
+
+/** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */
+function statusOf({ errors, data }: ExecutionResult): number {
+  if (errors === undefined || errors.length === 0) return 200;
+  for (const { extensions } of errors.toReversed()) {
+    const { status, headers } = Object(extensions['http']) as Readonly<Record<string, unknown>>;
+    if (typeof status === 'number' && headers === undefined) return status;
+  }
+  return data === undefined ? 400 : 200;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+function send(response: ServerResponse, { status, type, text }: Answer): void {
+  if (response.destroyed) return;
+  response.setHeader('Content-Type', type);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.statusCode = status;
+  response.end(text);
+}

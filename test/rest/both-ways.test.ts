@@ -1,0 +1,280 @@
+import { request as sendRequest } from 'node:http';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createRateLimiter } from '../../gateway/limits/rate-limit.ts';
+import { contextOf } from '../../gateway/request/request-context.ts';
+import type { Handler } from '../../gateway/server/middleware.ts';
+import {
+  SHOP_SECRET,
+  startTestGateway,
+  type TestGateway,
+} from '../../gateway/server/server-under-test.fixture.ts';
+import type { GatewayServerOptions } from '../../gateway/server/server.ts';
+import { HOSTILE } from '../../gateway/transports/hostile-queries.fixture.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
+import { createInMemoryMedia } from '../../rest-compat/fixtures/in-memory-media.ts';
+import { createRestHandler, restRouter } from '../../rest-compat/router.ts';
+import { documented, type Documented, type Field } from '../documented-operations/documents/operation.ts';
+
+/** The short way of plain requests against the whole one: whatever is asked, both answer the same, byte for byte. */
+
+interface Pair {
+  readonly short: TestGateway;
+  readonly whole: TestGateway;
+}
+
+let pair: Pair;
+let production: Pair;
+let narrow: Pair;
+beforeAll(async () => {
+  pair = await startPair({ rateLimiter: () => createRateLimiter({ read: 1e6, status: 1e6, start: 1e6 }) });
+  production = await startPair({
+    production: true,
+    corsOrigins: ['https://app.example'],
+    publicUrl: 'https://kiln.example/base',
+  });
+  narrow = await startPair({ rateLimiter: () => createRateLimiter({ read: 3, start: 1, status: 2 }) });
+});
+afterAll(async () => {
+  for (const { short, whole } of [pair, production, narrow])
+    await Promise.all([short.close(), whole.close()]);
+});
+
+type PairOptions = Omit<Partial<GatewayServerOptions>, 'rateLimiter'> & {
+  readonly rateLimiter?: () => NonNullable<GatewayServerOptions['rateLimiter']>;
+};
+
+async function startPair({ rateLimiter, ...options }: PairOptions): Promise<Pair> {
+  const start = (hotDoor: boolean) => {
+    const limiter = rateLimiter === undefined ? {} : { rateLimiter: rateLimiter() };
+    const restHandler = createRestHandler({
+      executor: createInMemoryMedia().executor,
+      contextFor: contextOf,
+      settings: {
+        syncMaxWaitSeconds: 0.01,
+        uploadMaxBytes: 1_000_000,
+        publicUrl: 'http://kiln.test',
+        version: '0.1.0',
+        authMode: 'open',
+      },
+      logger: silentLogger(),
+      ...limiter,
+    });
+    const rest = restRouter(restHandler) as Handler;
+    return startTestGateway({ ...options, ...limiter, restHandler, rest, hotDoor });
+  };
+  const [short, whole] = await Promise.all([start(true), start(false)]);
+  return { short, whole };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | string;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+/** The answer with its headers sorted; what the clock says is left out. */
+function ask({ url }: TestGateway, { method, path, headers = {}, body = '' }: Asked): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const length = body.length > 0 ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+  const all = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, ...length, ...headers };
+  const sent = sendRequest(`${url}${path}`, { method, headers: all }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.once('error', reject);
+    response.once('end', () => {
+      const told = Object.entries(response.headers).filter(([name]) => name !== 'date');
+      resolve({
+        status: response.statusCode,
+        headers: told.map(([name, value]) => `${name}: ${steady(name, String(value))}`).toSorted(),
+        body: Buffer.concat(chunks).toString('latin1').replaceAll(MADE, 'made'),
+      });
+    });
+  });
+  sent.once('error', reject);
+  sent.end(body);
+  return promise;
+}
+
+/** What each server makes anew. */
+const MADE = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+function steady(name: string, value: string): string {
+  return /^(?:x-ratelimit-reset|retry-after)$/.test(name) ? 'a time' : value.replaceAll(MADE, 'made');
+}
+
+/** What both answer to each in turn. */
+async function answersOf({ short, whole }: Pair, asked: readonly Asked[]) {
+  const moment = /"retryAfter":\d+|again in \d+ s/g;
+  const found = { short: [] as Answer[], whole: [] as Answer[] };
+  for (const one of asked) {
+    const pairOfAnswers = await Promise.all([ask(short, one), ask(whole, one)]);
+    const [brief, long] = pairOfAnswers.map((answer) => ({
+      ...answer,
+      body: answer.body.replaceAll(moment, ''),
+    }));
+    if (brief !== undefined) found.short.push(brief);
+    if (long !== undefined) found.whole.push(long);
+  }
+  return found;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const HEADERS: readonly Readonly<Record<string, string>>[] = [
+  JSON_TYPE,
+  { 'content-type': 'application/json; charset=utf-8', accept: '*/*', origin: 'https://app.example' },
+  {
+    ...JSON_TYPE,
+    accept: 'application/json',
+    origin: 'https://other.example',
+    'accept-encoding': 'gzip, br',
+  },
+  { ...JSON_TYPE, accept: 'application/graphql-response+json,application/json;q=0.9' },
+  { ...JSON_TYPE, accept: 'application/json, text/plain, */*', authorization: `Bearer ${SHOP_SECRET}` },
+  { ...JSON_TYPE, authorization: 'Bearer kiln_of-nobody' },
+  { ...JSON_TYPE, authorization: 'Bearer', 'accept-encoding': 'identity' },
+  { ...JSON_TYPE, accept: 'text/html' },
+  { ...JSON_TYPE, accept: 'text/event-stream' },
+  { 'content-type': 'text/plain' },
+  { 'content-type': 'application/json; charset=latin1' },
+];
+
+const BODIES: readonly unknown[] = [
+  { query: '{ hello whoami }' },
+  { query: '{ __typename hello }', variables: null, operationName: null },
+  { query: 'query a { hello } query b { version }', operationName: 'b', variables: {} },
+  { query: 'query a { hello }', operationName: '' },
+  { query: 'query ($n: Int!) { tasks(first: $n) { edges { node { id template } } } }', variables: { n: 60 } },
+  { query: 'query ($n: Int!) { tasks(first: $n) { edges { node { id } } } }' },
+  { query: 'query ($n: Int!) { tasks(first: $n) { edges { node { id } } } }', variables: { n: 'two' } },
+  { query: '{ refuse fail hello }' },
+  { query: 'mutation { start }', extensions: {} },
+  { query: 'mutation { ignoreUpload(file: null) }' },
+  { query: 'subscription { ticks(to: 3) }' },
+  { query: '{ hello', variables: {} },
+  { query: '{ nothing }' },
+  { query: '{ __schema { queryType { name } } }' },
+  { query: '{ hello }', variables: 'no object' },
+  { query: '{ hello }', extensions: { persistedQuery: { version: 1, sha256Hash: 'abc' } } },
+  { query: 5 },
+  {},
+  [],
+  [{ query: '{ hello }' }],
+  'a text',
+  ...HOSTILE.map(([, query]) => ({ query })),
+];
+
+const TEXTS = ['{ not json', '\uFEFF{"query":"{ hello }"}', ' \n{"query":"{ hello }"}', '"a"', 'null', ''];
+
+describe('GraphQL', () => {
+  const bodies = [...BODIES.map((body) => JSON.stringify(body)), ...TEXTS];
+  it.each(HEADERS)('answers alike on both ways with %o', async (headers) => {
+    const posts = (path: string) => bodies.map((body) => ({ method: 'POST', path, headers, body }));
+    const open = await answersOf(pair, posts('/graphql'));
+    expect(open.short).toEqual(open.whole);
+    const closed = await answersOf(production, posts('/base/graphql'));
+    expect(closed.short).toEqual(closed.whole);
+  });
+
+  it('answers alike where another method or path is asked for', async () => {
+    const body = '{"query":"{ hello }"}';
+    const { short, whole } = await answersOf(pair, [
+      ...['/graphql/', '/GraphQL', '/graphql?query={hello}'].map((path) => ({
+        method: 'POST',
+        path,
+        headers: JSON_TYPE,
+        body,
+      })),
+      { method: 'PUT', path: '/graphql', headers: JSON_TYPE, body },
+      { method: 'OPTIONS', path: '/graphql' },
+      { method: 'GET', path: '/graphql?query=%7Bhello%7D', headers: JSON_TYPE },
+    ]);
+    expect(short).toEqual(whole);
+  });
+
+  it('refuses alike who asks too often', async () => {
+    const queries = ['{ hello }', 'mutation { start }', 'mutation { start }', '{ hello }', '{ hello }'];
+    const asked = queries.map((query) => ({
+      method: 'POST',
+      path: '/graphql',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ query }),
+    }));
+    const { short, whole } = await answersOf(narrow, asked);
+    expect(short).toEqual(whole);
+    expect(short.map(({ status }) => status)).toEqual([200, 200, 429, 429, 429]);
+  });
+});
+
+function sampleOf({ name, type, enum: allowed = [], known = [] }: Field): unknown {
+  const samples: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, object: {} };
+  const named: Readonly<Record<string, unknown>> = { task_id: '0199aaaa-0000-7000-8000-000000000000' };
+  return [...allowed, ...known][0] ?? named[name] ?? samples[type] ?? (type === 'json' ? '{}' : 'some words');
+}
+
+/** A request with a value for every input but files, or none at all. */
+function requestTo({ method, path, params, body }: Documented, isFull: boolean): Asked {
+  const query = new URLSearchParams();
+  let target = path;
+  for (const field of params) {
+    const value = String(sampleOf(field));
+    if (field.in === 'path') target = target.replace(`{${field.name}}`, encodeURIComponent(value));
+    else if (isFull) query.append(field.name, value);
+  }
+  const asked = { method, path: query.size === 0 ? target : `${target}?${query.toString()}` };
+  if (!isFull || body?.fields === undefined) return asked;
+  const fields = body.fields
+    .filter(({ type }) => type !== 'file')
+    .map((field) => [field.name, sampleOf(field)]);
+  if (body.type === 'application/json')
+    return { ...asked, headers: JSON_TYPE, body: JSON.stringify(Object.fromEntries(fields)) };
+  const parts = fields.map(
+    ([name, value]) =>
+      `--b\r\nContent-Disposition: form-data; name="${String(name)}"\r\n\r\n${String(value)}\r\n`,
+  );
+  return {
+    ...asked,
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: `${parts.join('')}--b--\r\n`,
+  };
+}
+
+describe('the documented REST operations', () => {
+  it.each([
+    {},
+    { origin: 'https://app.example', 'accept-encoding': 'gzip', authorization: `Bearer ${SHOP_SECRET}` },
+    { 'idempotency-key': 'once', authorization: 'Bearer kiln_of-nobody' },
+  ])('answer alike on both ways with %o', async (more) => {
+    const asked = documented.flatMap((operation) => {
+      const full = requestTo(operation, true);
+      return [full, requestTo(operation, false), { ...full, method: 'PATCH' }];
+    });
+    const { short, whole } = await answersOf(
+      pair,
+      asked.map((one) => ({ ...one, headers: { ...one.headers, ...more } })),
+    );
+    expect(short).toEqual(whole);
+  });
+
+  it('answer alike below a prefix, at unknown paths, and to those who ask too often', async () => {
+    const paths = ['/base/api/task/status/x', '/base/api/nothing', '/api/nothing', '/base/api/', '/base/api'];
+    const asked = paths.flatMap((path) => ['GET', 'HEAD', 'OPTIONS'].map((method) => ({ method, path })));
+    const below = await answersOf(production, asked);
+    expect(below.short).toEqual(below.whole);
+    const status = { method: 'GET', path: '/api/task/status/x' };
+    const { short, whole } = await answersOf(narrow, [status, status, status]);
+    expect(short).toEqual(whole);
+    expect(short.map((answer) => answer.status)).toEqual([200, 200, 429]);
+  });
+});
