@@ -3,17 +3,20 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
 
 import { HealthDocument, ModelsDocument, type ModelsQuery } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { tabOf } from '../../work/work.ts';
+import { Providers } from './providers.tsx';
 
 type Model = ModelsQuery['models'][number];
 
 /** Every model that can be asked now, by provider, with its limits and whether it is real or the sandbox. */
 export function ModelsPage() {
   const { find = '' } = useSearch({ from: '/models' });
+  const caller = useCaller();
   const navigate = useNavigate({ from: '/models' });
   const { data, error } = useQuery(ModelsDocument);
   const words = useDeferredValue(find).toLowerCase();
@@ -27,6 +30,7 @@ export function ModelsPage() {
       </header>
       <div className="page">
         <Health />
+        {caller?.mayAdministrate === true && <Providers />}
         <div className="find max-w-80">
           <Icon name="search" />
           <input
