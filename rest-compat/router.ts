@@ -47,6 +47,8 @@ export interface RestRouterDeps {
   /** Root fields of mutations that take or give credentials: such requests are counted as sign-ins. */
   readonly signIns?: readonly string[];
   readonly settings: RestRouterSettings;
+  /** Aborted when synchronous operations wait no longer, because the server stops (default: never). */
+  readonly stopping?: AbortSignal | undefined;
   /** Asks existing services for what is not known here; absent: none is configured. */
   readonly fallback?: Fallback | undefined;
   readonly logger: Logger;

@@ -21,6 +21,8 @@ import { waitForEnd } from './wait.ts';
 export interface RunDeps {
   readonly executor: GraphqlExecutor;
   readonly settings: RestSettings & { readonly authMode: AuthMode };
+  /** Aborted when synchronous operations wait no longer, because the server stops (default: never). */
+  readonly stopping?: AbortSignal | undefined;
   readonly logger: Logger;
 }
 
@@ -171,10 +173,18 @@ async function waitIfSynchronous(
   const started = data[name] as TaskFields;
   const execution = { executor: deps.executor, context };
   const seconds = maxWaitSeconds(route, read, deps.settings.syncMaxWaitSeconds);
-  await waitForEnd({ ...execution, task: started, maxWaitSeconds: seconds });
+  const { stopping } = deps;
+  await waitForEnd({ ...execution, task: started, maxWaitSeconds: seconds, stopping });
   const { task } = await runDocument(execution, TaskById, { id: started.id });
   if (task === null) throw new AppError('NOT_FOUND', `task ${started.id} is gone`);
+  if (stopping?.aborted === true && !isEnded(task)) throw stopsWhileWaiting(started.id);
   return { [name]: task };
+}
+
+/** Nothing is lost: the work goes on, and the same request with the same Idempotency-Key waits for the same task. */
+function stopsWhileWaiting(id: string): AppError {
+  const message = `this server stops, and the work goes on: ask GET /api/task/status/${id}`;
+  return new AppError('UNAVAILABLE', message, { retryAfter: 5 });
 }
 
 /** Where to ask when the time is up before the task has ended. */

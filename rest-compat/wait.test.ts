@@ -63,6 +63,16 @@ describe('a synchronous operation', () => {
     expect((await server.send('GET', `/api/task/status/${id}`)).body).toMatchObject({ status: true });
   });
 
+  it('answers 503 with the task when the server stops', async () => {
+    const reply = server.send('POST', path);
+    const [id = ''] = await waiting(1);
+    server.stopWaits();
+    const { status, headers, body } = await reply;
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+    expect(body).toMatchObject({ msg: expect.stringContaining(`GET /api/task/status/${id}`) });
+    expect(server.media.tasks.all.get(id)).toMatchObject({ state: 'QUEUED' });
+  });
+
   it("keeps to the server's ceiling when the caller names none", async () => {
     const short = await startRestServer({ settings: { syncMaxWaitSeconds: 1 } });
     try {

@@ -15,6 +15,8 @@ import { isEnded } from './replies/task.ts';
 
 type Progress = DataOf<typeof TaskEvents>['taskProgress'];
 
+const NEVER = new AbortController().signal;
+
 /** Milliseconds before a stream of events that broke off is opened again. */
 const resumeDelayMs = 1_000;
 
@@ -22,17 +24,24 @@ const resumeDelayMs = 1_000;
 export interface WaitOptions extends Execution {
   readonly task: Pick<TaskFields, 'id' | 'state' | 'lastSeq'>;
   readonly maxWaitSeconds: number;
+  /** Ends the wait, because the server stops. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /**
  * Returns when the task has ended, the time is up or the caller has disconnected: read the task to know which. A stream
  * that breaks off is resumed after the last event seen. Throws when the caller may not watch the task.
  */
-export async function waitForEnd({ task, maxWaitSeconds, ...execution }: WaitOptions): Promise<void> {
+export async function waitForEnd({
+  task,
+  maxWaitSeconds,
+  stopping = NEVER,
+  ...execution
+}: WaitOptions): Promise<void> {
   if (isEnded(task)) return;
   const timeUp = new AbortController();
   const timer = setTimeout(() => timeUp.abort(), maxWaitSeconds * 1_000);
-  const stop = AbortSignal.any([execution.context.signal, timeUp.signal]);
+  const stop = AbortSignal.any([execution.context.signal, timeUp.signal, stopping]);
   let afterSeq = task.lastSeq;
   try {
     while (!stop.aborted) {

@@ -26,8 +26,8 @@ export interface Everything extends PublicServer {
   readonly media: MediaSubgraph;
 }
 
-/** Seconds for running work when the process stops; the rest is continued at the next start. */
-const WORKER_GRACE_SECONDS = 5;
+/** Seconds for the jobs of executions and payments when the process stops; the rest is continued at the next start. */
+const JOB_GRACE_SECONDS = 5;
 
 /** Starts everything in order: data, sandbox, subgraphs, worker, server. The lifecycle stops it in reverse. */
 export async function startEverything(parts: ProcessParts): Promise<Everything> {
@@ -55,7 +55,8 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   await media.start();
   const { links, developmentCode } = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
   await media.worker.start();
-  lifecycle.add('worker', () => media.worker.stop(WORKER_GRACE_SECONDS));
+  const { workerGraceSeconds } = config.stopping;
+  lifecycle.add('worker', () => media.worker.stop(workerGraceSeconds), (workerGraceSeconds + 15) * 1_000);
 
   const server = await startPublicServer(parts, {
     supergraphSdl: await checkedInSupergraph(),
@@ -131,7 +132,7 @@ async function linkSubgraphs(
       http: runtime.http,
     }),
   });
-  lifecycle.add('workflow subgraph', () => workflow.stop(WORKER_GRACE_SECONDS));
+  lifecycle.add('workflow subgraph', () => workflow.stop(JOB_GRACE_SECONDS));
   await workflow.start();
   return {
     links: { media: mediaLink, workflow: createLocalLink({ subgraph: workflow.subgraph, logger }) },

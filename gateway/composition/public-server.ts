@@ -64,8 +64,9 @@ export async function startPublicServer(
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
   // Credentials of ours are only for subgraphs of ours.
-  const { supergraphFile, workflowUrl } = config.split;
+  const { supergraphFile, mediaUrl, workflowUrl } = config.split;
   const isForeign = supergraphFile !== null;
+  const hasMedia = !isForeign || mediaUrl !== null;
   const workflow = isForeign && workflowUrl === null ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
@@ -79,7 +80,8 @@ export async function startPublicServer(
   });
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = rateLimiterOf(parts, options);
-  const rest = restOf(parts, options, federation, rateLimiter);
+  const waits = new AbortController();
+  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -96,11 +98,9 @@ export async function startPublicServer(
     rateLimiter,
     connectionLimit: config.limits.connections,
     requiresCredential: config.auth.mode === 'required',
-    paidSubscriptions: isForeign && config.split.mediaUrl === null ? [] : PAID_SUBSCRIPTIONS,
-    writes: isForeign && config.split.mediaUrl === null ? [] : WRITES,
-    signIns: isForeign && config.split.mediaUrl === null ? [] : SIGN_INS,
+    ...(hasMedia && COUNTED),
     readiness: options.readiness,
-    providers: isForeign && config.split.mediaUrl === null ? undefined : createProviderReader(federation),
+    providers: hasMedia ? createProviderReader(federation) : undefined,
     publicUrl: options.publicUrl,
     metrics: options.metrics,
     tracer: options.tracer,
@@ -111,13 +111,27 @@ export async function startPublicServer(
     hooks: options.hooks,
     sandbox: options.sandbox,
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
-    rest: rest && (restRouter(rest) as Handler),
-    restHandler: rest,
+    ...mountable(rest),
+    ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
-  lifecycle.add('gateway', () => server.close());
+  lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.port);
   return { url, server, federation };
+}
+
+/** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
+const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns: SIGN_INS };
+
+function mountable(rest: RestHandler | undefined) {
+  return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
+}
+
+/** How long the server may take to stop. */
+function stopOf({ stopping }: ProcessParts['config'], waits: AbortController) {
+  const stillServeMs = stopping.drainSeconds * 1_000;
+  const drainMs = stopping.requestGraceSeconds * 1_000;
+  return { endWaits: () => waits.abort(), stillServeMs, drainMs, longestMs: stillServeMs + drainMs + 15_000 };
 }
 
 function observed(links: PublicServerOptions['links'], { metrics }: PublicServerOptions) {
@@ -132,8 +146,15 @@ function rateLimiterOf({ config }: ProcessParts, { sharedCounts }: PublicServerO
 function restOf(
   parts: ProcessParts,
   options: PublicServerOptions,
-  federation: FederatedExecutor,
-  rateLimiter: ReturnType<typeof createRateLimiter> | undefined,
+  {
+    federation,
+    rateLimiter,
+    stopping,
+  }: {
+    readonly federation: FederatedExecutor;
+    readonly rateLimiter: ReturnType<typeof createRateLimiter> | undefined;
+    readonly stopping: AbortSignal;
+  },
 ): RestHandler | undefined {
   const { config, logger } = parts;
   const { publicUrl } = options;
@@ -152,6 +173,7 @@ function restOf(
     sections: sections.filter(({ service }) => services.includes(service)),
     executor: forRest(federation),
     contextFor: contextOf,
+    stopping,
     ...(rateLimiter === undefined ? {} : { rateLimiter }),
     writes: WRITES,
     signIns: SIGN_INS,

@@ -212,6 +212,17 @@ describe('the gateway', () => {
     gateway = undefined;
   });
 
+  test('says that it is not ready while it still serves before it stops', async () => {
+    gateway = await startTestGateway({ stillServeMs: 300 });
+    const { url } = gateway;
+    const stopped = gateway.close();
+    expect(await getJson(`${url}/readyz`)).toMatchObject([503, { failing: ['stopping'] }]);
+    expect((await post(gateway, { query: '{ hello }' })).body.data).toEqual({ hello: 'hi' });
+    await stopped;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
+    gateway = undefined;
+  });
+
   test('lets a running request end when it stops, and cuts it when it takes too long', async () => {
     gateway = await startTestGateway({ drainMs: 300 });
     const { world, url } = gateway;

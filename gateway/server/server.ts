@@ -1,10 +1,11 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 import type { GraphQLSchema } from 'graphql';
 
-import { listenOn, stopAccepting } from '../../platform/http/server.ts';
+import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -30,6 +31,7 @@ import { createResponseStreams, type ResponseStreams } from '../transports/strea
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
 import { compressAnswers, compressPlain } from './compression.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
+import { drain, type DrainOptions } from './drain.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
@@ -53,8 +55,9 @@ export interface GatewayServer {
   /** Starts listening; port 0 takes a free one. The URL has no trailing slash and no path prefix. */
   listen(host: string, port: number): Promise<{ url: string }>;
   /**
-   * Stops: no new connections, sockets and streams are ended with a hint to reconnect, running requests get `drainMs`,
-   * then all connections are cut. The federation is closed by its owner.
+   * Stops: /readyz answers 503 while it still serves for `stillServeMs`; then no new connections, sockets and streams are
+   * ended in waves with a hint to reconnect, running requests get `drainMs`, and all connections are cut. The
+   * federation is closed by its owner.
    */
   close(): Promise<void>;
   /** Open sockets and streams, for metrics and tests. */
@@ -62,7 +65,7 @@ export interface GatewayServer {
 }
 
 /** Dependencies and options of the server. */
-export interface GatewayServerOptions {
+export interface GatewayServerOptions extends DrainOptions {
   readonly federation: ServedFederation;
   readonly logger: Logger;
   /** Whether the explorer signs in at the sandbox's mini-program platform (default: no). */
@@ -118,15 +121,14 @@ export interface GatewayServerOptions {
   readonly restHandler?: RestHandler | undefined;
   /** Whether plain requests take the short way (default: yes). */
   readonly hotDoor?: boolean;
-  /** Milliseconds for running requests when the server stops (default 10,000). */
-  readonly drainMs?: number;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
   readonly stallMs?: number;
 }
 
 /** Builds the server over a federation. Call `listen` to serve. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
-  const { drainMs = 10_000, metrics = noMetrics } = options;
+  const { metrics = noMetrics } = options;
+  const { stillServeMs = 0 } = options;
   const basePath = basePathOf(options.publicUrl);
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
@@ -158,12 +160,8 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     openStreams: () => streams.size + sockets.size,
     async close() {
       health.drain();
-      const closed = stopAccepting(httpServer);
-      streams.endAll();
-      const cut = setTimeout(() => httpServer.closeAllConnections(), drainMs);
-      await sockets.close(Math.min(drainMs, 2_000));
-      await closed;
-      clearTimeout(cut);
+      if (stillServeMs > 0) await pause(stillServeMs);
+      await drain({ httpServer, streams, sockets, options });
       await graphql.close();
     },
   };

@@ -117,6 +117,12 @@ function configOf(context: SettingsContext) {
       serviceKeys: values.SERVICE_KEYS,
       adminSubjects: values.ADMIN_SUBJECTS,
     },
+    stopping: {
+      workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' ? 5 : 300),
+      /** 0: connections are refused at once. */
+      drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
+      requestGraceSeconds: values.STOP_GRACE_SECONDS,
+    },
     limits: {
       rate: values.RATE_LIMIT,
       /** The first entry that names a caller holds. */

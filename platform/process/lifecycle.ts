@@ -5,8 +5,11 @@ import type { Logger } from './logger.ts';
 
 /** The parts of a process: started in order, stopped in reverse, once. */
 export interface Lifecycle {
-  /** Adds a running part and its stop. While the process stops, the part is stopped at once. */
-  add(name: string, stop: () => Promise<void>): void;
+  /**
+   * Adds a running part and its stop, which may take `graceMs` (default: that of the options). While the process stops, the
+   * part is stopped at once.
+   */
+  add(name: string, stop: () => Promise<void>, graceMs?: number): void;
   /** Stops every part, last added first. The same promise for every call; it never rejects (failures are logged). */
   stop(reason: string): Promise<void>;
   /**
@@ -28,17 +31,18 @@ export interface LifecycleOptions {
 interface Part {
   readonly name: string;
   readonly stop: () => Promise<void>;
+  readonly graceMs: number;
 }
 
 /** Makes the lifecycle of one process; only main.ts files do. */
-export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycle {
+export function createLifecycle({ logger, graceMs: usualMs }: LifecycleOptions): Lifecycle {
   const parts: Part[] = [];
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
   let isDrained = false;
   let exitCode = 0;
 
-  async function stopPart({ name, stop }: Part): Promise<void> {
+  async function stopPart({ name, stop, graceMs }: Part): Promise<void> {
     const startedAt = performance.now();
     try {
       await pTimeout(stop(), { milliseconds: graceMs, message: `still not stopped after ${graceMs} ms` });
@@ -58,9 +62,9 @@ export function createLifecycle({ logger, graceMs }: LifecycleOptions): Lifecycl
 
   const lifecycle: Lifecycle = {
     stopping: stopping.signal,
-    add(name, stop) {
-      if (isDrained) void stopPart({ name, stop });
-      else parts.push({ name, stop });
+    add(name, stop, graceMs = usualMs) {
+      if (isDrained) void stopPart({ name, stop, graceMs });
+      else parts.push({ name, stop, graceMs });
     },
     stop(reason) {
       stopped ??= stopAll(reason);

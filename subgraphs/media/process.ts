@@ -14,8 +14,6 @@ import type { MediaSubgraph } from './subgraph.ts';
 
 /** Port of the gateway, which callers use when PUBLIC_URL is not set. */
 const GATEWAY_PORT = 4000;
-/** Seconds that running work gets when the worker stops; the rest is taken over by other workers. */
-const WORKER_GRACE_SECONDS = 10;
 
 /** Starts the media subgraph as a process of its own, `worker` or whole. Throws NOT_CONFIGURED without INTERNAL_KEY. */
 export async function startMediaProcess(parts: ProcessParts): Promise<void> {
@@ -39,9 +37,10 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   else await serve(media, runtime, internalKey);
 }
 
-async function work({ worker }: MediaSubgraph, { lifecycle, logger }: ProcessParts): Promise<void> {
+async function work({ worker }: MediaSubgraph, { config, lifecycle, logger }: ProcessParts): Promise<void> {
   await worker.start();
-  lifecycle.add('worker', () => worker.stop(WORKER_GRACE_SECONDS));
+  const { workerGraceSeconds } = config.stopping;
+  lifecycle.add('worker', () => worker.stop(workerGraceSeconds), (workerGraceSeconds + 15) * 1_000);
   logger.info('the worker is ready');
 }
 

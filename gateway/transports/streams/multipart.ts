@@ -22,10 +22,11 @@ const FORMAT: StreamFormat = {
   },
   opening: DELIMITER + printPart({}),
   heartbeat: printPart({}),
-  shutdown: `${printPart({
-    payload: null,
-    errors: [{ message: 'the server is stopping: subscribe again', extensions: { code: 'UNAVAILABLE' } }],
-  })}--\r\n`,
+  shutdown: () =>
+    `${printPart({
+      payload: null,
+      errors: [{ message: 'the server is stopping: subscribe again', extensions: { code: 'UNAVAILABLE' } }],
+    })}--\r\n`,
   credentialEnd: `${printPart({ payload: null, errors: [CREDENTIAL_ENDED] })}--\r\n`,
 };
 

@@ -10,7 +10,13 @@ import { createSlots } from '../../limits/slots.ts';
 import { until } from '../../server/server-under-test.fixture.ts';
 import { createResponseStreams, type ResponseStreams } from './response-stream.ts';
 
-const format = { headers: {}, opening: ':\n\n', heartbeat: ':\n\n', shutdown: 'bye', credentialEnd: '' };
+const format = {
+  headers: {},
+  opening: ':\n\n',
+  heartbeat: ':\n\n',
+  shutdown: () => 'bye',
+  credentialEnd: '',
+};
 const caller = anonymousCaller('trace', '192.0.2.1');
 const MOST = 20;
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

@@ -35,8 +35,8 @@ export interface StreamFormat {
   readonly opening: string;
   /** Written periodically, so that proxies and clients keep the connection. */
   readonly heartbeat: string;
-  /** Written when the server stops; clients should reconnect. */
-  readonly shutdown: string;
+  /** Written when the server stops; clients should reconnect, and not all at once. */
+  readonly shutdown: () => string;
   /** Written when the caller's credential has ended; reconnecting with it is refused. */
   readonly credentialEnd: string;
 }
@@ -69,7 +69,7 @@ const CREDENTIAL_END_MS = 5_000;
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
   const { stallMs = 30_000, maxStreams = 10_000, guard, slots, logger } = options;
-  const shutdowns = new Map<ServerResponse, string>();
+  const shutdowns = new Map<ServerResponse, () => string>();
   let isEnding = false;
 
   function open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream {
@@ -115,7 +115,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
     },
     endAll() {
       isEnding = true;
-      for (const [response, shutdown] of shutdowns) response.end(shutdown);
+      for (const [response, shutdown] of shutdowns) response.end(shutdown());
     },
   };
 }

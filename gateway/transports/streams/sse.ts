@@ -43,7 +43,7 @@ const FORMAT: StreamFormat = {
   opening: ': kiln\nretry: 1000\n\n',
   heartbeat: ':\n\n',
   // Without `complete`, so that clients reconnect and resume.
-  shutdown: ': the server is stopping\n\n',
+  shutdown: () => `: the server is stopping\nretry: ${1_000 + Math.round(Math.random() * 4_000)}\n\n`,
   credentialEnd: printEvent('next', { errors: [CREDENTIAL_ENDED] }) + printEnd(),
 };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -27,7 +28,10 @@ export interface WebSocketTransport {
   upgrade(request: IncomingMessage, upgrade: Upgrade): Promise<void>;
   /** Open sockets. */
   readonly size: number;
-  /** Closes every socket with 1001, and terminates those that do not answer within `graceMs`. */
+  /**
+   * Closes the sockets with 1001, a few at a time, each with a hint when to reconnect, and terminates those that do not
+   * answer within `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -127,14 +131,31 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
 }
 
 async function closeClients(wss: WebSocketServer, graceMs: number): Promise<void> {
-  for (const client of wss.clients) client.close(1001, 'the server is stopping');
+  const ended = new Promise<void>((resolve) => {
+    wss.close(() => resolve());
+  });
+  const open = [...wss.clients];
+  // Longer for many: whoever takes them up must not get them all at once.
+  const hintSeconds = Math.min(MAX_HINT_SECONDS, 1 + open.length / RECONNECTS_PER_SECOND);
+  for (let begin = 0; begin < open.length; begin += WAVE) {
+    if (begin > 0) await pause(WAVE_MS);
+    for (const client of open.slice(begin, begin + WAVE)) client.close(1001, hintOf(hintSeconds));
+  }
   const cut = setTimeout(() => {
     for (const client of wss.clients) client.terminate();
   }, graceMs);
-  await new Promise<void>((resolve) => {
-    wss.close(() => resolve());
-  });
+  await ended;
   clearTimeout(cut);
+}
+
+/** Sockets that are closed at once, and the pause until the next ones: 5,000 a second. */
+const WAVE = 500;
+const WAVE_MS = 100;
+const RECONNECTS_PER_SECOND = 1_000;
+const MAX_HINT_SECONDS = 30;
+
+function hintOf(seconds: number): string {
+  return `the server is stopping: reconnect in ${(Math.random() * seconds).toFixed(1)} s`;
 }
 
 /** Refuses an upgrade and closes the socket. */

@@ -1,3 +1,4 @@
+import { capacitySettings } from './capacity-settings.ts';
 import {
   addressOrRange,
   adminSubject,
@@ -78,6 +79,7 @@ export const settings = {
     '',
   ),
   ...signInSettings,
+  ...capacitySettings,
   TRUST_PROXY: setting(
     list(addressOrRange, 'IP addresses or CIDR ranges'),
     'addresses or CIDRs of proxies whose X-Forwarded-* headers are trusted',
@@ -97,11 +99,6 @@ export const settings = {
     callerRates,
     'limits of single callers (key_..., usr_..., an address or CIDR range) in place of those: key_shop start=1000,write=5000; 10.0.0.7 off',
     '',
-  ),
-  CONNECTION_LIMIT: setting(
-    integer(0, 1_000_000),
-    'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',
-    '2000',
   ),
   UPLOAD_MAX_BYTES: setting(integer(1, 2 ** 40), 'largest upload in bytes, per file', '1073741824'),
   UPLOAD_QUOTAS: setting(

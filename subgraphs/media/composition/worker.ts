@@ -16,6 +16,9 @@ export interface WorkerParts
   readonly fileSettings: MediaSubgraphOptions['files'];
 }
 
+/** Seconds for webhooks that are being sent when the worker stops; others send them again. */
+const WEBHOOK_GRACE_SECONDS = 5;
+
 /** Makes the worker of tasks, with that of their webhooks. */
 export function createMediaWorker(options: WorkerParts): TaskWorker {
   const parts = { ...options, logger: options.logger.part('worker') };
@@ -29,7 +32,10 @@ export function createMediaWorker(options: WorkerParts): TaskWorker {
       await webhooks.start();
     },
     async stop(graceSeconds) {
-      await Promise.all([tasks.stop(graceSeconds), webhooks.stop(graceSeconds)]);
+      await Promise.all([
+        tasks.stop(graceSeconds),
+        webhooks.stop(Math.min(graceSeconds, WEBHOOK_GRACE_SECONDS)),
+      ]);
     },
   };
 }

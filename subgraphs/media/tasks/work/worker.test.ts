@@ -498,6 +498,30 @@ describe('calls', () => {
     expect(engine.files.unavailable).toBe(0);
   });
 
+  it('are finished by a worker that stops, and takes nothing more', async () => {
+    const going = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const IMAGE: NonNullable<Provider['calls']>['IMAGE'] = {
+      async call(_request, { reference }) {
+        calls.push(reference);
+        await going.promise;
+        return bytes;
+      },
+    };
+    const one = { provider: { name: 'calls', calls: { IMAGE } }, binding: { concurrency: 1 } };
+    const { service, worker } = await setUp(one);
+    const [first, second] = [await service.submit(me, image()), await service.submit(me, image('later'))];
+    await until(async () => calls.length === 1);
+    const stopped = worker.stop(60);
+    going.resolve();
+    await stopped;
+    expect(await service.readMany(me, [first.id, second.id])).toMatchObject([
+      { state: 'SUCCEEDED' },
+      { state: 'QUEUED', stage: 'queued' },
+    ]);
+    expect(calls).toEqual([`${referencesOf(first.id)}/1/1`]);
+  });
+
   it('are broken off by a cancel', async () => {
     const provider: Provider = {
       name: 'calls',

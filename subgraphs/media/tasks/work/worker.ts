@@ -31,7 +31,10 @@ import { sweepSteps } from './sweep.ts';
 /** Does the work of tasks. Any number of processes may run one over the same database. */
 export interface TaskWorker {
   start(): Promise<void>;
-  /** Takes no new jobs, lets running ones finish within `graceSeconds`, and leaves the rest to other workers. */
+  /**
+   * Takes no new jobs and hands back at once what another worker can take up. What it can not, starts that were sent and
+   * calls that answer with the result, gets `graceSeconds`; what is still open then is broken off.
+   */
   stop(graceSeconds: number): Promise<void>;
 }
 
@@ -74,7 +77,8 @@ interface WorkedQueue {
 
 /** The parts of a worker, which its loops and queues run; the model of the engine runs them one by one. */
 export function createWorkerParts(options: TaskWorkerOptions) {
-  const dependencies = dependenciesOf(options);
+  const leaving = new AbortController();
+  const dependencies = { ...dependenciesOf(options), leaving: leaving.signal };
   const starts = options.registry.all().map((binding) => {
     const { handler, capacity } = createStartWorker(dependencies, binding);
     return { queue: startQueue(binding.id), slots: { slots: binding.concurrency, capacity }, handler };
@@ -84,6 +88,7 @@ export function createWorkerParts(options: TaskWorkerOptions) {
   const queues: readonly WorkedQueue[] = [...starts, store];
   return {
     ...dependencies,
+    leave: () => leaving.abort(),
     poller: createPoller(dependencies),
     /** Looks after steps that only a job moves. */
     sweep: () => sweepSteps(dependencies),
@@ -91,10 +96,13 @@ export function createWorkerParts(options: TaskWorkerOptions) {
   };
 }
 
+/** Seconds for status requests that are under way when the worker stops; others ask again. */
+const STATUS_GRACE_SECONDS = 2;
+
 /** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const { queue, logger } = options;
-  const { limits, recovery, calls, progress, poller, sweep, queues } = createWorkerParts(options);
+  const { limits, recovery, calls, progress, poller, sweep, queues, leave } = createWorkerParts(options);
   const every = (name: string, everyMs: number, tick: () => Promise<void>) =>
     createLoop({ tick, everyMs, logger, name });
   const loops = [
@@ -102,22 +110,33 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
     every('sweep', limits.sweepPauseMs, sweep),
     every('pruner', 60_000, () => prune(options)),
   ];
-  const workers: QueueWorker[] = [];
+  const workers = new Map<string, QueueWorker>();
 
   return {
     async start() {
       await defineTaskQueues(options);
       for (const { queue: name, slots, handler } of queues) {
-        workers.push(await queue.work(name, slots, handler));
+        workers.set(name, await queue.work(name, slots, handler));
       }
       for (const loop of [poller, ...loops]) loop.start();
     },
     async stop(graceSeconds) {
-      await Promise.all(loops.map((loop) => loop.stop()));
-      const stops = [...workers.map((worker) => worker.stop(graceSeconds)), poller.stop(graceSeconds)];
+      leave();
+      if (calls.size > 0) {
+        logger.info({ calls: calls.size, graceSeconds }, 'finishing calls that no other worker can take up');
+      }
+      const stops = [
+        ...loops.map((loop) => loop.stop()),
+        ...[...workers].map(([name, worker]) => worker.stop(name === STORE_QUEUE ? 0 : graceSeconds)),
+        poller.stop(Math.min(graceSeconds, STATUS_GRACE_SECONDS)),
+      ];
       for (const result of await Promise.allSettled(stops)) {
         if (result.status === 'rejected')
           logger.error({ error: toError(result.reason) }, 'a worker did not stop');
+      }
+      if (calls.size > 0) {
+        const reason = 'calls were broken off: the next worker says what became of them';
+        logger.warn({ calls: calls.size }, reason);
       }
       calls.close();
       await progress.close();

@@ -22,6 +22,8 @@ export interface CallDependencies extends StoreDependencies {
 /** Short work: one call that answers with the outcome. It has no handle, so its claim is held until all is stored. */
 export interface CallRunner {
   run(context: AttemptContext, call: Call): Promise<void>;
+  /** Tasks whose calls are under way. */
+  readonly size: number;
   close(): void;
 }
 
@@ -52,6 +54,9 @@ export function createCallRunner(dependencies: CallDependencies): CallRunner {
         controllers.delete(cancel);
         if (controllers.size === 0) running.delete(id);
       }
+    },
+    get size() {
+      return running.size;
     },
     close: stopListening,
   };

@@ -24,6 +24,8 @@ import { startJob, type StartDependencies } from './start-job.ts';
 /** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */
 export interface StartWorkerOptions extends StartDependencies, InputDependencies {
   readonly calls: CallRunner;
+  /** Aborted when this worker is about to stop: starts that it has not sent are left to others at once. */
+  readonly leaving: AbortSignal;
 }
 
 /** What works a binding's start queue. */
@@ -36,7 +38,7 @@ export interface StartWorker {
 
 /** Makes the worker of one binding. */
 export function createStartWorker(options: StartWorkerOptions, binding: Binding): StartWorker {
-  const { database, recovery, limits } = options;
+  const { database, recovery, limits, leaving } = options;
   /** Starts on their way to a claim: they will want slots, and hold none yet. */
   const preparing = new Set<Job>();
   async function start(job: Job): Promise<JobOutcome> {
@@ -56,9 +58,13 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
   }
   return {
     async handler(job): Promise<JobOutcome> {
+      if (leaving.aborted) return HAND_BACK;
       preparing.add(job);
       try {
         return await start(job);
+      } catch (error) {
+        if (leaving.aborted && preparing.has(job)) return HAND_BACK;
+        throw error;
       } finally {
         preparing.delete(job);
       }
@@ -74,6 +80,9 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
 /** No slot is free. The end of what holds one wakes the queue; this is the backstop. */
 const LATER = { againInSeconds: 1 };
 
+/** For another worker, now. */
+const HAND_BACK = { againInSeconds: 0 };
+
 interface Start {
   readonly job: Job;
   /** From here on the attempt itself holds its slot. */
@@ -86,9 +95,10 @@ async function beginAttempt(
   { job: { signal }, onClaim }: Start,
 ): Promise<JobOutcome> {
   const { attempt, binding, step } = context;
-  const request = await prepareOrEnd(options, context, signal);
+  const unsent = AbortSignal.any([signal, options.leaving]);
+  const request = await prepareOrEnd(options, context, unsent);
   if (request === null) return;
-  signal.throwIfAborted();
+  unsent.throwIfAborted();
   const claim = newId();
   const requestedAt = now();
   const taken = await takeClaim(options, context, claim);
@@ -119,6 +129,7 @@ async function prepareOrEnd(
   try {
     return await prepareRequest(options, step.input, { owner: task.owner, binding, signal });
   } catch (error) {
+    signal.throwIfAborted();
     if (!(error instanceof UpstreamError)) throw error;
     await endAttempt(options, attempt, { from: ['STARTING'], failure: failureFrom(error) });
     return null;

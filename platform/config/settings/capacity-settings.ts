@@ -1,0 +1,26 @@
+import { integer } from './formats.ts';
+import { optional, setting } from './setting.ts';
+
+/** Settings of how much one process does at once, and of how it stops. */
+export const capacitySettings = {
+  CONNECTION_LIMIT: setting(
+    integer(0, 1_000_000),
+    'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',
+    '2000',
+  ),
+  WORKER_GRACE_SECONDS: optional(
+    integer(0, 86_400),
+    'seconds that a worker which stops gives to calls that no other can take up (those that answer with the result); the rest is handed back at once',
+    '300, and 5 where one process is everything',
+  ),
+  DRAIN_SECONDS: optional(
+    integer(0, 600),
+    'seconds in which a gateway that stops still serves while /readyz answers 503, so that load balancers send nothing more',
+    '5 in production, else 0',
+  ),
+  STOP_GRACE_SECONDS: setting(
+    integer(0, 3_600),
+    'seconds that running requests get after that; synchronous operations that still wait then answer 503 with their task',
+    '10',
+  ),
+};
