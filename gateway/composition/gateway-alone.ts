@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { createEndpoints, type Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { startMetrics } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startDatabase } from '../../platform/runtime/runtime.ts';
@@ -25,18 +26,26 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   const { supergraphFile } = config.split;
   const supergraphSdl =
     supergraphFile === null ? await checkedInSupergraph() : await readFile(supergraphFile, 'utf8');
-  const urls = new Map<string, string>();
+  const urls = new Map<string, readonly string[]>();
+  const endpoints = new Map<string, Endpoints>();
   const links = linksFromSupergraph(supergraphSdl, ({ name, url }) => {
-    urls.set(name, urlOf(parts, name) ?? url);
-    return linkTo(parts, name, urls.get(name) ?? url);
+    const itsUrls = urlsOf(parts, name) ?? [url];
+    const its = createEndpoints({ urls: itsUrls, logger });
+    urls.set(name, itsUrls);
+    endpoints.set(name, its);
+    return linkTo(parts, name, its);
   });
+  lifecycle.add(
+    'addresses of subgraphs',
+    async () => void (await Promise.all([...endpoints.values()].map((its) => its.close()))),
+  );
   lifecycle.add(
     'links',
     async () => void (await Promise.all(Object.values(links).map((link) => link.close()))),
   );
   const port = await portOf(config.server);
   const publicUrl = publicUrlOf(config.server, port);
-  const { files, hooks } = proxiesTo(urls.get('media'), parts);
+  const { files, hooks } = proxiesTo(endpoints.get('media'), parts);
   const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {
     supergraphSdl,
@@ -74,34 +83,34 @@ async function sharedCountsOf(
 }
 
 /** Hand files and provider webhooks on to Kiln's media subgraph; absent without one. */
-function proxiesTo(mediaUrl: string | undefined, parts: ProcessParts) {
+function proxiesTo(media: Endpoints | undefined, parts: ProcessParts) {
   const { lifecycle, logger } = parts;
   const sign = isOurs(parts, 'media') ? signerFor(parts, 'media') : undefined;
-  if (mediaUrl === undefined || sign === undefined) return { files: undefined, hooks: undefined };
-  const files = createFileProxy({ mediaUrl, sign, logger });
+  if (media === undefined || sign === undefined) return { files: undefined, hooks: undefined };
+  const files = createFileProxy({ media, sign, logger });
   lifecycle.add('file proxy', () => files.close());
-  const hooks = createHookProxy({ mediaUrl, sign });
+  const hooks = createHookProxy({ media, sign });
   lifecycle.add('hook proxy', () => hooks.close());
   return { files: files.handle, hooks: hooks.handle };
 }
 
 /** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */
-function urlOf({ config }: ProcessParts, name: string): string | null {
-  if (name === 'media') return config.split.mediaUrl;
-  return name === 'workflow' ? config.split.workflowUrl : null;
+function urlsOf({ config }: ProcessParts, name: string): readonly string[] | null {
+  if (name === 'media') return config.split.mediaUrls;
+  return name === 'workflow' ? config.split.workflowUrls : null;
 }
 
 /** Whether a subgraph is Kiln's: in a supergraph file those are, which MEDIA_URL and WORKFLOW_URL name. */
 function isOurs(parts: ProcessParts, name: string): boolean {
-  return parts.config.split.supergraphFile === null || urlOf(parts, name) !== null;
+  return parts.config.split.supergraphFile === null || urlsOf(parts, name) !== null;
 }
 
 /** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
-function linkTo(parts: ProcessParts, name: string, url: string): SubgraphLink {
+function linkTo(parts: ProcessParts, name: string, endpoints: Endpoints): SubgraphLink {
   const { logger } = parts;
-  if (!isOurs(parts, name)) return createRemoteLink({ name, url, logger, passesBearer: true });
+  if (!isOurs(parts, name)) return createRemoteLink({ name, endpoints, logger, passesBearer: true });
   const sign = signerFor(parts, name);
-  return createRemoteLink({ name, url, logger, ...(sign && { sign }) });
+  return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
 }
 
 function signerFor({ config }: ProcessParts, audience: string): CallerSigner | undefined {

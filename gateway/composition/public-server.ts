@@ -64,10 +64,10 @@ export async function startPublicServer(
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
   // Credentials of ours are only for subgraphs of ours.
-  const { supergraphFile, mediaUrl, workflowUrl } = config.split;
+  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
   const isForeign = supergraphFile !== null;
-  const hasMedia = !isForeign || mediaUrl !== null;
-  const workflow = isForeign && workflowUrl === null ? undefined : options.links['workflow'];
+  const hasMedia = !isForeign || mediaUrls !== null;
+  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
   const federation = await createFederation({
     supergraphSdl: options.supergraphSdl,

@@ -26,6 +26,7 @@ import {
   contextOf,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
+import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createFederation } from './federation.ts';
 import { linksFromSupergraph } from './links-from-supergraph.ts';
@@ -71,7 +72,12 @@ async function connect(
   });
   cleanups.push(() => server.close());
   const sign = createCallerSigner({ key: KEY, audience: subgraph.name });
-  const link = createRemoteLink({ name: subgraph.name, url: server.url, sign, logger });
+  const link = createRemoteLink({
+    name: subgraph.name,
+    endpoints: createEndpoints({ urls: [server.url], logger }),
+    sign,
+    logger,
+  });
   cleanups.push(() => link.close());
   return { link, server };
 }
@@ -442,7 +448,12 @@ describe('the federated executor', () => {
     cleanups.push(async () => void child.kill('SIGKILL'));
     const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
     const sign = createCallerSigner({ key: KEY, audience: 'media' });
-    const media = createRemoteLink({ name: 'media', url, sign, logger });
+    const media = createRemoteLink({
+      name: 'media',
+      endpoints: createEndpoints({ urls: [url], logger }),
+      sign,
+      logger,
+    });
     cleanups.push(() => media.close());
     const workflow = createLocalLink({ subgraph: createTwoSubgraphs().workflow, logger });
     const federation = await createFederation({ supergraphSdl, links: { media, workflow }, logger });

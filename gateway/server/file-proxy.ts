@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-import { Pool } from 'undici';
-
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import { CALLER_HEADER, type CallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
+import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
@@ -16,8 +16,8 @@ export interface FileProxy {
 }
 
 export interface FileProxyOptions {
-  /** The media subgraph's GraphQL URL; its files are at the same origin. */
-  readonly mediaUrl: string;
+  /** The processes of the media subgraph; its files are at the same origins. */
+  readonly media: Endpoints;
   /** Makes the assertions without which media answers nobody. */
   readonly sign: CallerSigner;
   readonly logger: Logger;
@@ -28,9 +28,8 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
 /** Makes the proxy over a connection pool, which `close` ends. */
-export function createFileProxy({ mediaUrl, sign, logger }: FileProxyOptions): FileProxy {
-  const { origin } = new URL(mediaUrl);
-  const pool = new Pool(origin, {
+export function createFileProxy({ media, sign, logger }: FileProxyOptions): FileProxy {
+  const pools = createPools(media, {
     connections: 64,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: CHUNK_TIMEOUT_MS,
@@ -39,7 +38,7 @@ export function createFileProxy({ mediaUrl, sign, logger }: FileProxyOptions): F
     async handle(request, response) {
       const disconnected = new AbortController();
       response.once('close', () => disconnected.abort());
-      const answer = await forward(request, { pool, sign, signal: disconnected.signal });
+      const answer = await forward(request, { media, pools, sign, signal: disconnected.signal });
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {
         await pipeline(answer.body, response);
@@ -49,17 +48,18 @@ export function createFileProxy({ mediaUrl, sign, logger }: FileProxyOptions): F
         response.destroy();
       }
     },
-    close: () => pool.close(),
+    close: () => pools.close(),
   };
 }
 
 interface Forwarding {
-  readonly pool: Pool;
+  readonly media: Endpoints;
+  readonly pools: Pools;
   readonly sign: CallerSigner;
   readonly signal: AbortSignal;
 }
 
-async function forward(request: IncomingMessage, { pool, sign, signal }: Forwarding) {
+async function forward(request: IncomingMessage, { media, pools, sign, signal }: Forwarding) {
   const headers = Object.fromEntries(
     FORWARDED.flatMap((name) =>
       request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
@@ -72,7 +72,14 @@ async function forward(request: IncomingMessage, { pool, sign, signal }: Forward
     };
     // The address is the capability, whoever the caller is.
     const asserted = await sign(anonymousCaller(newTraceId(), null), { ...target, body: null });
-    return await pool.request({ ...target, headers: { ...headers, [CALLER_HEADER]: asserted }, signal });
+    const asked = { ...target, headers: { ...headers, [CALLER_HEADER]: asserted }, signal };
+    return await sendToOne({
+      endpoints: media,
+      signal,
+      again: 'always',
+      // Not the signal of a lost process: it would cut what is being read.
+      send: (endpoint) => pools.of(endpoint).request(asked),
+    });
   } catch (cause) {
     throw new AppError('UNAVAILABLE', 'files are not available right now', { retryAfter: 2, cause });
   }

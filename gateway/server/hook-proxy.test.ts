@@ -8,6 +8,8 @@ import {
   createCallerSigner,
   createCallerVerifier,
 } from '../../platform/graphql/links/caller-assertion.ts';
+import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createHookProxy, type HookProxy } from './hook-proxy.ts';
 
 /** A gateway with nothing but the proxy, before a media process that writes down what it is asked. */
@@ -41,7 +43,7 @@ beforeEach(async () => {
     });
   });
   proxy = createHookProxy({
-    mediaUrl: `${await listen(media)}/graphql`,
+    media: createEndpoints({ urls: [`${await listen(media)}/graphql`], logger: silentLogger() }),
     sign: createCallerSigner({ key: KEY, audience: 'media' }),
   });
   gateway = createServer((request, response) => {

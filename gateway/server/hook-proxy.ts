@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { Pool } from 'undici';
-
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
@@ -9,6 +7,8 @@ import {
   CALLER_HEADER,
   type CallerSigner,
 } from '../../platform/graphql/links/caller-assertion.ts';
+import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
+import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
 /** Forwards provider webhooks to the media process of a split system, which knows the attempts and their keys. */
@@ -18,8 +18,8 @@ export interface HookProxy {
 }
 
 export interface HookProxyOptions {
-  /** The media subgraph's GraphQL URL. */
-  readonly mediaUrl: string;
+  /** The processes of the media subgraph. */
+  readonly media: Endpoints;
   /** Makes the assertions without which media answers nobody. */
   readonly sign: CallerSigner;
 }
@@ -34,9 +34,8 @@ const DROPPED =
   /^(connection|keep-alive|transfer-encoding|upgrade|te|host|expect|cookie|authorization|x-kiln-.*)$/;
 
 /** Makes the proxy over a small connection pool, which `close` ends. */
-export function createHookProxy({ mediaUrl, sign }: HookProxyOptions): HookProxy {
-  const { origin } = new URL(mediaUrl);
-  const pool = new Pool(origin, {
+export function createHookProxy({ media, sign }: HookProxyOptions): HookProxy {
+  const pools = createPools(media, {
     connections: 16,
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
@@ -46,23 +45,29 @@ export function createHookProxy({ mediaUrl, sign }: HookProxyOptions): HookProxy
     async handle(request, response) {
       const disconnected = new AbortController();
       response.once('close', () => disconnected.abort());
-      const { status, headers, body } = await forward(request, { pool, sign, signal: disconnected.signal });
+      const { status, headers, body } = await forward(request, {
+        media,
+        pools,
+        sign,
+        signal: disconnected.signal,
+      });
       const forwarded = ['content-type', 'retry-after', 'allow'].flatMap((name) =>
         headers[name] === undefined ? [] : [[name, String(headers[name])]],
       );
       response.writeHead(status, { 'cache-control': 'no-store', ...Object.fromEntries(forwarded) }).end(body);
     },
-    close: () => pool.close(),
+    close: () => pools.close(),
   };
 }
 
 interface Forwarding {
-  readonly pool: Pool;
+  readonly media: Endpoints;
+  readonly pools: Pools;
   readonly sign: CallerSigner;
   readonly signal: AbortSignal;
 }
 
-async function forward(request: IncomingMessage, { pool, sign, signal }: Forwarding) {
+async function forward(request: IncomingMessage, { media, pools, sign, signal }: Forwarding) {
   const headers = Object.fromEntries(
     Object.entries(request.headers).flatMap(([name, value]) =>
       value === undefined || DROPPED.test(name) ? [] : [[name, String(value)]],
@@ -76,11 +81,12 @@ async function forward(request: IncomingMessage, { pool, sign, signal }: Forward
       ...target,
       body: body && bytesHash(body),
     });
-    const answer = await pool.request({
-      ...target,
-      headers: { ...headers, [CALLER_HEADER]: asserted },
-      body,
+    const asked = { ...target, headers: { ...headers, [CALLER_HEADER]: asserted }, body, signal };
+    const answer = await sendToOne({
+      endpoints: media,
       signal,
+      again: 'unsent',
+      send: (endpoint) => pools.of(endpoint).request(asked),
     });
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     return { status: answer.statusCode, headers: answer.headers, body: bytes };

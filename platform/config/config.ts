@@ -101,8 +101,8 @@ function configOf(context: SettingsContext) {
     },
     split: {
       /** Null: in process, or as the supergraph names it. */
-      mediaUrl: values.MEDIA_URL,
-      workflowUrl: values.WORKFLOW_URL,
+      mediaUrls: values.MEDIA_URL,
+      workflowUrls: values.WORKFLOW_URL,
       internalKey: values.INTERNAL_KEY,
       /** `--supergraph FILE` (absolute): the gateway serves this supergraph only. */
       supergraphFile: absolute(commandLine.supergraph),

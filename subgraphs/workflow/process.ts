@@ -4,6 +4,7 @@ import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
@@ -39,9 +40,11 @@ export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
 
 async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSubgraph> {
   const { config, logger, lifecycle } = runtime;
+  const endpoints = createEndpoints({ urls: config.split.mediaUrls ?? [MEDIA_URL], logger });
+  lifecycle.add('addresses of media', () => endpoints.close());
   const media = createRemoteLink({
     name: 'media',
-    url: config.split.mediaUrl ?? MEDIA_URL,
+    endpoints,
     sign: createCallerSigner({ key: internalKey, audience: 'media' }),
     logger,
   });

@@ -150,6 +150,12 @@ export function comfyuiAddress(entry: string): string | null {
   return httpAddress.safeParse(entry).data ?? null;
 }
 
+/** Addresses of one service, separated by commas: all with the same path. */
+export const httpAddresses = list(comfyuiAddress, 'http:// or https:// addresses').refine(
+  (urls) => new Set(urls.map((url) => new URL(url).pathname)).size === 1,
+  { error: 'must have the same path in every address' },
+);
+
 /** `name=sha256 of the secret` in 64 hexadecimal digits. */
 export function serviceKey(entry: string): { name: string; sha256: string } | null {
   const found = /^([\w-]{1,64})=([0-9a-f]{64})$/i.exec(entry);

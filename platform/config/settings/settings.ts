@@ -7,6 +7,7 @@ import {
   comfyuiAddress,
   hostAndPort,
   httpAddress,
+  httpAddresses,
   list,
   longSecret,
   postgresAddress,
@@ -52,8 +53,12 @@ export const settings = {
     'all, gateway, media, workflow or worker (also npm run start:ROLE)',
     'all',
   ),
-  MEDIA_URL: optional(httpAddress, 'URL of the media subgraph when split', 'in process'),
-  WORKFLOW_URL: optional(httpAddress, 'URL of the workflow subgraph when split', 'in process'),
+  MEDIA_URL: optional(
+    httpAddresses,
+    'URL of the media subgraph when split, or several with one path, separated by commas; a host name may have several addresses',
+    'in process',
+  ),
+  WORKFLOW_URL: optional(httpAddresses, 'the same of the workflow subgraph', 'in process'),
   INTERNAL_KEY: optional(
     longSecret,
     'signs caller assertions between processes (needed when split) and expiring file URLs',

@@ -7,6 +7,7 @@ import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { AppError } from '../../errors.ts';
+import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { isStream } from '../operations/streams.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
@@ -27,7 +28,8 @@ async function linkTo(listener: RequestListener, options: Partial<RemoteLinkOpti
     await new Promise((resolve) => server.close(resolve));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
-  const link = createRemoteLink({ name: 'media', url, logger: silentLogger(), ...options });
+  const endpoints = createEndpoints({ urls: [url], logger: silentLogger() });
+  const link = createRemoteLink({ name: 'media', endpoints, logger: silentLogger(), ...options });
   cleanups.push(() => link.close());
   return { link, server };
 }

@@ -3,6 +3,7 @@ import type { FormattedExecutionResult } from 'graphql-ws';
 
 import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
+import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
@@ -11,13 +12,13 @@ import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createPostClient, type PostAnswer } from './remote-http.ts';
-import { createRemoteSubscriptions, parsedResult, pathOf } from './remote-subscriptions.ts';
+import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
   readonly name: string;
-  /** Its GraphQL URL, for HTTP and graphql-ws. */
-  readonly url: string;
+  /** Its processes, at the path of its GraphQL, for HTTP and graphql-ws (createEndpoints). Who made them closes them. */
+  readonly endpoints: Endpoints;
   /** Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which must not learn of callers. */
   readonly sign?: CallerSigner;
   /** Sends the callers' own bearer tokens along, to a foreign subgraph. */
@@ -30,15 +31,16 @@ export interface RemoteLinkOptions {
 }
 
 /**
- * Link to a subgraph in another process: HTTP for queries and mutations (uploads are streamed), one lazy graphql-ws
- * connection for all subscriptions. A subgraph that does not answer is an error with code UNAVAILABLE.
+ * Link to a subgraph in other processes, each request to the next that is well: HTTP for queries and mutations (uploads
+ * are streamed), one lazy graphql-ws connection to each for all subscriptions there. One that does not answer is an error
+ * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
-  const { name, url, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
-  const client = createPostClient({ url, maxResponseBytes });
+  const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
+  const client = createPostClient({ endpoints, maxResponseBytes });
   const subscriptions = createRemoteSubscriptions({
     name,
-    url,
+    endpoints,
     sign,
     passesBearer: options.passesBearer ?? false,
     timeoutMs,
@@ -48,7 +50,8 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const { headers, body } = await encode(request, options);
-    return await client.post({ headers, body, timeoutMs, signal: request.context.signal });
+    const isRead = !MAY_WRITE.test(request.query);
+    return await client.post({ headers, body, timeoutMs, isRead, signal: request.context.signal });
   };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
@@ -78,16 +81,19 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   };
 }
 
+/** Whether a document may hold a mutation: one that only mentions the word is taken for one, which is never sent twice. */
+const MAY_WRITE = /\bmutation\b/;
+
 async function encode(
   { query, operationName, variables, context }: SubgraphRequest,
-  { sign, url, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'url' | 'passesBearer'>,
+  { sign, endpoints, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer'>,
 ) {
   const operation = operationName === undefined ? { query } : { query, operationName };
   const { bearer } = context.caller;
   const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
   const extracted = extractUploads(variables);
   const body = operationHash({ ...operation, variables: extracted.variables });
-  const asserted = sign && (await sign(context.caller, { method: 'POST', path: pathOf(url), body }));
+  const asserted = sign && (await sign(context.caller, { method: 'POST', path: endpoints.path, body }));
   const traceparent = sign && activeTraceparent();
   const credentials = {
     ...own,

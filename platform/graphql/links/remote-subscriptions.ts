@@ -1,18 +1,19 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { createClient, type FormattedExecutionResult } from 'graphql-ws';
-import { WebSocket } from 'ws';
+import type { FormattedExecutionResult, SubscribePayload } from 'graphql-ws';
 
-import { internalCaller } from '../../access/caller.ts';
 import { toError } from '../../errors.ts';
-import { newTraceId } from '../../ids.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import type { Endpoints } from '../../http/endpoints/endpoints.ts';
+import { isUnreachable } from '../../http/endpoints/failover.ts';
 import type { Logger } from '../../process/logger.ts';
 import { codedError } from '../operations/errors.ts';
 import type { ResultStream } from '../operations/executor.ts';
 import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
 import { CALLER_EXTENSION, type CallerSigner, operationHash } from './caller-assertion.ts';
+import { createSocketClients, type SocketClients } from './socket-clients.ts';
 
-/** The WebSocket side of a remote link: one connection for all subscriptions, open while there are any. */
+/** The WebSocket side of a remote link: one connection to each process for all subscriptions there, open while there are any. */
 export interface RemoteSubscriptions {
   subscribe(request: SubgraphRequest): Promise<ResultStream>;
   close(): Promise<void>;
@@ -20,8 +21,8 @@ export interface RemoteSubscriptions {
 
 export interface RemoteSubscriptionsOptions {
   readonly name: string;
-  /** The http(s) URL of the subgraph, which serves graphql-ws at the same path. */
-  readonly url: string;
+  /** The processes of the subgraph, which serve graphql-ws at the path of its GraphQL. */
+  readonly endpoints: Endpoints;
   /** Makes a caller assertion for each subscription; absent for a foreign subgraph. */
   readonly sign: CallerSigner | undefined;
   /** Sends the caller's own bearer token when connecting, over a connection of its own. */
@@ -31,40 +32,34 @@ export interface RemoteSubscriptionsOptions {
   readonly logger: Logger;
 }
 
-/** Interval of pings; a subgraph that does not answer one within the timeout counts as lost. */
-const KEEP_ALIVE_MS = 10_000;
 /** Most buffered events of one subscription; one more ends it. */
 const MAX_PENDING_EVENTS = 1_000;
-/** Time that the connection stays open after the last subscription. */
-const LINGER_MS = 5_000;
-
 /**
  * Makes the subscriptions of a remote link. A lost connection is one last result with code UNAVAILABLE, then the end:
  * subscribers resume from the last event they saw, so nothing is retried here.
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
-  const { name, sign, passesBearer, logger } = options;
-  const path = pathOf(options.url);
-  const client = createSocketClient(options);
-  const lost = (): ExecutionResult => ({
-    errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)],
-  });
+  const { name, endpoints, sign, passesBearer, logger } = options;
+  const clients = createSocketClients(options);
   const failed = (thrown: unknown): ExecutionResult => {
     if (isErrorList(thrown)) return { errors: thrown.map(revivedError) };
-    logger.warn(
-      { subgraph: name, error: connectionError(thrown) },
-      'a subscription lost the connection to its subgraph',
-    );
-    return lost();
+    const error = connectionError(thrown);
+    logger.warn({ subgraph: name, error }, 'a subscription lost the connection to its subgraph');
+    return { errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)] };
   };
 
   return {
     async subscribe({ query, operationName, variables, context }) {
       const body = operationHash({ query, operationName, variables });
-      const asserted = await sign?.(context.caller, { method: 'SUBSCRIBE', path, body });
+      const asserted = await sign?.(context.caller, { method: 'SUBSCRIBE', path: endpoints.path, body });
       const extensions = asserted === undefined ? {} : { [CALLER_EXTENSION]: asserted };
-      const { bearer } = context.caller;
-      const own = passesBearer && bearer !== undefined ? createSocketClient(options, bearer) : undefined;
+      const payload = {
+        query,
+        variables: { ...variables },
+        operationName: operationName ?? null,
+        extensions,
+      };
+      const bearer = passesBearer ? context.caller.bearer : undefined;
       let leave = () => {};
       const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
@@ -73,73 +68,67 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
         onEnd() {
           context.signal.removeEventListener('abort', leaveEarly);
           leave();
-          void own?.dispose();
         },
       });
-      leave = (own ?? client).subscribe(
-        { query, variables: { ...variables }, operationName: operationName ?? null, extensions },
+      askOne(
+        { endpoints, clients, payload, bearer },
         {
-          next: (result) => events.push(parsedResult(result as FormattedExecutionResult)),
-          error: (thrown) => events.end(failed(thrown)),
+          next: (result) => events.push(parsedResult(result)),
+          failed: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
+          asked: (end) => (leave = end),
         },
       );
       if (context.signal.aborted) leaveEarly();
       else context.signal.addEventListener('abort', leaveEarly, { once: true });
       return events.stream;
     },
-    close: async () => await client.dispose(),
+    close: () => clients.close(),
   };
 }
 
-function createSocketClient(
-  { url, sign, timeoutMs, maxMessageBytes }: RemoteSubscriptionsOptions,
-  bearer?: string,
-) {
-  const credentials = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-  let socket: WebSocket | undefined;
-  let pongTimer: NodeJS.Timeout | undefined;
-  // graphql-ws calls it with `new`; this way our limits reach its WebSocket.
-  const webSocketImpl = Object.assign(
-    function BoundedWebSocket(address: string, protocol: string) {
-      return new WebSocket(address, protocol, {
-        maxPayload: maxMessageBytes,
-        handshakeTimeout: timeoutMs,
-        headers: credentials,
-      });
-    },
-    { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
-  );
-  return createClient({
-    url: url.replace(/^http/, 'ws'),
-    webSocketImpl,
-    connectionParams: async () => {
-      const target = { method: 'CONNECT', path: pathOf(url), body: null };
-      const asserted = await sign?.(internalCaller(newTraceId()), target);
-      return asserted === undefined ? credentials : { [CALLER_EXTENSION]: asserted };
-    },
-    lazy: true,
-    lazyCloseTimeout: LINGER_MS,
-    connectionAckWaitTimeout: timeoutMs,
-    retryAttempts: 0,
-    keepAlive: KEEP_ALIVE_MS,
-    on: {
-      opened: (opened) => (socket = opened as WebSocket),
-      ping: (received) => {
-        if (!received) pongTimer = setTimeout(() => socket?.terminate(), timeoutMs);
-      },
-      pong: (received) => {
-        if (received) clearTimeout(pongTimer);
-      },
-      closed: () => clearTimeout(pongTimer),
-    },
-  });
+interface Question {
+  readonly endpoints: Endpoints;
+  readonly clients: SocketClients;
+  readonly payload: SubscribePayload;
+  readonly bearer: string | undefined;
 }
 
-/** The path that assertions for requests to a URL name. */
-export function pathOf(url: string): string {
-  const { pathname, search } = new URL(url);
-  return pathname + search;
+interface Reader {
+  readonly next: (result: FormattedExecutionResult) => void;
+  readonly failed: (thrown: unknown) => void;
+  readonly complete: () => void;
+  /** Gets what ends the subscription. */
+  readonly asked: (end: () => void) => void;
+}
+
+/** Subscribes at one process; at the next one when no connection came about, because then nothing was asked. */
+function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint> = new Set()): void {
+  const { endpoints, clients, payload, bearer } = question;
+  const endpoint = endpoints.next(tried);
+  if (endpoint === undefined) return reader.failed(new Error('nobody answers'));
+  const { client, connections, dispose } = clients.to(endpoint, bearer);
+  const before = connections();
+  const end = client.subscribe(payload, {
+    next: (result) => reader.next(result as FormattedExecutionResult),
+    error(thrown) {
+      dispose();
+      const wasAsked = isErrorList(thrown) || before.isOpen || connections().made > before.made;
+      if (wasAsked) return reader.failed(thrown);
+      endpoints.failed(endpoint, { unreachable: isUnreachable(connectionError(thrown)) });
+      const all = new Set([...tried, endpoint]);
+      if (endpoints.next(all) === undefined) reader.failed(thrown);
+      else askOne(question, reader, all);
+    },
+    complete() {
+      dispose();
+      reader.complete();
+    },
+  });
+  reader.asked(() => {
+    end();
+    dispose();
+  });
 }
 
 /** A result from the wire, its errors as GraphQLErrors. */

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import type { Caller } from '../../access/caller.ts';
+import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
 import { CALLER_HEADER, createCallerSigner, operationHash } from '../links/caller-assertion.ts';
 import { createRemoteLink } from '../links/remote-link.ts';
@@ -191,7 +192,12 @@ describe('a subgraph served alone, over graphql-ws', () => {
 
   it('serves the subscriptions of a gateway, each for its own caller', async () => {
     const { two, server } = await start();
-    const link = createRemoteLink({ name: 'media', url: server.url, sign, logger: silentLogger() });
+    const link = createRemoteLink({
+      name: 'media',
+      endpoints: createEndpoints({ urls: [server.url], logger: silentLogger() }),
+      sign,
+      logger: silentLogger(),
+    });
     cleanups.push(() => link.close());
     const stream = await link.subscribe({ query, variables: {}, context: contextOf('usr_3') });
     const events = stream as AsyncIterableIterator<unknown>;

@@ -1,0 +1,133 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+import { internalCaller } from '../../access/caller.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint.ts';
+import type { Endpoints } from '../../http/endpoints/endpoints.ts';
+import { newTraceId } from '../../ids.ts';
+import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
+
+/** The graphql-ws clients of a remote link, one to each process. */
+export interface SocketClients {
+  /** The client to this process, shared by all; with a bearer token one of its own, which `dispose` ends. */
+  to(endpoint: Endpoint, bearer: string | undefined): SocketClient;
+  close(): Promise<void>;
+}
+
+interface SocketClient {
+  readonly client: Client;
+  /** How many connections it has made, and whether one is open. */
+  readonly connections: () => { readonly made: number; readonly isOpen: boolean };
+  readonly dispose: () => void;
+}
+
+export interface SocketClientsOptions {
+  readonly endpoints: Endpoints;
+  readonly sign: CallerSigner | undefined;
+  readonly timeoutMs: number;
+  readonly maxMessageBytes: number;
+}
+
+/** Interval of pings; a subgraph that does not answer one within the timeout counts as lost. */
+const KEEP_ALIVE_MS = 10_000;
+/** Time that the connection stays open after the last subscription. */
+const LINGER_MS = 5_000;
+
+/** Makes the clients; each connects with its first subscription. */
+export function createSocketClients(options: SocketClientsOptions): SocketClients {
+  const shared = new Map<Endpoint, SocketClient>();
+  // What still runs there goes on; its connection closes with the last subscription.
+  options.endpoints.onGone((endpoint) => void shared.delete(endpoint));
+  const open = new Set<SocketClient>();
+  const make = (endpoint: Endpoint, bearer?: string): SocketClient => {
+    const made: SocketClient = createSocketClient(endpoint, {
+      ...options,
+      bearer,
+      onOpen: () => void open.add(made),
+      onClosed: () => void open.delete(made),
+    });
+    return made;
+  };
+  return {
+    to(endpoint, bearer) {
+      if (bearer !== undefined) {
+        const own = make(endpoint, bearer);
+        return { ...own, dispose: () => void own.client.dispose() };
+      }
+      const client = shared.get(endpoint) ?? make(endpoint);
+      shared.set(endpoint, client);
+      return client;
+    },
+    async close() {
+      await Promise.all(
+        [...new Set([...shared.values(), ...open])].map(async ({ client }) => client.dispose()),
+      );
+    },
+  };
+}
+
+interface SocketClientOptions extends SocketClientsOptions {
+  readonly bearer: string | undefined;
+  readonly onOpen: () => void;
+  readonly onClosed: () => void;
+}
+
+function createSocketClient(endpoint: Endpoint, options: SocketClientOptions): SocketClient {
+  const { endpoints, sign, timeoutMs, maxMessageBytes, bearer } = options;
+  const credentials = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  let socket: WebSocket | undefined;
+  let pongTimer: NodeJS.Timeout | undefined;
+  let made = 0;
+  let isOpen = false;
+  // graphql-ws calls it with `new`; this way our limits reach its WebSocket.
+  const webSocketImpl = Object.assign(
+    function BoundedWebSocket(address: string, protocol: string) {
+      const opened = new WebSocket(address, protocol, {
+        maxPayload: maxMessageBytes,
+        handshakeTimeout: timeoutMs,
+        headers: credentials,
+        ...(endpoint.lookup && { lookup: endpoint.lookup }),
+      });
+      socket = opened;
+      const terminate = () => opened.terminate();
+      const lost = endpoint.lost();
+      lost.addEventListener('abort', terminate, { once: true });
+      opened.once('close', () => lost.removeEventListener('abort', terminate));
+      return opened;
+    },
+    { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
+  );
+  const client = createClient({
+    url: endpoint.origin.replace(/^http/, 'ws') + endpoints.path,
+    webSocketImpl,
+    connectionParams: async () => {
+      const target = { method: 'CONNECT', path: endpoints.path, body: null } as const;
+      const asserted = await sign?.(internalCaller(newTraceId()), target);
+      return asserted === undefined ? credentials : { [CALLER_EXTENSION]: asserted };
+    },
+    lazy: true,
+    lazyCloseTimeout: LINGER_MS,
+    connectionAckWaitTimeout: timeoutMs,
+    retryAttempts: 0,
+    keepAlive: KEEP_ALIVE_MS,
+    on: {
+      connected() {
+        made += 1;
+        isOpen = true;
+        options.onOpen();
+      },
+      ping: (received) => {
+        if (!received) pongTimer = setTimeout(() => socket?.terminate(), timeoutMs);
+      },
+      pong: (received) => {
+        if (received) clearTimeout(pongTimer);
+      },
+      closed() {
+        isOpen = false;
+        clearTimeout(pongTimer);
+        options.onClosed();
+      },
+    },
+  });
+  return { client, connections: () => ({ made, isOpen }), dispose: () => {} };
+}
