@@ -30,7 +30,7 @@ const classes: readonly AttackClass[] = [
 ];
 
 /** What came of one class in one mode. */
-interface Outcome {
+export interface Outcome {
   readonly mode: Mode;
   readonly name: string;
   readonly attempts: readonly Attempt[];

@@ -23,7 +23,7 @@ const settings = {
   RATE_LIMIT: 'status=1000000,read=1000000,start=1000000,write=1000000,sign-in=1000000',
   RATE_LIMIT_CALLERS: 'key_slow start=3',
   // Small enough to be reached, large enough for all other attempts.
-  CONNECTION_LIMIT: '100',
+  CONNECTION_LIMIT: '250',
   UPLOAD_QUOTAS: 'anonymous=5000000/40,user=500000/10,key=0/0',
 };
 

@@ -8,9 +8,9 @@ import { type AttackClass, type Attempt, modes, told } from '../attack.ts';
 import { policy } from '../policy.ts';
 import { transports } from '../transports.ts';
 
-const CONNECTIONS = 300;
+const CONNECTIONS = 500;
 /** CONNECTION_LIMIT of the worlds. */
-const LIMIT = 100;
+const LIMIT = 250;
 const LONGEST_MS = 15_000;
 
 /** One address that opens more connections than it may: the rest is refused, and another address is served. */

@@ -63,7 +63,7 @@ const BYTES: Operations = {
   providerFile: [(id) => `mutation { describeImage(generator: "imga", image: { fileId: "${id}" }) { id } }`],
   providerUri: [
     (uri) =>
-      `mutation { analyzeMedia(input: { generator: "llm/altllm", prompt: "what is it?", media: [{ url: "${uri}" }] }) { id } }`,
+      `mutation { analyzeMedia(input: { generator: "llm/altllm", prompt: "what is it?", media: { url: "${uri}" } }) { id } }`,
   ],
 };
 
@@ -157,6 +157,8 @@ async function lists({ url }: World, { who, headers, ids }: Asking): Promise<Att
 
 /** Data that is more than nulls and empty lists; that it is too late for a change says that there is something. */
 function isFound(answer: string): boolean {
+  // Refused for what it is not about.
+  if (answer.includes('GRAPHQL_VALIDATION_FAILED')) throw new Error(`no attack: ${answer}`);
   return /"(?:id|seq|state|ppSessionId|parameters)":(?!null|false)|TOO_LATE/.test(answer);
 }
 
