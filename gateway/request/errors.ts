@@ -26,6 +26,7 @@ const PUBLIC_EXTENSIONS = [
   'problems',
   'retryAfter',
   'limit',
+  'budget',
   'allowed',
   'found',
   'argumentName',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import { newId } from '../../../platform/ids.ts';
 import { createStepPlanner } from '../recipes/planner.ts';
 import { expectedSteps } from '../submissions/estimates.ts';
 import type { RunningTaskService } from '../tasks/rules/service.ts';
@@ -15,6 +16,7 @@ import {
 } from '../tasks/testing/engine.ts';
 import { PRICED, testBinding, testProvider } from '../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../tasks/testing/upstream.ts';
+import { createUsageService } from '../usage/service.ts';
 import { createBudgets, type Budgets } from './budgets.ts';
 
 let engine: TestEngine;
@@ -154,6 +156,29 @@ describe('a budget', () => {
     await first().tasks.submit(me, image());
     expect(await service.own(me)).toEqual([]);
     expect(await service.own(nobody('127.0.0.1'))).toEqual([]);
+  });
+
+  it('of the buyer does not bound what was sold, which counts against those of the seller', async () => {
+    const { service } = first().budgets;
+    const own = await service.create('USER', 'usr_me', { maxRunning: 0 });
+    const { id } = await service.create('GENERATOR', 'test', { amount: inCurrency(100) });
+    const before = await settled(id);
+    const { work, fileIds } = image();
+    const sold = { id: newId(), owner: me.id, onEnd: null, sold: true };
+    await first().tasks.start({ ...sold, work, fileIds, idempotencyKey: null, fingerprint: null });
+    await engine.ended(first().tasks, sold.id);
+    const after = await settled(id);
+    expect(after.spent - before.spent).toBe(ONE);
+    expect(await service.own(me)).toMatchObject([{ id: own.id, running: 0 }]);
+    const totals = createUsageService({ database: engine.database, authMode: 'compat' });
+    const admin = { ...me, id: 'usr_admin', scopes: ['admin'] };
+    expect(await totals.usage(admin, { by: ['OWNER'] })).toContainEqual(
+      expect.objectContaining({ owner: 'sold', succeeded: 1, microUnits: ONE }),
+    );
+    await expect(first().tasks.check(work, me.id)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await service.create('TOTAL', null, { maxRunning: 0 });
+    await expect(first().tasks.check(work, 'sold')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await first().tasks.check(work, null);
   });
 
   it('warns once in a period when its soft amount is passed', async () => {

@@ -37,6 +37,7 @@ export function createBudgets(options: {
     gate,
     warnings,
     startGate: {
+      check: ({ owner, work }) => gate.check({ owner, parts: once(() => options.expectedParts(work)) }),
       async open({ id, owner, work }) {
         const parts = once(() => options.expectedParts(work));
         const reserve = await gate.open({ id, owner, parts });

@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { Budget } from '../domain/budget.ts';
 import { PERIOD_START, SPENT } from '../tasks/storage/budget-charges.ts';
+import { ACCOUNT } from '../tasks/storage/usage-store.ts';
 
 /** SQL of budgets. What ends of work do to them is in tasks/storage/budget-charges.ts. */
 
@@ -189,7 +190,7 @@ async function holdRunning(transaction: MediaTransaction, id: string): Promise<v
       insert into media.budget_holds (holder, budget_id, amount)
       select task.id, budget.id, 0 from media.tasks task, media.budgets budget
       where budget.id = ${id}::uuid and task.state in ('QUEUED', 'RUNNING')
-        and ${isBounded(sql`task.owner`, sql`task.generator`)}
+        and ${isBounded(ACCOUNT, sql`task.generator`)}
       returning 1
     )
     update media.budgets set running = (select count(*) from held) where id = ${id}::uuid`.execute(

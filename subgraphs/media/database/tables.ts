@@ -214,6 +214,7 @@ export interface MediaTask {
   progressEstimated: Generated<boolean>;
   result: TaskOutcome | null;
   sandbox: Generated<boolean>;
+  sold: Generated<boolean>;
   stage: string;
   startedAt: Timestamp | null;
   state: TaskState;

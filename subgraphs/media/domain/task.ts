@@ -39,6 +39,8 @@ export interface Task {
   readonly endedAt: Date | null;
   /** The trace in which it was submitted (W3C trace context). */
   readonly traceparent: string | null;
+  /** Whether it is what somebody has bought. */
+  readonly sold: boolean;
   /** Deletes what it makes. Only in the answer to the submission of a caller without a credential. */
   readonly manageToken?: string;
 }
@@ -94,4 +96,12 @@ export function isFinal(state: TaskState): boolean {
 /** JSON of a value that is known to be JSON already (stored input, handles). */
 export function asJson(value: unknown): Json {
   return value as Json;
+}
+
+/** Whom work that was sold is accounted to, in place of its owner: the buyer has paid for it. */
+export const SOLD = 'sold';
+
+/** Whom the cost of a task is accounted to, in usage and budgets. Pure. */
+export function accountOf({ owner, sold }: { readonly owner: string; readonly sold?: boolean }): string {
+  return sold === true ? SOLD : owner;
 }

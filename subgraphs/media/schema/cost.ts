@@ -1,7 +1,9 @@
+import { decide } from '../../../platform/access/policy.ts';
 import type { Cost as CostShape, Units } from '../domain/cost.ts';
-import { isFinal } from '../domain/task.ts';
+import { isFinal, type Task as TaskShape } from '../domain/task.ts';
 import { Attempt } from './attempt.ts';
 import { builder } from './builder.ts';
+import type { MediaContext } from './context.ts';
 import { mayReadInput } from './task-input.ts';
 import { Task, TaskKind } from './task.ts';
 
@@ -73,9 +75,9 @@ builder.objectFields(Task, (t) => ({
     type: Cost,
     nullable: true,
     description:
-      'The sum of its attempts, also of failed ones that are charged; until its end what it is expected to cost. Null for those who may not read `input`.',
+      'The sum of its attempts, also of failed ones that are charged; until its end what it is expected to cost. Null for those who may not read `input`, and of what was bought for everybody but administrators.',
     resolve: async (task, _, context) => {
-      if (!mayReadInput(task, context)) return null;
+      if (!mayReadCost(task, context)) return null;
       const attempts = isFinal(task.state) ? await context.loaders.attempts.load(task.id) : [];
       return context.services.estimates.ofTask(task, attempts);
     },
@@ -83,12 +85,23 @@ builder.objectFields(Task, (t) => ({
 }));
 
 builder.objectFields(Attempt, (t) => ({
-  cost: t.expose('cost', {
+  cost: t.field({
     type: Cost,
     nullable: true,
-    description: 'What it cost; null until it has ended and its result is stored.',
+    description:
+      'What it cost; null until it has ended and its result is stored, and to whom `Task.cost` is.',
+    resolve: async ({ taskId, cost }, _, context) => {
+      const task = cost === null ? null : await context.loaders.tasks.load(taskId);
+      return task !== null && mayReadCost(task, context) ? cost : null;
+    },
   }),
 }));
+
+/** What somebody has bought cost the seller, who is an administrator. */
+function mayReadCost(task: TaskShape, context: MediaContext): boolean {
+  if (!mayReadInput(task, context)) return false;
+  return !task.sold || decide('admin', context.caller, context.authMode) === 'allow';
+}
 
 const EstimateInput = builder.inputType('EstimateInput', {
   description: 'The inputs that prices depend on, named as in the inputs of the mutations.',

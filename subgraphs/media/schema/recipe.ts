@@ -1,3 +1,4 @@
+import { accountOf } from '../domain/task.ts';
 import { builder } from './builder.ts';
 import { ComfyWorkflowInput } from './comfy-workflow.ts';
 import { ImageInput } from './image.ts';
@@ -56,6 +57,13 @@ builder.mutationField('createTask', (t) =>
   }),
 );
 
+const soldArgument = {
+  required: true,
+  defaultValue: false,
+  description:
+    'Whether somebody has paid for it: its cost is then for administrators, and no budget of its owner bounds it.',
+} as const;
+
 builder.queryField('checkStart', (t) =>
   t.field({
     type: 'Boolean',
@@ -70,9 +78,12 @@ builder.queryField('checkStart', (t) =>
         defaultValue: false,
         description: 'Also fetches inputs at foreign addresses, and refuses those that can not be had.',
       }),
+      owner: t.arg.string({ description: 'Whom the task would belong to; absent: no budgets are asked.' }),
+      sold: t.arg.boolean(soldArgument),
     },
-    resolve: async (_, { start, fetchInputs }, { caller, services, signal }) => {
-      await services.submissions.checkStart(caller, start, { fetchInputs, signal });
+    resolve: async (_, { start, fetchInputs, owner, sold }, { caller, services, signal }) => {
+      const account = owner ? accountOf({ owner, sold }) : null;
+      await services.submissions.checkStart(caller, start, { fetchInputs, account, signal });
       return true;
     },
   }),
@@ -89,6 +100,7 @@ builder.mutationField('startTask', (t) =>
       owner: t.arg.string({ required: true, description: 'Whom the task belongs to.' }),
       onEnd: t.arg.string({ description: 'Queue that gets a job {taskId, state} when the task has ended.' }),
       start: t.arg({ type: StartInput, required: true, description: 'The work.' }),
+      sold: t.arg.boolean(soldArgument),
     },
     resolve: (_, { onEnd = null, ...request }, { caller, services, signal }) =>
       services.submissions.startTask(caller, { ...request, onEnd }, { signal }),

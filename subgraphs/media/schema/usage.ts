@@ -26,7 +26,8 @@ const Usage = builder.objectRef<UsageRow>('Usage').implement({
     }),
     owner: t.exposeString('owner', {
       nullable: true,
-      description: 'usr_... or key_...; null also for callers without a credential.',
+      description:
+        'usr_... or key_...; `sold` for everything that was bought, which is in no usage of the buyers; null also for callers without a credential.',
     }),
     key: t.exposeString('key', { nullable: true, description: 'key_...; null also for everybody else.' }),
     succeeded: t.exposeInt('succeeded', { description: 'Tasks that ended well.' }),

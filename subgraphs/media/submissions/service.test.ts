@@ -269,7 +269,7 @@ describe('a start by another service', () => {
   const start = (what: object) =>
     submissions.startTask(
       me,
-      { id: newId(), owner: 'usr_1', onEnd: null, start: what },
+      { id: newId(), owner: 'usr_1', onEnd: null, sold: false, start: what },
       { signal: options.signal },
     );
 

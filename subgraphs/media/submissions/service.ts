@@ -69,16 +69,16 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     createTask: submission(prepareRecipe),
     runComfyWorkflow: submission(prepareComfy),
     async startTask(caller, request, { signal }) {
-      const { id, owner, onEnd } = checkedStart(request);
+      const { id, owner, onEnd, sold } = checkedStart(request);
       const ready = await prepareStart(dependencies, { caller, signal }, request.start);
       const { traceId } = caller;
-      return tasks.start({ ...ready, id, owner, onEnd, traceId, idempotencyKey: null });
+      return tasks.start({ ...ready, id, owner, onEnd, sold, traceId, idempotencyKey: null });
     },
-    async checkStart(caller, start, { fetchInputs, signal }) {
+    async checkStart(caller, start, { fetchInputs, account, signal }) {
       const { work } = await prepareStart(dependencies, { caller, signal }, start);
       enforceGenerator(caller, generatorOf(work));
       checkAddresses(outbound, work);
-      tasks.check(work);
+      await tasks.check(work, account);
       if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
     uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),

@@ -23,7 +23,12 @@ export interface SubmissionService extends KindSubmissions {
   checkStart(
     caller: Caller,
     start: StartRequest['start'],
-    options: { readonly fetchInputs: boolean; readonly signal: AbortSignal },
+    options: {
+      readonly fetchInputs: boolean;
+      /** Whose budgets are asked; null: none. */
+      readonly account: string | null;
+      readonly signal: AbortSignal;
+    },
   ): Promise<void>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
   uploadFile(
@@ -102,6 +107,8 @@ export interface StartRequest {
   readonly owner: string;
   /** Queue that gets a job at the end. */
   readonly onEnd: string | null;
+  /** Whether it is what somebody has bought. */
+  readonly sold: boolean;
   /** Exactly one of them. */
   readonly start: {
     readonly recipe?: RecipeRequest | null | undefined;

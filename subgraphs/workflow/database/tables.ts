@@ -27,6 +27,7 @@ export interface WorkflowExecution {
   owner: string;
   parameters: JSONColumnType<StoredJson>;
   progress: Generated<number>;
+  sold: Generated<boolean>;
   stage: string;
   start: JSONColumnType<StoredJson>;
   startedAt: Timestamp | null;

@@ -16,6 +16,7 @@ export type NewExecution = Pick<
   | 'taskOwner'
   | 'fingerprint'
   | 'traceparent'
+  | 'sold'
 >;
 
 /** Seconds after which the queued job starts the task, in case the inline start did not. */

@@ -35,7 +35,7 @@ export interface CheckedStart {
 
 /**
  * Validates parameters by the template's rules and by media's. A refusal names the parameter that fills the refused
- * field, else the template. UNAVAILABLE when media does not answer.
+ * field, else the template. BUDGET_EXCEEDED; UNAVAILABLE when media does not answer.
  */
 export async function checkedStart(
   { media, workflowNames }: RunnableDependencies,
@@ -44,16 +44,21 @@ export async function checkedStart(
     template,
     parameters: input,
     fetchInputs = false,
+    owner,
+    sold = false,
   }: {
     readonly template: Template;
     readonly parameters: Json;
     /** Also fetches inputs at foreign addresses. */
     readonly fetchInputs?: boolean;
+    /** Whom the task will belong to: their budgets are asked, unless it is sold. */
+    readonly owner: string;
+    readonly sold?: boolean;
   },
 ): Promise<CheckedStart> {
   const { parameters, start } = startFor(template, input, workflowNames);
   try {
-    await media.checkStart(start, traceId, { fetchInputs, generators });
+    await media.checkStart(start, traceId, { fetchInputs, generators, owner, sold });
   } catch (error) {
     // A generator that this caller may not use is no fault of the template's.
     const isInput = isFinalRefusal(error) && error.code !== 'FORBIDDEN';

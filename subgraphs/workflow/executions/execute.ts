@@ -64,11 +64,12 @@ async function draftOf(
   const { caller, request, fingerprint } = submission;
   const template = await activeTemplate(dependencies.templates, request.code, 'code');
   enforcePaid(caller, template, dependencies.unpaidExecutions);
+  const { userId, taskOwner } = beneficiaryOf(caller, request.onBehalfOf);
   const { parameters, start } = await checkedStartIfAvailable(dependencies, caller, {
     template,
     parameters: request.parameters,
+    owner: taskOwner,
   });
-  const { userId, taskOwner } = beneficiaryOf(caller, request.onBehalfOf);
   return {
     externalId: checkedExternalId(request.externalId),
     owner: caller.id,
@@ -79,6 +80,7 @@ async function draftOf(
     taskOwner,
     fingerprint,
     traceparent: traceparentOf(caller.traceId),
+    sold: false,
   };
 }
 
@@ -86,7 +88,7 @@ async function draftOf(
 async function checkedStartIfAvailable(
   { media, workflowNames, logger }: ExecuteDependencies,
   caller: Caller,
-  input: { readonly template: Template; readonly parameters: Json },
+  input: { readonly template: Template; readonly parameters: Json; readonly owner: string },
 ): Promise<CheckedStart> {
   try {
     return await checkedStart({ media, workflowNames }, caller, input);

@@ -234,11 +234,20 @@ describe('executeTemplate', () => {
     await vi.waitFor(async () => expect((await read(execution.id)).status).toBe('RUNNING'), until);
   });
 
-  it('fails at once when media refuses', async () => {
-    media.starting = 'BAD_USER_INPUT';
-    const execution = await executions.execute(anna, request());
-    expect(execution).toMatchObject({ status: 'FAILED', error: { code: 'BAD_USER_INPUT' } });
-    expect(execution.endedAt).toBeInstanceOf(Date);
+  it.each(['BAD_USER_INPUT', 'BUDGET_EXCEEDED'] as const)(
+    'fails at once when media says %s',
+    async (code) => {
+      media.starting = code;
+      const execution = await executions.execute(anna, request());
+      expect(execution).toMatchObject({ status: 'FAILED', error: { code } });
+      expect(execution.endedAt).toBeInstanceOf(Date);
+    },
+  );
+
+  it('is not taken beyond a budget, and the refusal says when to come back', async () => {
+    media.checking = new AppError('BUDGET_EXCEEDED', 'used up', { retryAfter: 7 });
+    const refused = { code: 'BUDGET_EXCEEDED', retryAfter: 7 };
+    await expect(executions.execute(anna, request())).rejects.toMatchObject(refused);
   });
 });
 

@@ -17,8 +17,8 @@ const sdl = `
   input StartInput { image: ImageInput }
   input ImageInput { generator: String! model: String prompt: String! images: [MediaInput!] aspectRatio: String }
   input MediaInput { url: String }
-  type Query { _entities(representations: [_Any!]!): [_Entity]! checkStart(start: StartInput!, fetchInputs: Boolean! = false): Boolean! }
-  type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!): Task! cancelTask(id: ID!): Task! }
+  type Query { _entities(representations: [_Any!]!): [_Entity]! checkStart(start: StartInput!, fetchInputs: Boolean! = false, owner: String, sold: Boolean! = false): Boolean! }
+  type Mutation { startTask(id: ID!, owner: String!, onEnd: String, start: StartInput!, sold: Boolean! = false): Task! cancelTask(id: ID!): Task! }
   type Subscription { taskProgress(id: ID!, afterSeq: Int): TaskProgress! }`;
 
 interface StandInEvent {

@@ -5,7 +5,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import { traceIdIn, withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { isEnded, statusOfTask, type LiveTask } from '../domain/execution.ts';
-import { isFinalRefusal, type MediaClient } from './media-client.ts';
+import { isFinalRefusal, isOverBudget, type MediaClient } from './media-client.ts';
 import type { EndHook, ExecutionStore, StoredExecution } from './store.ts';
 
 /** Topic of the bus: an execution (by id) has reached a version. */
@@ -71,12 +71,12 @@ async function start(
     return 'done';
   }
   try {
-    const { taskId, taskOwner, start: input } = execution;
-    const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input };
+    const { taskId, taskOwner, start: input, sold } = execution;
+    const request = { id: taskId, owner: taskOwner, onEnd: endedQueue, start: input, sold };
     const traceId = traceIdIn(execution.traceparent) ?? newTraceId();
     await media.startTask({ ...request, traceId, signal });
   } catch (thrown) {
-    if (isFinalRefusal(thrown)) {
+    if (isFinalRefusal(thrown) || isOverBudget(thrown)) {
       await refuse(dependencies, execution, thrown);
       return 'done';
     }

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 import { internalCaller } from '../../../platform/access/caller.ts';
-import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { AppError, type AppErrorCode, type RefusingLimit } from '../../../platform/errors.ts';
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -32,6 +32,10 @@ interface CheckOptions {
   readonly fetchInputs: boolean;
   /** The only generators that the caller may use; null: any. */
   readonly generators: readonly string[] | null;
+  /** Whom the task would belong to; null: no budgets are asked. */
+  readonly owner: string | null;
+  /** Whether it is paid for: then no budget of its owner bounds it. */
+  readonly sold: boolean;
 }
 
 interface StartTaskRequest {
@@ -40,6 +44,8 @@ interface StartTaskRequest {
   /** Queue that is written to when the task has ended. */
   readonly onEnd: string;
   readonly start: JsonObject;
+  /** Whether it is paid for. */
+  readonly sold: boolean;
   readonly traceId: string;
   readonly signal: AbortSignal;
 }
@@ -60,11 +66,11 @@ interface TaskEntry {
   readonly progress: number;
 }
 
-const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $start: StartInput!) {
-  startTask(id: $id, owner: $owner, onEnd: $onEnd, start: $start) { id }
+const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $start: StartInput!, $sold: Boolean!) {
+  startTask(id: $id, owner: $owner, onEnd: $onEnd, start: $start, sold: $sold) { id }
 }`;
-const CHECK = `query CheckStart($start: StartInput!, $fetchInputs: Boolean!) {
-  checkStart(start: $start, fetchInputs: $fetchInputs)
+const CHECK = `query CheckStart($start: StartInput!, $fetchInputs: Boolean!, $owner: String, $sold: Boolean!) {
+  checkStart(start: $start, fetchInputs: $fetchInputs, owner: $owner, sold: $sold)
 }`;
 const CANCEL = `mutation CancelTask($id: ID!) { cancelTask(id: $id) { id } }`;
 /** Milliseconds; fetching inputs takes longer. */
@@ -85,10 +91,14 @@ const WATCH = `subscription Watch($id: ID!, $afterSeq: Int!) {
 /** Makes the client over a link to the media subgraph. */
 export function createMediaClient(link: SubgraphLink): MediaClient {
   return {
-    async checkStart(start, traceId, { fetchInputs = false, generators = null } = {}) {
+    async checkStart(
+      start,
+      traceId,
+      { fetchInputs = false, generators = null, owner = null, sold = false } = {},
+    ) {
       const signal = AbortSignal.timeout(fetchInputs ? FETCH_TIMEOUT_MS : TIMEOUT_MS);
       const context = { caller: { ...internalCaller(traceId), generators }, signal };
-      const variables = { start, fetchInputs };
+      const variables = { start, fetchInputs, owner, sold };
       dataOf(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
     },
     async cancelTask(id, traceId) {
@@ -148,9 +158,11 @@ const TOO_LATE: ReadonlySet<AppErrorCode> = new Set(['NOT_FOUND', 'TOO_LATE']);
 function dataOf({ data, errors }: ExecutionResult): unknown {
   const error = errors?.[0];
   if (error !== undefined) {
-    const { code, field } = error.extensions;
+    const { code, field, retryAfter, budget } = error.extensions;
     throw new AppError(codeOf(code), error.message, {
       ...(typeof field === 'string' ? { field } : {}),
+      ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
+      ...(isLimit(budget) ? { limit: budget } : {}),
       cause: error,
     });
   }
@@ -178,6 +190,19 @@ const refusals: readonly AppErrorCode[] = [
 /** Known codes are kept; any other means that media is broken. */
 function codeOf(code: unknown): AppErrorCode {
   return refusals.find((known) => known === code) ?? 'UNAVAILABLE';
+}
+
+/** Longest that an execution waits for its budget: a number of running tasks or a rate has room again soon. */
+const BUDGET_WAIT_SECONDS = 60;
+
+/** Whether a budget refuses for longer than anybody should wait who has asked, or paid, for it. */
+export function isOverBudget(error: unknown): error is AppError {
+  if (!(error instanceof AppError) || error.code !== 'BUDGET_EXCEEDED') return false;
+  return (error.retryAfter ?? Infinity) > BUDGET_WAIT_SECONDS;
+}
+
+function isLimit(value: unknown): value is RefusingLimit {
+  return typeof value === 'object' && value !== null && 'allowed' in value && 'left' in value;
 }
 
 /** Whether a retry would get the same refusal. */

@@ -95,13 +95,15 @@ async function newPayment(
   const { request, fingerprint, key } = input;
   const pages = returnPagesOf(dependencies, request);
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
+  const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
     template,
     parameters: request.parameters,
     // Nobody pays for an input that can't be had.
     fetchInputs: true,
+    owner: taskOwner,
+    sold: true,
   });
-  const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { priceId, amount, currency } = await withCallerErrors(() => prices.priceOf(template));
   const row = {
     // Time-ordered, so that lists can sort by it, and unguessable.

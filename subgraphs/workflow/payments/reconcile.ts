@@ -183,5 +183,5 @@ function isUnchanged(payment: StoredPayment, state: CheckoutState): boolean {
 function boughtExecution(payment: StoredPayment): NewExecution {
   const { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, traceparent } = payment;
   const bought = { owner, userId, templateCode, parameters, start, taskOwner, fingerprint, traceparent };
-  return { ...bought, externalId: null };
+  return { ...bought, externalId: null, sold: true };
 }

@@ -92,6 +92,25 @@ describe('what was used', () => {
     (await ask(headers, 'POST', '/graphql', { query: '{ usage(by: [OWNER]) { cost { amount } } }' })).body;
 });
 
+describe('a budget of a user', () => {
+  it('refuses what they start, with when to come back, and not what they buy', async () => {
+    const operate = async (query: string) =>
+      (await ask(OPERATOR, 'POST', '/graphql', { query: `mutation { ${query} { id } }` })).body.data;
+    const created = await operate(
+      `createBudget(scope: USER, subject: "${ben.id}", input: { maxRunning: 0 })`,
+    );
+    const start = { task_type: 'tea', prompt: 'a fox' };
+    const refused = await ask(ben.headers, 'POST', '/api/task/create/task', start);
+    const msg = expect.stringContaining('your budget allows 0 running at once') as string;
+    expect([refused.status, refused.body]).toEqual([429, { status: false, data: null, msg }]);
+    const run = await ask(ben.headers, 'POST', '/templates/execute/poster', { userId: ben.id });
+    expect(run).toEqual(refusal(429));
+    for (const { headers } of [refused, run]) expect(headers.get('retry-after')).toBe('5');
+    await bought(ben);
+    await operate(`deleteBudget(id: "${created.createBudget.id}")`);
+  });
+});
+
 describe('what somebody has bought', () => {
   it('is theirs, and the operator’s, and nobody else’s', async () => {
     const { paymentId, taskId } = await bought(ada);
@@ -103,6 +122,16 @@ describe('what somebody has bought', () => {
       expect([401, 404]).toContain((await ask(NOBODY, 'GET', path)).status);
     }
     expect(await ask(ben.headers, 'GET', `/payment/cancel?payment_id=${paymentId}`)).toEqual(refusal(404));
+    // What it costs the seller is not the buyer's to know.
+    const query = `{ payment(id: "${paymentId}") { amount margin { kept } execution { task { cost { currency } } } } }`;
+    const costs = async (headers: Record<string, string>) =>
+      (await ask(headers, 'POST', '/graphql', { query })).body.data.payment;
+    const { amount, ...hidden } = await costs(ada.headers);
+    expect(hidden).toEqual({ margin: null, execution: { task: { cost: null } } });
+    expect(await costs(OPERATOR)).toMatchObject({
+      margin: { kept: amount },
+      execution: { task: { cost: { currency: 'USD' } } },
+    });
   });
 
   it('is in their lists alone', async () => {

@@ -21,6 +21,7 @@ import { chatToolCalls } from './0018-chat-tool-calls.ts';
 import { traces } from './0019-traces.ts';
 import { webhookEndpoints } from './0020-webhook-endpoints.ts';
 import { pausedBindings } from './0021-paused-bindings.ts';
+import { soldTasks } from './0022-sold-tasks.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -45,4 +46,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0019-traces': traces,
   '0020-webhook-endpoints': webhookEndpoints,
   '0021-paused-bindings': pausedBindings,
+  '0022-sold-tasks': soldTasks,
 };

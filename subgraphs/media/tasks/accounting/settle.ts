@@ -1,6 +1,7 @@
 import type { AttemptRow, TaskRow } from '../../database/database.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';
+import { accountOf } from '../../domain/task.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { costOfAttempt, type Ending } from '../../generators/prices/cost.ts';
@@ -47,7 +48,7 @@ export async function settle(
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
   const key = { taskId, step, number };
-  const soft = await settleAttempt(scope.transaction, key, { cost, owner: task.owner, sandbox });
+  const soft = await settleAttempt(scope.transaction, key, { cost, owner: accountOf(task), sandbox });
   if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
   const outcome = failure?.code ?? ending;
   scope.afterCommit(() => observer?.attemptEnded(attempt, { outcome, cost }));

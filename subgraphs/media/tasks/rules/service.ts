@@ -79,7 +79,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
-    check: (work) => submitter.check(work),
+    check: (work, account) => submitter.check(work, account),
     readMany: (caller, ids) => readMany(readShared, caller, ids),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {

@@ -11,7 +11,7 @@ import type { Queue } from '../../../../platform/queue/queue.ts';
 import { traceparentOf } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
-import type { Task } from '../../domain/task.ts';
+import { accountOf, type Task } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { FileService } from '../../files/files.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -61,7 +61,10 @@ export function createSubmitter(options: SubmitOptions): Submitter {
       await queuesDefined();
       return start(options, submission);
     },
-    check: (work) => void checkedSteps(options, work),
+    async check(work, account) {
+      checkedSteps(options, work);
+      if (account !== null) await options.startGate?.check({ owner: account, work });
+    },
   };
 }
 
@@ -87,7 +90,7 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
 }
 
 async function start(options: SubmitOptions, submission: Parameters<TaskService['start']>[0]): Promise<Task> {
-  const { id, owner, onEnd, traceId } = submission;
+  const { id, owner, onEnd, traceId, sold } = submission;
   const [known] = await readTasks(options.database, [id]);
   const task =
     known ??
@@ -97,6 +100,7 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
       onEnd,
       idempotency: null,
       traceparent: traceparentOf(traceId),
+      sold: sold ?? false,
     }));
   const [other] = task ? [task] : await readTasks(options.database, [id]);
   if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor found');
@@ -112,7 +116,10 @@ async function sameTask(database: MediaDatabase, entry: IdempotencyRecord): Prom
   return task ?? null;
 }
 
-type Identity = Pick<NewTask, 'id' | 'owner' | 'onEnd' | 'idempotency' | 'manageTokenHash' | 'traceparent'>;
+type Identity = Pick<
+  NewTask,
+  'id' | 'owner' | 'onEnd' | 'idempotency' | 'manageTokenHash' | 'traceparent' | 'sold'
+>;
 
 /** Checks the work, reserves room in the queues, and writes. Null when the key or id was taken meanwhile. */
 async function accept(
@@ -179,7 +186,7 @@ async function write(
   task: NewTask,
   fileIds: readonly string[],
 ): Promise<TaskRow | null> {
-  const reserve = await startGate?.open({ id: task.id, owner: task.owner, work: task.input });
+  const reserve = await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input });
   return transactor.run(async (scope) => {
     const row = await insertTask(scope.transaction, task);
     if (row === null) return null;

@@ -26,12 +26,17 @@ export interface TaskService {
       readonly id: string;
       readonly owner: string;
       readonly onEnd: string | null;
+      /** Whether it is what somebody has bought (default: no). */
+      readonly sold?: boolean;
       /** Of the request that started it. */
       readonly traceId?: string;
     },
   ): Promise<Task>;
-  /** Throws what `submit` would refuse because of the work itself: BAD_USER_INPUT, NOT_CONFIGURED. Writes nothing. */
-  check(work: Work): void;
+  /**
+   * Throws what `submit` would refuse because of the work itself: BAD_USER_INPUT, NOT_CONFIGURED; and BUDGET_EXCEEDED where
+   * it is known whom it is accounted to. Writes nothing.
+   */
+  check(work: Work, account: string | null): Promise<void>;
   /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
   readMany(caller: Caller, ids: readonly string[]): Promise<readonly (ReadTask | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */

@@ -25,6 +25,8 @@ export interface NewTask {
   readonly manageTokenHash?: string | null;
   /** The trace that the submission belongs to. */
   readonly traceparent?: string | null;
+  /** Whether it is what somebody has bought (default: no). */
+  readonly sold?: boolean;
 }
 
 /** A step as it is written, before its first attempt. */
@@ -50,10 +52,11 @@ export async function insertTask(transaction: MediaTransaction, task: NewTask): 
   const { rows } = await sql<TaskRow>`/* tasks.insert */
     with guard as (${guardRow}), task as (
       insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,
-                               manage_token_hash, traceparent)
+                               manage_token_hash, traceparent, sold)
       select ${task.id}::uuid, ${task.owner}, ${task.kind}, ${task.generator}, ${task.taskType},
              ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd},
-             ${task.callbackUrl ?? null}::text, ${task.manageTokenHash ?? null}::text, ${task.traceparent ?? null}::text from guard
+             ${task.callbackUrl ?? null}::text, ${task.manageTokenHash ?? null}::text, ${task.traceparent ?? null}::text,
+             ${task.sold ?? false}::boolean from guard
       on conflict (id) do nothing returning *
     ), steps as (
       insert into media.task_steps (task_id, step, label, input, binding)

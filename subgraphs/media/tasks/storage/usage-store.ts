@@ -4,6 +4,7 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
+import { SOLD } from '../../domain/task.ts';
 import { chargeBudgets, releaseBudgets } from './budget-charges.ts';
 
 /**
@@ -121,7 +122,7 @@ export async function settleTask(
   await sql`/* usage.settle-task */
     with ${releaseBudgets(sql`${taskId}::uuid`)}
     insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, ${column})
-    select (task.ended_at at time zone 'utc')::date, task.owner, task.generator, coalesce(last.provider, ''),
+    select (task.ended_at at time zone 'utc')::date, ${ACCOUNT}, task.generator, coalesce(last.provider, ''),
       coalesce(last.model, ''), task.sandbox, '', ${shardOf(taskId)}, 1
     from media.tasks task left join lateral (
       select provider, model from media.attempts where task_id = task.id order by step desc, number desc limit 1
@@ -129,6 +130,9 @@ export async function settleTask(
     on conflict (day, owner, generator, provider, model, sandbox, currency, shard)
       do update set ${column} = total.${column} + 1`.execute(transaction);
 }
+
+/** Whom `task` is accounted to (domain/task.ts: accountOf). */
+export const ACCOUNT: RawBuilder<string> = sql`(case when task.sold then ${sql.lit(SOLD)} else task.owner end)`;
 
 const TASK_COLUMNS = {
   SUCCEEDED: 'tasks_succeeded',

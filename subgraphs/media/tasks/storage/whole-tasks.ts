@@ -39,6 +39,7 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
   startedAt: true,
   endedAt: true,
   traceparent: true,
+  sold: true,
 };
 
 const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

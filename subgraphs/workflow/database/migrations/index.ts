@@ -11,6 +11,7 @@ import { limitsOfKeys } from './0008-limits-of-keys.ts';
 import { ownPrices } from './0009-own-prices.ts';
 import { importedTemplates } from './0010-imported-templates.ts';
 import { traces } from './0011-traces.ts';
+import { soldExecutions } from './0012-sold-executions.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -25,4 +26,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0009-own-prices': ownPrices,
   '0010-imported-templates': importedTemplates,
   '0011-traces': traces,
+  '0012-sold-executions': soldExecutions,
 };
