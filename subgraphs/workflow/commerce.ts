@@ -1,7 +1,7 @@
 import { toError } from '../../platform/errors.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { QueueWorker } from '../../platform/queue/queue.ts';
+import type { Queue, QueueWorker } from '../../platform/queue/queue.ts';
 import { createCatalogSync } from './catalog/sync.ts';
 import type { TemplateService, WorkflowNames } from './domain/template.ts';
 import type { ExecutionLifecycle } from './executions/lifecycle.ts';
@@ -10,6 +10,7 @@ import type { ExecutionStore, StoredExecution } from './executions/store.ts';
 import { workAutomaticRefunds } from './payments/automatic-refunds.ts';
 import type { CheckoutDependencies } from './payments/checkout.ts';
 import { enqueueLostJobs } from './payments/lost-jobs.ts';
+import { createPaymentOutbox, workPaymentEvents } from './payments/payment-events.ts';
 import type { PayProvider } from './payments/provider/pay-provider.ts';
 import type { ReconcileDependencies } from './payments/reconcile.ts';
 import { createPaymentService } from './payments/service.ts';
@@ -80,6 +81,7 @@ export function createCommerce(
           checkReturnUrl: parts.checkReturnUrl,
           emailOf: parts.emailOf,
           startSoon,
+          outbox: createPaymentOutbox(queue),
           countStatus: parts.metrics?.counter('kiln_payments_total', 'Payments that have reached a status.', [
             'status',
           ]),
@@ -87,7 +89,13 @@ export function createCommerce(
   return {
     catalog,
     payments: createPaymentService({ store, bus, commerce, autoPay }),
-    loops: commerceLoops(commerce, { executions: parts.store, autoRefund: refundsFailures(options), logger }),
+    loops: commerceLoops(commerce, {
+      queue,
+      media,
+      executions: parts.store,
+      autoRefund: refundsFailures(options),
+      logger,
+    }),
   };
 }
 
@@ -95,6 +103,8 @@ export function createCommerce(
 function commerceLoops(
   commerce: (ReconcileDependencies & CheckoutDependencies) | null,
   parts: {
+    readonly queue: Queue;
+    readonly media: MediaClient;
     readonly executions: ExecutionStore;
     readonly autoRefund: boolean;
     readonly logger: Logger;
@@ -109,16 +119,18 @@ function commerceLoops(
           logger,
           enqueueLostJobs: () => enqueueLostJobs({ ...commerce, logger, autoRefund }),
         });
-  let refunds: QueueWorker | null = null;
+  const workers: QueueWorker[] = [];
   return {
     async start() {
+      if (commerce === null) return;
+      // Before the sweep, which may change payments.
+      workers.push(await workPaymentEvents(parts));
       sweeper?.start();
-      if (commerce !== null && autoRefund)
-        refunds = await workAutomaticRefunds({ commerce, executions, logger });
+      if (autoRefund) workers.push(await workAutomaticRefunds({ commerce, executions, logger }));
     },
     async stop(graceSeconds: number) {
       await sweeper?.stop();
-      await refunds?.stop(graceSeconds);
+      await Promise.all(workers.map((worker) => worker.stop(graceSeconds)));
     },
   };
 }

@@ -120,6 +120,7 @@ function mediaOf({ process, service, isMediaAway }: ModelCommerceOptions): Media
           if (!(error instanceof AppError) || !['NOT_FOUND', 'TOO_LATE'].includes(error.code)) throw error;
         });
       }),
+    publishEvent: async () => {},
     costs: async (ids) => ids.map(() => null),
     tasks: (ids) => ask('tasks', () => service.readMany(caller, ids)),
     watch: () => {

@@ -73,6 +73,7 @@ describe('the media schema', () => {
       'generateVideo',
       'lipSync',
       'pauseBinding',
+      'publishEvent',
       'redeliverToWebhookEndpoint',
       'redeliverWebhook',
       'resumeBinding',

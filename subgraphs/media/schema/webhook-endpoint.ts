@@ -1,4 +1,5 @@
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
+import type { JsonObject } from '../../../platform/json.ts';
 import type {
   EndpointDelivery as EndpointDeliveryShape,
   WebhookEndpoint as WebhookEndpointShape,
@@ -98,7 +99,7 @@ builder.mutationField('createWebhookEndpoint', (t) =>
       eventTypes: t.arg.stringList({
         required: true,
         description:
-          'Of task.succeeded, task.failed, task.cancelled, budget.warning, provider.down, provider.up; task.*, budget.*, provider.*; or *.',
+          'Of task.succeeded, task.failed, task.cancelled, budget.warning, provider.down, provider.up, payment.succeeded, payment.failed, payment.cancelled, payment.refunded, payment.disputed; task.*, budget.*, provider.*, payment.*; or *.',
       }),
       description: t.arg.string({ description: 'What it is for.' }),
     },
@@ -150,5 +151,25 @@ builder.mutationField('redeliverToWebhookEndpoint', (t) =>
     rule: 'operator',
     args: { deliveryId: t.arg.id({ required: true, description: 'The id of the delivery.' }) },
     resolve: (_, { deliveryId }, { services }) => services.webhookEndpoints.redeliver(deliveryId),
+  }),
+);
+
+builder.mutationField('publishEvent', (t) =>
+  t.field({
+    type: 'Boolean',
+    description:
+      "Tells the operator's endpoints of an event of another service. The same id again is told once.",
+    rule: 'service',
+    inaccessible: true,
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the event.' }),
+      type: t.arg.string({ required: true, description: 'As `payment.succeeded`.' }),
+      at: t.arg({ type: 'DateTime', required: true, description: 'When it happened.' }),
+      data: t.arg({ type: 'JSON', required: true, description: 'What it says.' }),
+    },
+    resolve: async (_, { data, ...event }, { services }) => {
+      await services.webhookEndpoints.publish({ ...event, data: data as JsonObject });
+      return true;
+    },
   }),
 );

@@ -2,6 +2,7 @@ import { badInput, notFound } from '../../../platform/errors.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
+import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { Transactor } from '../tasks/storage/transactor.ts';
 import { checkedCallbackUrl } from './callback-url.ts';
 import {
@@ -30,6 +31,8 @@ export interface WebhookEndpointService {
   rotateSecret(id: string): Promise<EndpointWithSecret>;
   /** With its deliveries. NOT_FOUND. */
   remove(id: string): Promise<WebhookEndpoint>;
+  /** Tells of an event of another service; the same id again is told once. BAD_USER_INPUT for a type that is not theirs. */
+  publish(event: OperatorEvent): Promise<void>;
   /** Newest first. NOT_FOUND. */
   deliveries(endpointId: string, first: number): Promise<readonly EndpointDelivery[]>;
   /** Sends a delivery again now, under its own id, with all its retries. NOT_FOUND. */
@@ -58,7 +61,15 @@ const eventTypes = [
   'budget.warning',
   'provider.down',
   'provider.up',
+  'payment.succeeded',
+  'payment.failed',
+  'payment.cancelled',
+  'payment.refunded',
+  'payment.disputed',
 ] as const;
+
+/** What the workflow service publishes. */
+const PAYMENTS: ReadonlySet<string> = new Set(eventTypes.filter((type) => type.startsWith('payment.')));
 
 const MAX_ENDPOINTS = 50;
 const PATTERNS: ReadonlySet<string> = new Set([
@@ -71,7 +82,7 @@ export function createWebhookEndpoints(options: {
   readonly database: MediaDatabase;
   readonly transactor: Transactor;
   readonly outbound: OutboundRule;
-  readonly publisher: Pick<EventPublisher, 'changed'>;
+  readonly publisher: Pick<EventPublisher, 'changed' | 'publish'>;
   /** Of the installation: `whsec_` and base64. */
   readonly webhookSecret: string;
 }): WebhookEndpointService {
@@ -107,6 +118,10 @@ export function createWebhookEndpoints(options: {
       await deleteEndpoint(database, id);
       publisher.changed();
       return endpoint;
+    },
+    async publish(event) {
+      if (!PAYMENTS.has(event.type)) throw badInput('type', `must be one of ${[...PAYMENTS].join(', ')}`);
+      await transactor.run((scope) => publisher.publish(scope, event));
     },
     async deliveries(endpointId, first) {
       await known(endpointId);

@@ -19,6 +19,8 @@ export interface MediaClient {
   startTask(request: StartTaskRequest): Promise<void>;
   /** Cancels a task; nothing when there is none, or it is too late. */
   cancelTask(id: string, traceId: string): Promise<void>;
+  /** Tells the operator's webhook endpoints of an event; the same id again is told once. */
+  publishEvent(event: PublishedEvent, traceId: string): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
   /** What tasks cost, in the order of the ids; null where media does not know the task. */
@@ -36,6 +38,15 @@ interface CheckOptions {
   readonly owner: string | null;
   /** Whether it is paid for: then no budget of its owner bounds it. */
   readonly sold: boolean;
+}
+
+/** An event for the operator's webhook endpoints. */
+export interface PublishedEvent {
+  readonly id: string;
+  readonly type: string;
+  /** When it happened, as ISO 8601. */
+  readonly at: string;
+  readonly data: JsonObject;
 }
 
 interface StartTaskRequest {
@@ -71,6 +82,9 @@ const START = `mutation StartTask($id: ID!, $owner: String!, $onEnd: String!, $s
 }`;
 const CHECK = `query CheckStart($start: StartInput!, $fetchInputs: Boolean!, $owner: String, $sold: Boolean!) {
   checkStart(start: $start, fetchInputs: $fetchInputs, owner: $owner, sold: $sold)
+}`;
+const PUBLISH = `mutation PublishEvent($id: ID!, $type: String!, $at: DateTime!, $data: JSON!) {
+  publishEvent(id: $id, type: $type, at: $at, data: $data)
 }`;
 const CANCEL = `mutation CancelTask($id: ID!) { cancelTask(id: $id) { id } }`;
 /** Milliseconds; fetching inputs takes longer. */
@@ -113,6 +127,11 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
       dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
+    },
+    async publishEvent({ id, type, at, data }, traceId) {
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+      const variables = { id, type, at, data };
+      dataOf(await link.execute({ query: PUBLISH, operationName: 'PublishEvent', variables, context }));
     },
     tasks: (ids, traceId) =>
       readTasks<LiveTask>(link, { query: TASKS, operationName: 'Tasks' }, ids, traceId),

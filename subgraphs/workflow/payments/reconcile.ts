@@ -8,6 +8,7 @@ import { cancelQueue } from '../executions/lifecycle.ts';
 import type { StoredExecution } from '../executions/store.ts';
 import { withCallerErrors } from './failures.ts';
 import { changedRefunds, saveRefunds } from './listed-refunds.ts';
+import type { PaymentOutbox } from './payment-events.ts';
 import type { ListedRefund, PayProvider } from './provider/pay-provider.ts';
 import { updatePayment, type PaymentStore, type StoredPayment } from './store.ts';
 
@@ -24,6 +25,8 @@ export interface ReconcileDependencies {
   readonly provider: PayProvider;
   /** Starts the new execution inline, as well as by the queued job. */
   readonly startSoon: (execution: StoredExecution) => void;
+  /** Writes the events of a change in its transaction (default: nobody hears of them). */
+  readonly outbox?: PaymentOutbox | undefined;
   /** Counts a payment that has reached a status (default: nobody). */
   readonly countStatus?: ((labels: { readonly status: string }) => void) | undefined;
   /** A hook for tests, between two steps. */
@@ -78,13 +81,15 @@ async function once(
 
 /** A payment without a checkout session can't be paid; it is cancelled when it expires. */
 async function withoutCheckout(
-  { database, bus, countStatus }: ReconcileDependencies,
+  { database, bus, outbox, countStatus }: ReconcileDependencies,
   payment: StoredPayment,
 ): Promise<StoredPayment | null> {
   if (payment.status !== 'PENDING' || payment.expiresAt.getTime() > Date.now()) return payment;
-  const updated = await database
-    .transaction()
-    .execute((transaction) => updatePayment(transaction, payment, { status: 'CANCELLED' }));
+  const updated = await database.transaction().execute(async (transaction) => {
+    const cancelled = await updatePayment(transaction, payment, { status: 'CANCELLED' });
+    if (cancelled !== null) await outbox?.(transaction, payment, cancelled);
+    return cancelled;
+  });
   if (updated === null) return null;
   countStatus?.({ status: updated.status });
   bus.publish(paymentTopic, updated.id, updated.version);
@@ -138,6 +143,7 @@ async function apply(
       // A version conflict: the execution written above must be rolled back.
       if (updated === null) throw new VersionConflict();
       await saveRefunds(transaction, payment, refunds);
+      await dependencies.outbox?.(transaction, payment, updated);
       await cancelRefunded(transaction, dependencies.queue, { payment, updated });
       onStep?.('payment written');
       return { updated, execution };

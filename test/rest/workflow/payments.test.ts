@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { startReceiver, type Receiver } from '../../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { rest, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { moment, refusal, told } from './envelopes.ts';
@@ -24,15 +25,24 @@ const PRICES = {
 
 let kiln: KilnUnderTest;
 let folder: string;
+let receiver: Receiver;
 beforeAll(async () => {
   const hash = createHash('sha256').update(operator).digest('hex');
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-prices-'));
   const prices = path.join(folder, 'prices.json');
   await writeFile(prices, JSON.stringify(PRICES));
-  kiln = await startKiln({ settings: { SERVICE_KEYS: `operator=${hash}`, PRICES_FILE: prices } });
+  receiver = await startReceiver();
+  kiln = await startKiln({
+    settings: {
+      SERVICE_KEYS: `operator=${hash}`,
+      PRICES_FILE: prices,
+      OUTBOUND_ALLOW: receiver.host,
+    },
+  });
 });
 afterAll(async () => {
   await kiln?.close();
+  await receiver?.close();
   await rm(folder, { recursive: true });
 });
 
@@ -44,6 +54,31 @@ async function opened(userId = `buyer-${randomUUID()}`) {
   const { body } = await buy({ userId });
   return { ...(body.data as { sessionId: string; url: string; paymentId: string }), userId };
 }
+
+it('is told once to the webhook endpoints of the operator, and so is its refund', async () => {
+  const query =
+    'mutation ($url: String!) { createWebhookEndpoint(url: $url, eventTypes: ["payment.*"]) { endpoint { id } } }';
+  const endpoint = { query, variables: { url: receiver.url } };
+  const made = await rest(kiln.url, 'POST', '/graphql', endpoint, asOperator);
+  expect(made.body.errors).toBeUndefined();
+  const { sessionId, paymentId } = await opened();
+  const success = `/payment/success?session_id=${sessionId}&payment_id=${paymentId}`;
+  await Promise.all([get(success), get(success), get(success)]);
+  await post(`/payment/refund/${paymentId}`, {});
+  const events = async () => {
+    const all = receiver.received.map(
+      ({ body }) => JSON.parse(body) as { type: string; data: { id: string } },
+    );
+    return all.filter(({ data }) => data.id === paymentId);
+  };
+  await until(events, ({ length }) => length > 1);
+  await get(success);
+  const inOrder = (await events()).toSorted((one, other) => (one.type > other.type ? -1 : 1));
+  expect(inOrder).toMatchObject([
+    { type: 'payment.succeeded', data: { amountRefunded: 0, status: 'COMPLETED' } },
+    { type: 'payment.refunded', data: { status: 'REFUNDED' } },
+  ]);
+});
 
 describe('the documented table without a browser', () => {
   it('completes at success with the matching pair, once', async () => {
