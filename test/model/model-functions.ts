@@ -28,7 +28,10 @@ const agingOf = (tables: Readonly<Record<string, readonly string[]>>): string =>
     .map(([table, columns]) => aging(table, columns))
     .join('\n');
 
-/** model_age makes everything older, but for claims of `held` steps; model_reset removes what a run has left. */
+/**
+ * model_age makes everything older, but for claims of `held` steps; model_reset removes what a run has left; model_work
+ * says what is to do.
+ */
 export const MODEL_FUNCTIONS = `
   create function model_age(seconds float8, held text[], has_paid boolean) returns void language plpgsql as $$
   begin
@@ -47,4 +50,17 @@ export const MODEL_FUNCTIONS = `
     delete from workflow.refunds;
     delete from workflow.payments;
     delete from workflow.executions;
+  end $$;
+  create function model_work(ended text, has_paid boolean,
+    out queues text[], out is_polled boolean, out is_claimed boolean, out is_open boolean) language plpgsql as $$
+  begin
+    queues := array(select distinct queue from model_jobs where queue <> ended and start_after <= now() order by queue);
+    is_polled := exists (select from media.attempts where state = 'RUNNING' and next_poll_at <= now());
+    is_claimed := exists (select from media.attempts where state = 'STARTING' and claim is not null);
+    is_open := exists (select from media.attempts where state in ('STARTING', 'RUNNING'))
+      or exists (select from media.tasks where ended_at is null);
+    if has_paid and not is_open then
+      is_open := exists (select from workflow.executions where ended_at is null)
+        or exists (select from workflow.payments where status = 'PENDING' or refund_due);
+    end if;
   end $$`;

@@ -83,9 +83,13 @@ async function withDatabase(use: (pool: Pool) => Promise<void>): Promise<void> {
   const pool = new Pool({
     ...createDatabase(options).config,
     connectionTimeoutMillis: 0,
+    // Plans of its own for the values of each statement would cost more than they save.
+    options: '-c plan_cache_mode=force_generic_plan',
     statement_timeout: 0,
     idle_in_transaction_session_timeout: 0,
   });
+  // Connections that have not quite ended when the database goes are ended by it.
+  pool.on('error', () => {});
   try {
     await use(pool);
   } finally {

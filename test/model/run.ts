@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 
 import { perform, type Action } from './actions.ts';
 import { brokenInvariants } from './invariants.ts';
-import { dueQueues } from './model-queue.ts';
+import { ENDED } from './model-queue.ts';
 import type { ModelProcess } from './process.ts';
 import type { Scheduler } from './scheduled-process.ts';
 import { createWorld, type World } from './world.ts';
 
-/** Most rounds after which everything must have ended, each a while later than the one before. */
-const MAX_ROUNDS = 40;
+/** Most rounds after which everything must have ended; a round in which nothing is due is a while later than the one before. */
+const MAX_ROUNDS = 60;
 
 /** One run: the actions in whatever order the scheduler gives their calls, then the invariants. */
 export async function runModel(
@@ -20,7 +20,7 @@ export async function runModel(
   const world = createWorld(pool, scheduler);
   for (const action of list) await perform(world, action);
   await world.schedule.drain(world.isIdle);
-  world.schedule.free();
+  await world.schedule.free();
   await settle(world);
   const broken = await brokenInvariants(world);
   const thrown = world.errors.map(
@@ -43,16 +43,32 @@ async function settle(world: World): Promise<void> {
   const [process] = world.processes;
   if (process === undefined) throw new Error('no process');
   await askAgain(world, process);
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    for (const queue of await dueQueues(world)) while (await process.deliver(queue));
-    for (const purchase of upstream.purchases) if (purchase.state === 'running') purchase.state = 'finished';
-    await process.worker.poller.poll();
-    await process.worker.recovery.sweep();
-    if (!(await isOpen(world))) return;
-    await world.letPass([20, 60, 400][round % 3] ?? 20);
-    if (round > 0) await process.worker.sweep();
-    if (round > 0 && payments.charges.size > 0) await process.commerce.sweep();
+  for (let round = 0, stuck = 0; round < MAX_ROUNDS; round += 1) {
+    const { isDelivered, left } = await workOnce(world, process);
+    if (!left.is_open) return;
+    // Nothing needs time to pass, nor a sweep, while work is at hand.
+    if (isDelivered && left.queues.length > 0) continue;
+    await world.letPass([20, 60, 400][stuck % 3] ?? 20);
+    if (stuck > 0) await process.worker.sweep();
+    if (stuck > 0 && payments.charges.size > 0) await process.commerce.sweep();
+    stuck += 1;
   }
+}
+
+/** Does what is due: whether that were jobs, and what is left to do. */
+async function workOnce(
+  world: World,
+  process: ModelProcess,
+): Promise<{ readonly isDelivered: boolean; readonly left: Work }> {
+  const due = await workOf(world);
+  let isDelivered = false;
+  for (const queue of due.queues) while (await process.deliver(queue)) isDelivered = true;
+  for (const purchase of world.upstream.purchases)
+    if (purchase.state === 'running') purchase.state = 'finished';
+  const work = isDelivered ? await workOf(world) : due;
+  if (work.is_polled) await process.worker.poller.poll();
+  if (work.is_claimed) await process.worker.recovery.sweep();
+  return { isDelivered, left: work.is_polled || work.is_claimed ? await workOf(world) : work };
 }
 
 /** Whoever has got no answer asks again, also after the payment provider has forgotten the first time. */
@@ -64,19 +80,21 @@ async function askAgain({ parts }: World, { begin, commerce }: ModelProcess): Pr
   }
 }
 
-async function isOpen({ pool, payments }: World): Promise<boolean> {
-  const { rowCount } = await pool.query(payments.charges.size === 0 ? OPEN : OPEN_OR_DUE);
-  return rowCount !== 0;
+/** What is to do at this moment: queues with due jobs, calls about running work, claimed starts, anything that is not final. */
+interface Work {
+  readonly queues: readonly string[];
+  readonly is_polled: boolean;
+  readonly is_claimed: boolean;
+  readonly is_open: boolean;
 }
 
-const OPEN = {
-  name: 'model-open',
-  text: `select from media.tasks where ended_at is null
-    union all select from media.attempts where state in ('STARTING', 'RUNNING') limit 1`,
-};
-const OPEN_OR_DUE = {
-  name: 'model-open-or-due',
-  text: `select from workflow.executions where ended_at is null
-    union all select from workflow.payments where status = 'PENDING' or refund_due
-    union all ${OPEN.text}`,
-};
+async function workOf({ pool, payments }: World): Promise<Work> {
+  const { rows } = await pool.query<Work>({
+    name: 'model-work',
+    text: 'select * from model_work($1, $2)',
+    values: [ENDED, payments.charges.size > 0],
+  });
+  const [work] = rows;
+  if (work === undefined) throw new Error('no answer of model_work');
+  return work;
+}

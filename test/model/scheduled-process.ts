@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
+import { Query, type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 
 import { columnNames } from '../../subgraphs/media/database/database.ts';
 import type { DB } from '../../subgraphs/media/database/tables.ts';
@@ -36,9 +36,13 @@ export function createSchedule(scheduler: Scheduler) {
     }
   }
   return {
-    /** Lets every call through at once: the end of a run, where order is no longer of interest. */
-    free(): void {
+    /**
+     * Lets every call through at once: the end of a run, where order is no longer of interest. Also those that wait by now:
+     * what goes on beside the work of a process may hold a lock.
+     */
+    async free(): Promise<void> {
       state.isFree = true;
+      while (scheduler.count() > 0) await scheduler.waitOne();
     },
     turn: (label: string) =>
       state.isFree ? Promise.resolve() : scheduler.schedule(Promise.resolve(), label),
@@ -74,6 +78,8 @@ export function createSchedule(scheduler: Scheduler) {
 /** What createSchedule makes. */
 export type Schedule = ReturnType<typeof createSchedule>;
 
+const NOTHING = { command: 'BEGIN', rowCount: null, rows: [] };
+
 /** A promise that never comes: what a crashed process waits for. */
 const never = <Result>(): Promise<Result> => new Promise(() => {});
 
@@ -87,31 +93,45 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
     if (!state.isCrashed) await schedule.turn(`${name} ${label}`);
     if (state.isCrashed) await never();
   }
-  async function query(client: PoolClient, text: string, values: readonly unknown[]) {
-    // Nothing outside depends on when a transaction begins: its first statement is what waits.
-    if (text !== 'begin') await gate(labelOf(text));
-    else if (state.isCrashed) await never();
-    const result = await schedule.track(
-      client.query({ name: statementName(text), text, values: [...values] }),
-    );
-    return state.isCrashed ? never<typeof result>() : result;
-  }
-  async function connect(): Promise<PostgresPoolClient> {
-    if (state.isCrashed) await never();
-    const client = await pool.connect();
-    if (state.isCrashed) {
-      client.release();
-      await never();
+  /**
+   * What a store takes for a connection. PostgreSQL's own is taken when the first statement has its turn: one that only
+   * waits holds none, so that few connections have to learn the statements.
+   */
+  function connection(): PostgresPoolClient {
+    let taken: PoolClient | undefined;
+    let isBeginning = false;
+    async function send(text: string, values: readonly unknown[]) {
+      const client = taken ?? (await pool.connect());
+      // Crashed while it waited for the connection: nothing was sent.
+      if (state.isCrashed) {
+        if (client !== taken) client.release();
+        return undefined;
+      }
+      taken = client;
+      open.add(client);
+      const statement = { name: statementName(text), text, values: [...values] };
+      if (!isBeginning) return client.query(statement);
+      isBeginning = false;
+      return beginWith(client, statement);
     }
-    open.add(client);
-    const release = (): void => {
-      if (open.delete(client)) client.release();
-    };
     return {
-      query: (text: string, values: readonly unknown[]) => query(client, text, values),
-      release,
+      /** A transaction begins with its first statement: nothing outside depends on when. */
+      async query(text: string, values: readonly unknown[]) {
+        if (text === 'begin') {
+          isBeginning = true;
+          return NOTHING;
+        }
+        await gate(labelOf(text));
+        const result = await schedule.track(send(text, values));
+        return state.isCrashed ? never() : result;
+      },
+      release: () => {
+        if (taken !== undefined && open.delete(taken)) taken.release();
+      },
     } as never;
   }
+  const connect = (): Promise<PostgresPoolClient> =>
+    state.isCrashed ? never() : Promise.resolve(connection());
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });
   return {
     database: new Kysely<DB>({ dialect, plugins: [columnNames] }),
@@ -133,6 +153,36 @@ async function endSession(client: PoolClient): Promise<void> {
   await client.query('rollback');
   await client.query('select pg_advisory_unlock_all()');
   client.release();
+}
+
+/** What pg's connection sends, one message each. */
+interface Wire {
+  parse(statement: { readonly name: string; readonly text: string }): void;
+  bind(portal: object): void;
+  execute(portal: object): void;
+}
+/** The part of pg's Query that writes a statement; its types leave it out. */
+type WritingQuery = new (
+  config: QueryConfig,
+  done: (error: Error | null, results: readonly QueryResult[]) => void,
+) => Query & { prepare(wire: Wire): void };
+
+/** A statement that begins a transaction on its way: one message to the database, and one back, in place of two. */
+class BeginningQuery extends (Query as unknown as WritingQuery) {
+  override prepare(wire: Wire): void {
+    wire.parse({ name: '', text: 'begin' });
+    wire.bind({});
+    wire.execute({});
+    super.prepare(wire);
+  }
+}
+
+function beginWith(client: PoolClient, statement: QueryConfig): Promise<QueryResult | undefined> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, results: readonly QueryResult[]): void =>
+      error === null ? resolve(results.at(-1)) : reject(error);
+    client.query(new BeginningQuery(statement, done));
+  });
 }
 
 /** Names of prepared statements: what PostgreSQL has planned on a connection is not planned again at each of many runs. */
