@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
 
 import { changesOf, lineOf, type Change } from './changes.ts';
-import { importedBy, nearestTests } from './nearest-tests.ts';
+import { importedBy, nearestTests, slowFiles } from './nearest-tests.ts';
 import { succeeds, tryChange, type Fate } from './trial.ts';
 
 /**
@@ -37,6 +37,7 @@ symlinkSync(path.join(project, 'node_modules'), path.join(root, 'node_modules'))
 
 const sources = tracked.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
 const importers = importedBy(root, sources);
+const slow = slowFiles(importers);
 const isProduct = (file: string): boolean =>
   !/\.(test|fixture|contract)\.ts$|(^|\/)(fixtures|testing|migrations)\/|^(test|schema)\//.test(file);
 const area = sources.filter((file) => isProduct(file) && !path.relative(values.area, file).startsWith('..'));
@@ -52,7 +53,7 @@ await succeeds(root, 'tsc', ['--incremental', '--tsBuildInfoFile', '.mutants.tsb
 const fates: Record<Fate, number> = { 'does not compile': 0, killed: 0, survived: 0 };
 for (const change of order[0] ?? []) {
   if (fates.killed + fates.survived >= Number(values.count)) break;
-  const fate = await tryChange(root, change, nearestTests(importers, change.file, Number(values.tests)));
+  const fate = await tryChange(root, change, testsOf(change.file));
   fates[fate] += 1;
   if (fate !== 'does not compile') describe(change, fate);
 }
@@ -60,6 +61,14 @@ console.info(
   `${fates.killed} killed, ${fates.survived} survived, ${fates['does not compile']} did not compile`,
 );
 process.exit(0);
+
+/** Quick test files all at once, then each that starts servers by itself. */
+function testsOf(file: string): readonly (readonly string[])[] {
+  const tests = nearestTests(importers, file, Number(values.tests));
+  const quick = tests.filter((test) => !slow.has(test));
+  const rest = tests.filter((test) => slow.has(test)).map((test) => [test]);
+  return quick.length > 0 ? [quick, ...rest] : rest;
+}
 
 function describe(change: Change, fate: Fate): void {
   const source = sourceOf(change.file);

@@ -39,6 +39,17 @@ export function nearestTests(importers: ImportedBy, file: string, most: number):
   return found.slice(0, most);
 }
 
+/** What starts servers and processes for tests: whoever imports it takes seconds. */
+const SLOW = /^test\/kit\/|\/testing\/.*process\.ts$/;
+
+/** The files that import, by whatever way, something that starts servers or processes. */
+export function slowFiles(importers: ImportedBy): ReadonlySet<string> {
+  const slow = new Set([...importers.keys()].filter((file) => SLOW.test(file)));
+  // A set that grows while it is walked is walked to its end.
+  for (const file of slow) for (const importer of importers.get(file) ?? []) slow.add(importer);
+  return slow;
+}
+
 /** Folders up and down from one file to the other. */
 function distance(one: string, other: string): number {
   return path.relative(path.dirname(one), path.dirname(other)).split(path.sep).filter(Boolean).length;

@@ -11,8 +11,15 @@ export type Fate = 'does not compile' | 'killed' | 'survived';
 /** Longest run of the tests of one change, in milliseconds; a change that makes them hang is killed. */
 const TIMEOUT_MS = 300_000;
 
-/** Makes the change in a copy of the project, asks the types and then the tests, and takes it back. */
-export async function tryChange(root: string, change: Change, tests: readonly string[]): Promise<Fate> {
+/**
+ * Makes the change in a copy of the project, asks the types and then the tests, one group after the other until one sees
+ * it, and takes it back.
+ */
+export async function tryChange(
+  root: string,
+  change: Change,
+  groups: readonly (readonly string[])[],
+): Promise<Fate> {
   const file = path.join(root, change.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, changed(source, change));
@@ -20,9 +27,11 @@ export async function tryChange(root: string, change: Change, tests: readonly st
     if (!(await succeeds(root, 'tsc', ['--incremental', '--tsBuildInfoFile', '.mutants.tsbuildinfo']))) {
       return 'does not compile';
     }
-    return (await succeeds(root, 'vitest', ['run', '--bail', '1', '--maxWorkers', '2', ...tests]))
-      ? 'survived'
-      : 'killed';
+    for (const tests of groups) {
+      if (!(await succeeds(root, 'vitest', ['run', '--bail', '1', '--maxWorkers', '1', ...tests])))
+        return 'killed';
+    }
+    return 'survived';
   } finally {
     writeFileSync(file, source);
   }
