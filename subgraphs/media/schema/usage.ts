@@ -40,7 +40,8 @@ const Usage = builder.objectRef<UsageRow>('Usage').implement({
     }),
     cost: t.field({
       type: Cost,
-      description: 'The sum of all known costs, and of everything that was measured.',
+      description:
+        'The sum of all known costs, null when none is known; and of everything that was measured.',
       resolve: ({ microUnits, currency, units }) => ({ microUnits, currency, units, estimated: false }),
     }),
   }),

@@ -97,7 +97,10 @@ function toUsage(row: Row): UsageRow {
     attempts: row.attemptsSucceeded + row.attemptsFailed,
     chats: row.chats,
     unpriced: row.unpriced,
-    microUnits: row.cost,
+    microUnits:
+      row.unpriced > 0 && row.unpriced >= row.attemptsSucceeded + row.attemptsFailed + row.chats
+        ? null
+        : row.cost,
     currency: row.currency,
     units: {
       pictures: row.pictures,

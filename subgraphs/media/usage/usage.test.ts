@@ -91,6 +91,15 @@ describe('usage', () => {
     ]);
   });
 
+  it('has no cost where none is known', async () => {
+    await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard,
+        attempts_succeeded, unpriced)
+      values (current_date, 'usr_free', 'test', 'free', '', false, 'USD', 0, 2, 2)`.execute(engine.database);
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const [free] = await usage.usage({ ...me, id: 'usr_free' }, { by: [] });
+    expect(free).toMatchObject({ microUnits: null, unpriced: 2, currency: 'USD' });
+  });
+
   it('refuses ranges that are turned round or too long', async () => {
     const usage = createUsageService({ database: engine.database, authMode: 'compat' });
     const from = new Date('2026-01-02');

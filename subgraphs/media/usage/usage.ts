@@ -24,7 +24,8 @@ export interface UsageRow {
   readonly chats: number;
   /** Attempts and chats whose cost is unknown: it is not in the sum. */
   readonly unpriced: number;
-  readonly microUnits: number;
+  /** Null when none of them has a known cost. */
+  readonly microUnits: number | null;
   readonly currency: string | null;
   readonly units: Units;
 }

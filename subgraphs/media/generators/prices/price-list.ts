@@ -24,6 +24,8 @@ const expected = z.partialRecord(z.enum(unitNames), z.int().nonnegative());
 const priceList = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code in upper case, such as USD'),
   date: z.iso.date(),
+  /** For whoever reads the list: where its prices are from. */
+  note: z.string().optional(),
   models: z.array(
     z.strictObject({
       provider: z.string().min(1),
