@@ -16,6 +16,11 @@ export interface Queue {
    */
   enqueue(transaction: AnyTransaction, ...jobs: readonly NewJob[]): Promise<void>;
   /**
+   * What `enqueue` would run, to be part of one statement that writes the row as well; null where that can't be told.
+   * Each text takes one parameter, a JSON list of jobs, written `$1` once; of an empty list it enqueues nothing.
+   */
+  enqueueing(...jobs: readonly NewJob[]): Promise<readonly EnqueueStatement[] | null>;
+  /**
    * Of these jobs' data, those that no waiting or running job of the queue has: a sweep enqueues them again. A job is
    * lost when it failed for good or was deleted.
    */
@@ -49,6 +54,12 @@ export interface NewJob {
   readonly id?: string;
   /** Earliest start, in seconds from now. */
   readonly startAfterSeconds?: number;
+}
+
+/** Enqueues the jobs of one queue. */
+export interface EnqueueStatement {
+  readonly text: string;
+  readonly jobs: string;
 }
 
 /** A claimed job. */

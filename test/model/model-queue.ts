@@ -19,10 +19,15 @@ export const ENDED = 'model.ended';
 /** Most failures of a job before it is given up. */
 const MAX_FAILURES = 2;
 
+const ENQUEUE = `insert into model_jobs (queue, data, start_after)
+  select queue, data, now() + make_interval(secs => coalesce("startAfterSeconds", 0))
+  from jsonb_to_recordset($1::jsonb) as job(queue text, data jsonb, "startAfterSeconds" float8)`;
+
 /** The queue as a process has it: it enqueues and compares, and the model delivers. */
 export function createModelQueue(process: ScheduledProcess): Queue {
   return {
     define: async () => {},
+    enqueueing: (...jobs) => Promise.resolve([{ text: ENQUEUE, jobs: JSON.stringify(jobs) }]),
     async enqueue(transaction, ...jobs) {
       for (const { queue, data, startAfterSeconds = 0 } of jobs) {
         await sql`/* jobs.enqueue */ insert into model_jobs (queue, data, start_after)

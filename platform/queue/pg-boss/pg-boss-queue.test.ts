@@ -96,6 +96,17 @@ test('a job lives and dies with the transaction it is enqueued in', async () => 
   expect(ran).toEqual(expect.arrayContaining([{ deep: [1, null] }, null]));
 });
 
+test('what enqueues a job can be part of another statement', async () => {
+  await main.queue.define('within');
+  const data = { made: 'with a row' };
+  const [statement, ...others] = (await main.queue.enqueueing({ queue: 'within', data })) ?? [];
+  const { pool } = main.database;
+  await pool.query(statement?.text ?? '', ['[]']);
+  expect([others, await main.queue.withoutJob('within', [data])]).toEqual([[], [data]]);
+  await pool.query(statement?.text ?? '', [statement?.jobs]);
+  expect(await main.queue.withoutJob('within', [data])).toEqual([]);
+});
+
 test('jobs of several queues are enqueued together, or none of them', async () => {
   await main.queue.define('together-one');
   await main.queue.define('together-other');

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { EventBus } from '../../events/event-bus.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Loop } from '../../process/loop.ts';
-import type { NewJob, Queue, QueueOptions } from '../queue.ts';
+import type { EnqueueStatement, NewJob, Queue, QueueOptions } from '../queue.ts';
 import { createJobTable, SCHEMA } from './job-table.ts';
 import { createTicker } from './ticker.ts';
 import { type SlotWorker, startSlotWorker } from './worker.ts';
@@ -57,6 +57,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   return {
     define: defineOnce,
     enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
+    enqueueing: (...jobs) => enqueueing(boss, jobs),
     withoutJob: (name, data) => table.withoutJob(name, data),
     wake: (name) => bus.publish(TOPIC, name, Date.now()),
     async work(name, options, handler) {
@@ -138,6 +139,29 @@ async function enqueue(boss: PgBoss, db: Db, jobs: readonly NewJob[]): Promise<v
     }));
     await boss.insert(queue, rows, { db });
   }
+}
+
+/** pg-boss's own statements, recorded; null when a version of it runs others than one insert of a JSON list. */
+async function enqueueing(
+  boss: PgBoss,
+  jobs: readonly NewJob[],
+): Promise<readonly EnqueueStatement[] | null> {
+  const recorded: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+  const recorder: Db = {
+    async executeSql(text, values = []) {
+      recorded.push({ text, values });
+      return { rows: [] };
+    },
+  };
+  await enqueue(boss, recorder, jobs);
+  const statements: EnqueueStatement[] = [];
+  for (const { text, values } of recorded) {
+    const [list] = values;
+    const isInsert = /^\s*insert into/i.test(text) && text.split('$').length === 2 && text.includes('$1');
+    if (!isInsert || values.length !== 1 || typeof list !== 'string') return null;
+    statements.push({ text, jobs: list });
+  }
+  return statements;
 }
 
 function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>[0]['fetch'] {

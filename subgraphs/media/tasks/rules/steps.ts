@@ -1,3 +1,4 @@
+import type { NewJob } from '../../../../platform/queue/queue.ts';
 import type { PlannedStep } from '../../domain/steps.ts';
 import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -29,10 +30,17 @@ export async function enqueueStarts(
   steps: readonly Pick<NewStep, 'step' | 'binding'>[],
   startAfterSeconds = 0,
 ): Promise<void> {
-  const jobs = steps.map(({ step, binding }) => ({
+  const later = startAfterSeconds > 0 ? { startAfterSeconds } : {};
+  await scope.enqueue(...startJobs(taskId, steps).map((job) => ({ ...job, ...later })));
+}
+
+/** The jobs that start steps. */
+export function startJobs(
+  taskId: string,
+  steps: readonly Pick<NewStep, 'step' | 'binding'>[],
+): readonly NewJob[] {
+  return steps.map(({ step, binding }) => ({
     queue: startQueue(binding),
     data: asJson({ taskId, step } satisfies StepJob),
-    ...(startAfterSeconds > 0 ? { startAfterSeconds } : {}),
   }));
-  await scope.enqueue(...jobs);
 }

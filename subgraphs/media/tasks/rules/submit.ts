@@ -22,7 +22,7 @@ import type { EndListener } from './end-listener.ts';
 import type { QueueLengths } from './queue-lengths.ts';
 import { defineTaskQueues } from './queues.ts';
 import type { StartGate } from './start-gate.ts';
-import { enqueueStarts, stepRows } from './steps.ts';
+import { startJobs, stepRows } from './steps.ts';
 import type { Submission, TaskService } from './task-service.ts';
 
 /** Accepting work: everything that can be refused is refused before the one transaction that writes. */
@@ -180,19 +180,28 @@ function countsOf(
   });
 }
 
-/** The one transaction: task, steps, first event, idempotency record, reserved budgets, claimed files, start jobs. */
+/**
+ * The one transaction: task, steps, first event, idempotency record, reserved budgets, claimed files, start jobs. Without
+ * budgets and files it is one statement, as every submission waits for its round trips.
+ */
 async function write(
-  { transactor, files, startGate }: SubmitOptions,
+  { transactor, queue, files, startGate }: SubmitOptions,
   task: NewTask,
   fileIds: readonly string[],
 ): Promise<TaskRow | null> {
-  const reserve = await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input });
+  const reserve = (await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input })) ?? null;
+  const jobs = startJobs(task.id, task.steps);
+  const enqueueing = reserve === null && fileIds.length === 0 ? await queue.enqueueing(...jobs) : null;
+  if (enqueueing !== null) {
+    const queues = jobs.map((job) => job.queue);
+    return transactor.runAlone((database) => insertTask(database, task, enqueueing), queues);
+  }
   return transactor.run(async (scope) => {
     const row = await insertTask(scope.transaction, task);
     if (row === null) return null;
     await reserve?.(scope);
     if (fileIds.length > 0) await files.claim(scope.transaction, fileIds, task.owner);
-    await enqueueStarts(scope, task.id, task.steps);
+    await scope.enqueue(...jobs);
     return row;
   });
 }

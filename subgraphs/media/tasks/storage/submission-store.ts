@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
+import type { EnqueueStatement } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
@@ -39,9 +40,14 @@ export interface NewStep {
 
 /**
  * Task, steps, first event and idempotency record in one statement. Null when the key (or the id, for a task whose id
- * was chosen by its requester) is taken: nothing was written then. A concurrent holder of the key is waited for.
+ * was chosen by its requester) is taken: nothing was written then. A concurrent holder of the key is waited for. With
+ * `enqueueing` the jobs are of the same statement, which then needs no transaction around it.
  */
-export async function insertTask(transaction: MediaTransaction, task: NewTask): Promise<TaskRow | null> {
+export async function insertTask(
+  database: MediaDatabase | MediaTransaction,
+  task: NewTask,
+  enqueueing: readonly EnqueueStatement[] = [],
+): Promise<TaskRow | null> {
   const guard = task.idempotency;
   const guardRow =
     guard === null
@@ -66,9 +72,16 @@ export async function insertTask(transaction: MediaTransaction, task: NewTask): 
     ), event as (
       insert into media.task_events (task_id, seq, state, stage, progress, progress_estimated, at)
       select id, 1, state, stage, 0, false, created_at from task
-    )
-    select * from task`.execute(transaction);
+    )${sql.join(enqueueing.map(jobsWithTask), sql``)}
+    select * from task`.execute(database);
   return rows[0] ?? null;
+}
+
+/** Enqueues nothing where no task is written. */
+function jobsWithTask({ text, jobs }: EnqueueStatement, index: number): RawBuilder<unknown> {
+  const [before = '', after = ''] = text.split('$1');
+  const list = sql`(case when exists (select from task) then ${jobs}::text else '[]' end)`;
+  return sql`, ${sql.raw(`jobs_${index}`)} as (${sql.raw(before)}${list}${sql.raw(after)})`;
 }
 
 /** The record of a key, or null. */

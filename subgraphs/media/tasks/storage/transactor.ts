@@ -10,6 +10,11 @@ import { retryOnDeadlock } from './retry-on-deadlock.ts';
  */
 export interface Transactor {
   run<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result>;
+  /** Runs one statement that is a transaction by itself; when it has written, these queues are woken. */
+  runAlone<Result>(
+    statement: (database: MediaDatabase) => Promise<Result | null>,
+    queues: readonly string[],
+  ): Promise<Result | null>;
   /** Appends outside of a larger transaction, and publishes. */
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
 }
@@ -76,6 +81,11 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
   }
   return {
     run: (body) => retryOnDeadlock(() => runOnce(body)),
+    async runAlone(statement, queues) {
+      const result = await retryOnDeadlock(() => statement(database));
+      if (result !== null) for (const name of new Set(queues)) queue.wake(name);
+      return result;
+    },
     async append(events) {
       const rows = await retryOnDeadlock(() => appendEvents(database, events));
       publish(rows);
