@@ -108,7 +108,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
   const { database, registry, authMode, files, planner, budgets } = parts;
   const resources = createProviderResources(database);
   const tasks = createTaskService(parts);
-  const videoTemplates = createVideoTemplateService(database);
+  const videoTemplates = createVideoTemplateService(database, parts.bus);
   const owners = createResourceOwners(database);
   const voices = createVoices({ registry, owners, authMode });
   const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
+import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { mediaDatabase } from '../database/database.ts';
@@ -67,6 +68,20 @@ describe('the video template catalog', () => {
     expect((await templates.remove(String(first.id))).deletedAt).toBeInstanceOf(Date);
     expect(await templates.isAvailable('taken')).toBe(true);
     expect((await templates.create({ taskType: 'taken' })).id).toBeGreaterThan(first.id);
+  });
+
+  it('gives the template of a task type as it is after each change, whoever on the bus made it', async () => {
+    const bus = await createEventBus({ database, logger });
+    const here = createVideoTemplateService(mediaDatabase(database), bus);
+    const there = createVideoTemplateService(mediaDatabase(database), bus);
+    const { id } = await here.create({ taskType: 'kept', prompt: 'one' });
+    for (const prompt of ['one', 'two', 'three']) {
+      await here.update(String(id), { prompt });
+      expect([await here.living('kept'), await there.living('kept')]).toMatchObject([{ prompt }, { prompt }]);
+    }
+    await there.remove(String(id));
+    expect([await here.living('kept'), await there.living('kept')]).toEqual([null, null]);
+    await bus.close();
   });
 
   it('never lists a deleted template but still reads it by id', async () => {

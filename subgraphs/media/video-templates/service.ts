@@ -1,7 +1,9 @@
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
+import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import bundled from './bundled-video-templates.json' with { type: 'json' };
+import { createLivingTemplates } from './living-templates.ts';
 import {
   checkedFields,
   checkedFilter,
@@ -15,10 +17,18 @@ import type { VideoTemplate, VideoTemplateChange, VideoTemplateService } from '.
 
 /**
  * The video template catalog: its rules. What a recipe makes of a template is in ../recipes; a task keeps its own copy
- * of what it used, so nothing here reaches back into tasks.
+ * of what it used, so nothing here reaches back into tasks. With a bus, the template of a task type is kept for a while.
  */
-export function createVideoTemplateService(database: MediaDatabase): VideoTemplateService {
+export function createVideoTemplateService(database: MediaDatabase, bus?: EventBus): VideoTemplateService {
   const store = createVideoTemplateStore(database);
+  const living = createLivingTemplates(store, bus);
+  const forgetting = async <Result>(change: Promise<Result>): Promise<Result> => {
+    try {
+      return await change;
+    } finally {
+      living.forget();
+    }
+  };
   return {
     async list(query) {
       const checked = checkedFilter(query);
@@ -31,15 +41,16 @@ export function createVideoTemplateService(database: MediaDatabase): VideoTempla
       return { ...(await store.page(checked)), page: checked.page, pageSize: checked.pageSize };
     },
     byIds: (ids) => readByIds(store, ids),
-    living: (taskType) => store.living(taskType.trim()),
+    living: (taskType) => living.find(taskType.trim()),
     isAvailable: async (taskType) => (await store.living(checkedTaskType(taskType))) === null,
-    create: (change) => create(store, change),
+    create: (change) => forgetting(create(store, change)),
     update: async (id, change) => {
       const checked = checkedChange(change);
-      const template = await refusingTaken(checked.taskType, () => store.update(numberOf(id), checked));
+      const written = refusingTaken(checked.taskType, () => store.update(numberOf(id), checked));
+      const template = await forgetting(written);
       return template ?? missing(id);
     },
-    remove: async (id) => (await store.markDeleted(numberOf(id))) ?? missing(id),
+    remove: async (id) => (await forgetting(store.markDeleted(numberOf(id)))) ?? missing(id),
     importBundled: () => store.insertMissing(bundled.map((template) => ({ ...empty, ...template }))),
   };
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Bench, BenchTools } from '../bench.ts';
+import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
 import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
-import { QUERY, VARIABLES } from './world.ts';
+import { ORIGIN, QUERY, VARIABLES } from './world.ts';
 
 const BODY = JSON.stringify({ query: QUERY, variables: VARIABLES });
 const HEADERS = { 'content-type': 'application/json' };
@@ -16,28 +16,46 @@ export const federation: Bench = {
     const workflow = await startServer(tools, ['workflow']);
     const servers = {
       kiln: await startServer(tools, ['kiln']),
+      guarded: await startServer(tools, ['guarded'], { authorization: 'Bearer token', origin: ORIGIN }),
       local: await startServer(tools, ['local']),
       remote: await startServer(tools, ['remote', media.request.url, workflow.request.url]),
     };
     await assertSameAnswers(Object.values(servers));
     const subjects = Object.values(servers).map((server) => servedSubject(tools.load, server));
     const rounds = await measureInTurns(tools, subjects);
-    return (['local', 'remote'] as const).map((baseline) => ({
+    const guarded: Figure = {
+      what: 'the same with a token, rates and an Origin',
+      ours: figuresOf(rounds, 'guarded'),
+      baseline: `without: ${figuresOf(rounds, 'kiln')}`,
+      ratio: { value: ratioOf(rounds, 'guarded', 'kiln'), target: 0.8 },
+      note: '',
+    };
+    const against = (['local', 'remote'] as const).map((baseline) => ({
       what: `nested federated query, 10 tasks (${baseline})`,
       ours: figuresOf(rounds, 'kiln'),
       baseline: `stock ApolloGateway, stock ${baseline} sources: ${figuresOf(rounds, baseline)}`,
-      ratio: { value: ratioOf(rounds, 'kiln', baseline), target: baseline === 'local' ? 1.7 : 3 },
+      ratio: { value: ratioOf(rounds, 'kiln', baseline), target: 8 },
       note: baseline === 'remote' ? 'its two subgraphs are processes of their own' : '',
     }));
+    return [...against, guarded];
   },
 };
 
 type Server = Parameters<typeof servedSubject>[1];
 
-async function startServer({ lifecycle }: BenchTools, words: readonly string[]): Promise<Server> {
+async function startServer(
+  { lifecycle }: BenchTools,
+  words: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const program = await startProgram<{ url: string }>(new URL('server.ts', import.meta.url), words);
   lifecycle.add(`server ${words[0]}`, () => program.stop());
-  const request = { url: program.ready.url, method: 'POST', headers: HEADERS, body: BODY } as const;
+  const request = {
+    url: program.ready.url,
+    method: 'POST',
+    headers: { ...HEADERS, ...more },
+    body: BODY,
+  } as const;
   return { name: words[0] ?? '', pid: program.pid, request };
 }
 

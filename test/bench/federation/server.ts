@@ -12,20 +12,36 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express from 'express';
 
 import { createFederation } from '../../../gateway/federation/federation.ts';
-import { createGatewayServer } from '../../../gateway/server/server.ts';
+import { createRateLimiter } from '../../../gateway/limits/rate-limit.ts';
+import { createGatewayServer, type GatewayServerOptions } from '../../../gateway/server/server.ts';
 import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
-import { schemaOf, supergraphOf, type SubgraphName } from './world.ts';
+import { ORIGIN, schemaOf, supergraphOf, type SubgraphName } from './world.ts';
 
 /**
- * One server of the bench as a program: `server.ts kiln`, `server.ts local`, `server.ts remote MEDIA_URL WORKFLOW_URL`
+ * One server of the bench as a program: `server.ts kiln`, `server.ts guarded` (with callers, rates and origins), `server.ts local`, `server.ts remote MEDIA_URL WORKFLOW_URL`
  * (gateways over the two subgraphs), `server.ts media`, `server.ts workflow` (a subgraph). Sends {url} when it serves.
  */
 const logger = createLogger({ level: 'warn' });
+const USER = {
+  kind: 'user',
+  id: 'usr_bench',
+  scopes: [],
+  generators: null,
+  sessionId: 'ses_bench',
+  expiresAt: null,
+} as const;
 const nowhere = { media: 'http://media.invalid', workflow: 'http://workflow.invalid' };
 
+/** What a gateway has beyond the least: known callers, rates, origins. */
+const GUARDED = {
+  resolveCredential: async () => USER,
+  rateLimiter: createRateLimiter({ read: 1e9 }),
+  corsOrigins: [ORIGIN],
+};
+
 /** Kiln's whole gateway: callers, limits, every transport, over local links. */
-async function startKiln(): Promise<string> {
+async function startKiln(guards: Partial<GatewayServerOptions> = {}): Promise<string> {
   const link = (name: SubgraphName) =>
     createLocalLink({ subgraph: { name, schema: schemaOf(name), contextFor: (request) => request }, logger });
   const links = { media: link('media'), workflow: link('workflow') };
@@ -40,6 +56,7 @@ async function startKiln(): Promise<string> {
     readiness: {},
     publicUrl: null,
     uploadMaxBytes: 1_000_000,
+    ...guards,
   });
   return `${(await server.listen('127.0.0.1', 0)).url}/graphql`;
 }
@@ -71,6 +88,8 @@ function start([what, media = '', workflow = '']: readonly string[]): Promise<st
   switch (what) {
     case 'kiln':
       return startKiln();
+    case 'guarded':
+      return startKiln(GUARDED);
     case 'local':
       return startStockGateway(
         supergraphOf(nowhere),

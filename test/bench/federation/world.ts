@@ -75,3 +75,6 @@ export function supergraphOf(urls: Readonly<Record<SubgraphName, string>>): stri
     throw new AggregateError(composed.errors, 'the supergraph does not compose');
   return composed.supergraphSdl;
 }
+
+/** The page that asks the guarded gateway. */
+export const ORIGIN = 'https://app.example';

@@ -37,7 +37,7 @@ export const restStatus: Bench = {
         what: 'REST status of a finished task',
         ours: figuresOf(rounds, 'Kiln'),
         baseline: `bare node:http + pg: ${figuresOf(rounds, 'bare')}`,
-        ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.4 },
+        ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.75 },
         note: `${ids.length} tasks, each reply with ${pictures} pictures`,
       },
     ];
