@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';
+import { metrics } from './metrics/metrics.ts';
 import { polling } from './polling/polling.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { starts } from './starts/starts.ts';
@@ -17,7 +18,16 @@ import { uploads } from './uploads/uploads.ts';
  * `npm run bench [-- NAME ...]`: measures Kiln against baselines on this machine, each in turns with its own, and prints
  * one table. Below a target is said, and is no failure: only a bench that could not measure ends with 1.
  */
-const benches: readonly Bench[] = [federation, restStatus, submits, subscribers, polling, uploads, starts];
+const benches: readonly Bench[] = [
+  federation,
+  restStatus,
+  metrics,
+  submits,
+  subscribers,
+  polling,
+  uploads,
+  starts,
+];
 
 /** Stops the bench that runs now. */
 let stopRunning: (reason: string) => Promise<void> = () => Promise.resolve();

@@ -2,7 +2,7 @@ import { Client, type ClientConfig } from 'pg';
 
 import { rest, taskEnd } from '../../kit/clients/requests.ts';
 import type { Bench } from '../bench.ts';
-import { startBenchedKiln } from '../kiln.ts';
+import { startBenchedKiln, type BenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
 import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
 
@@ -11,16 +11,11 @@ export const restStatus: Bench = {
   name: 'rest-status',
   async run(tools) {
     const kiln = await startBenchedKiln(tools);
-    const body = { task_type: 'tea', prompt: 'a teapot on a red table' };
-    const submitted = await rest(kiln.url, 'POST', '/api/task/create/task', body);
-    const id = String(submitted.body.data);
-    const end = await taskEnd(kiln.url, id, 120_000);
-    if (end.body.status !== true) throw new Error(`the task failed: ${JSON.stringify(end.body)}`);
+    const { ids, pictures } = await finishedTasks(kiln);
     const bare = await startProgram<{ url: string }>(new URL('bare-server.ts', import.meta.url), [
       kiln.connection,
     ]);
     tools.lifecycle.add('bare server', () => bare.stop());
-    const ids = await copyTask(kiln.connection, id);
     const servers = [
       {
         name: 'Kiln',
@@ -31,7 +26,6 @@ export const restStatus: Bench = {
     ];
     const subjects = servers.map((server) => servedSubject(tools.load, server));
     const rounds = await measureInTurns(tools, subjects);
-    const pictures = String(end.body.data.urls.length);
     return [
       {
         what: 'REST status of a finished task',
@@ -43,6 +37,19 @@ export const restStatus: Bench = {
     ];
   },
 };
+
+/** Ids of many finished tasks with the same pictures, and how many those are. */
+export async function finishedTasks({ url, connection }: Pick<BenchedKiln, 'url' | 'connection'>): Promise<{
+  readonly ids: readonly string[];
+  readonly pictures: string;
+}> {
+  const body = { task_type: 'tea', prompt: 'a teapot on a red table' };
+  const submitted = await rest(url, 'POST', '/api/task/create/task', body);
+  const id = String(submitted.body.data);
+  const end = await taskEnd(url, id, 120_000);
+  if (end.body.status !== true) throw new Error(`the task failed: ${JSON.stringify(end.body)}`);
+  return { ids: await copyTask(connection, id), pictures: String(end.body.data.urls.length) };
+}
 
 /** Copies a finished task with its files' rows, so that not everybody asks for the same one; answers all ids. */
 async function copyTask(connection: string, id: string): Promise<readonly string[]> {
