@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 
+import { toLab } from './colours.ts';
 import { describePicture } from './describe.ts';
 
 const plain = sharp({ create: { width: 40, height: 30, channels: 3, background: '#a33' } });
@@ -21,6 +22,18 @@ describe('what a picture says about itself', () => {
   it('is nothing in a file without metadata', async () => {
     const { note } = await describePicture(await plain.clone().png().toBuffer());
     expect(note).toBe('measured only: objects and people are not recognised');
+  });
+});
+
+describe('a colour', () => {
+  it.each([
+    ['white', [255, 255, 255], [1, 0, 0]],
+    ['red', [255, 0, 0], [0.628, 0.225, 0.126]],
+    ['green', [0, 255, 0], [0.866, -0.234, 0.179]],
+    ['blue', [0, 0, 255], [0.452, -0.032, -0.312]],
+    ['a dark grey', [8, 8, 8], [0.134, 0, 0]],
+  ] as const)('of %s is measured where OKLab has it', (_, [red, green, blue], lab) => {
+    expect(toLab(red, green, blue).map((part) => Math.round(part * 1_000) / 1_000 + 0)).toEqual(lab);
   });
 });
 
