@@ -4,6 +4,7 @@ import { consolePath } from './api/addresses.ts';
 import type { TaskState } from './api/operations.ts';
 import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
+import { type Group, GROUPS } from './pages/usage/sums.ts';
 import { Empty, Problem } from './parts/problem.tsx';
 import { Shell } from './shell/shell.tsx';
 import { t } from './text/text.ts';
@@ -73,6 +74,18 @@ const models = createRoute({
   component: lazyRouteComponent(() => import('./pages/models/models-page.tsx'), 'ModelsPage'),
 });
 
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: (search: Record<string, unknown>): UsageSearch => ({
+    ...(typeof search['days'] === 'number' && search['days'] > 0 && search['days'] <= 366
+      ? { days: Math.floor(search['days']) }
+      : {}),
+    ...(search['only'] === 'real' || search['only'] === 'sandbox' ? { only: search['only'] } : {}),
+    ...groupOf(search['by']),
+  }),
+  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+});
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
@@ -84,6 +97,19 @@ const start = createRoute({
   path: '/start',
   component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
 });
+
+/** Which days and what usage is shown of, and what it is grouped by. */
+interface UsageSearch {
+  readonly days?: number;
+  readonly only?: 'real' | 'sandbox';
+  readonly by?: Group;
+}
+
+/** The group that an address names; none means models. */
+function groupOf(name: unknown): { readonly by?: Group } {
+  const found = GROUPS.find((group) => group === name);
+  return found === undefined ? {} : { by: found };
+}
 
 /** What the list of tasks is filtered by. */
 interface TasksSearch {
@@ -114,7 +140,7 @@ function kindOf(name: unknown): { readonly kind?: Tab } {
 
 /** The router of the console. */
 export const router = createRouter({
-  routeTree: root.addChildren([studio, gallery, tasks, task, shop, models, keys, start]),
+  routeTree: root.addChildren([studio, gallery, tasks, task, shop, models, usage, keys, start]),
   basepath: consolePath === '' ? '/' : consolePath,
 });
 

@@ -13,6 +13,7 @@ import { walkGallery } from './walk-gallery.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkSignIn } from './walk-sign-in.ts';
+import { walkSigned } from './walk-signed.ts';
 import { walkStudio } from './walk-studio.ts';
 import { walkTasks } from './walk-tasks.ts';
 import { openPage } from './watch-page.ts';
@@ -29,6 +30,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkConsole(url, browser, steps, key);
   await walkStudio(url, browser, steps);
   await walkTasks(url, browser, steps, key);
+  await walkSigned(url, browser, steps, key);
   await walkGallery(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSignIn(url, page, steps);

@@ -5,7 +5,7 @@ import type { Steps } from './steps.ts';
 import { openPage, type WatchedPage } from './watch-page.ts';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-const VIEWS = [
+export const VIEWS = [
   { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
   { name: 'dark', colorScheme: 'dark', width: 1280, height: 800 },
   { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
@@ -20,6 +20,7 @@ const PAGES = [
   'tasks',
   'shop?template=poster',
   'models',
+  'usage',
   'keys',
   'start',
 ];
@@ -121,7 +122,7 @@ async function lookAround(url: string, page: Page, { holds }: Steps): Promise<vo
 }
 
 /** What axe finds against WCAG A and AA, and whether the page is wider than the window. */
-async function faultsOf(page: Page): Promise<readonly string[]> {
+export async function faultsOf(page: Page): Promise<readonly string[]> {
   // Not as a script of the page, which the console's policy refuses.
   const session = await page.context().newCDPSession(page);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(WCAG)} }).then(({ violations }) =>

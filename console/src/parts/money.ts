@@ -8,11 +8,13 @@ export interface Money {
 
 /** Prices of single results are fractions of a cent. */
 const MOST_DIGITS = 4;
+const TINY_DIGITS = 6;
 
 /** An amount in its currency; "Price unknown" where it is not known, never 0. */
 export function moneyText({ amount, currency }: Money): string {
   if (amount === null || currency === null) return t('money.unknown');
-  const digits = Math.abs(amount) >= 1 || amount === 0 ? 2 : MOST_DIGITS;
+  const digits =
+    Math.abs(amount) >= 1 || amount === 0 ? 2 : Math.abs(amount) < 0.001 ? TINY_DIGITS : MOST_DIGITS;
   const format = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,

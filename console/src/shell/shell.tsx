@@ -14,7 +14,7 @@ import { toggleTheme } from './theme.ts';
 interface Place {
   readonly to: string;
   readonly icon: IconName;
-  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'keys' | 'start';
+  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
 }
 
 const CREATE: readonly Place[] = [
@@ -25,6 +25,7 @@ const CREATE: readonly Place[] = [
 ];
 const OPERATE: readonly Place[] = [
   { to: '/models', icon: 'models', name: 'models' },
+  { to: '/usage', icon: 'usage', name: 'usage' },
   { to: '/keys', icon: 'keys', name: 'keys' },
 ];
 const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start' }];

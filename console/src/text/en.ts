@@ -1,10 +1,12 @@
 import { studioEn } from './pages/studio.ts';
 import { tasksEn } from './pages/tasks.ts';
+import { usageEn } from './pages/usage.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
   ...studioEn,
   ...tasksEn,
+  ...usageEn,
   'page.studio': 'Studio',
 
   'page.tasks': 'Tasks',

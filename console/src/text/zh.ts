@@ -1,11 +1,13 @@
 import type { Texts } from './en.ts';
 import { studioZh } from './pages/studio.ts';
 import { tasksZh } from './pages/tasks.ts';
+import { usageZh } from './pages/usage.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
   ...studioZh,
   ...tasksZh,
+  ...usageZh,
   'page.studio': '创作',
 
   'page.tasks': '任务',

@@ -1,0 +1,98 @@
+import { useQuery } from '@apollo/client/react';
+
+import { type BudgetPartsFragment, BudgetsDocument, OwnBudgetsDocument } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { moneyText } from '../../parts/money.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+
+/** The budgets that bound the caller's work, all of them for administrators, with how far they are used. */
+export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
+  const all = useQuery(BudgetsDocument, { skip: !seesAll, fetchPolicy: 'cache-and-network' });
+  const own = useQuery(OwnBudgetsDocument, { skip: seesAll, fetchPolicy: 'cache-and-network' });
+  const budgets = all.data?.budgets ?? own.data?.myBudgets;
+  const error = all.error ?? own.error;
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('usage.budgets')}</h2>
+      </header>
+      {error !== undefined && <Problem error={error} />}
+      {budgets?.length === 0 && <p className="pad mute">{t('usage.noBudgets')}</p>}
+      {budgets?.map((budget) => (
+        <BudgetLine key={budget.id} budget={budget} />
+      ))}
+    </section>
+  );
+}
+
+function BudgetLine({ budget }: { readonly budget: BudgetPartsFragment }) {
+  const { name, subject, amount, currency, reserved, renewsAt, maxRunning, startsPerMinute } = budget;
+  const money = (value: number | null) => moneyText({ amount: value, currency });
+  return (
+    <div className="budget">
+      <span className="med cut" title={subject ?? undefined}>
+        {name}
+      </span>
+      {amount !== null && (
+        <>
+          <span className="num">{t('usage.of', { spent: money(budget.spent), amount: money(amount) })}</span>
+          <Bar budget={budget} amount={amount} />
+        </>
+      )}
+      <span className="c12 mute">
+        {t('usage.renews', { when: '' })}
+        <Ago at={renewsAt} />
+        {reserved > 0 && ` · ${t('usage.reserved', { amount: money(reserved) })}`}
+      </span>
+      <span className="c12 mute num">
+        {maxRunning !== null && t('usage.running', { count: budget.running, most: maxRunning })}
+        {startsPerMinute !== null && ` ${t('usage.rate', { count: startsPerMinute })}`}
+      </span>
+      <Warning budget={budget} money={money} />
+    </div>
+  );
+}
+
+function Bar({ budget, amount }: { readonly budget: BudgetPartsFragment; readonly amount: number }) {
+  const share = (value: number) => `${amount === 0 ? 100 : Math.min(100, (value / amount) * 100)}%`;
+  const state = isUsedUp(budget) ? 'stopped' : isPastSoft(budget) ? 'past' : 'below';
+  return (
+    <div
+      className={`bar budget-${state}`}
+      role="progressbar"
+      aria-label={budget.name}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={amount === 0 ? 100 : Math.min(100, Math.round((budget.spent / amount) * 100))}
+    >
+      <i style={{ width: share(budget.spent) }} />
+      {budget.softAmount !== null && <s style={{ left: share(budget.softAmount) }} />}
+    </div>
+  );
+}
+
+function Warning({
+  budget,
+  money,
+}: {
+  readonly budget: BudgetPartsFragment;
+  readonly money: (value: number | null) => string;
+}) {
+  if (!isUsedUp(budget) && !isPastSoft(budget)) return null;
+  return (
+    <span className="c12 row budget-note">
+      <Icon name="warning" size={12} />
+      {isUsedUp(budget) ? t('usage.stopped') : t('usage.past', { amount: money(budget.softAmount) })}
+    </span>
+  );
+}
+
+function isUsedUp({ left }: BudgetPartsFragment): boolean {
+  return left !== null && left <= 0;
+}
+
+function isPastSoft({ softAmount, spent, reserved }: BudgetPartsFragment): boolean {
+  return softAmount !== null && spent + reserved >= softAmount;
+}

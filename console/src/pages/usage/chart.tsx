@@ -1,0 +1,103 @@
+import { moneyText } from '../../parts/money.ts';
+import { language, t } from '../../text/text.ts';
+import { type Group, nameOf, type Row, type Sum, sumOf } from './sums.ts';
+
+interface ChartProps {
+  readonly rows: readonly Row[];
+  readonly days: readonly string[];
+  readonly group: Group;
+  /** The groups, largest first; those beyond the fifth are Other. */
+  readonly sums: readonly Sum[];
+  readonly weigh: (sum: Sum) => number;
+  readonly isMoney: boolean;
+}
+
+const SERIES = 5;
+const LINES = 4;
+const dayName = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** One bar per day, in the colours of the largest groups; each says its numbers on hover and to screen readers. */
+export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
+  const named = sums.slice(0, SERIES).map(({ name }) => name);
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  const bars = days.map((day) => {
+    const own = byDay.get(day) ?? [];
+    const parts = [...Map.groupBy(own, (row) => series(named, nameOf(row, group)))]
+      .map(([index, some]) => ({ index, weight: weigh(sumOf(null, some)) }))
+      .toSorted((one, other) => other.index - one.index);
+    return { day, parts, total: parts.reduce((sum, { weight }) => sum + weight, 0) };
+  });
+  const top = roundUp(Math.max(...bars.map(({ total }) => total), 0));
+  const currency = sums.find(({ cost }) => cost.currency !== null)?.cost.currency ?? null;
+  const text = (value: number) =>
+    isMoney ? moneyText({ amount: value, currency }) : value.toLocaleString(language);
+  const steps = Array.from({ length: LINES }, (_, index) => (top / LINES) * (index + 1));
+  const every = Math.ceil(days.length / 10);
+  return (
+    <div className="pad">
+      <div className="chart">
+        <div className="ys" aria-hidden="true">
+          {steps.map((step) => (
+            <span key={step} style={{ bottom: `${(step / top) * 100}%` }}>
+              {text(step)}
+            </span>
+          ))}
+        </div>
+        <div className="plot">
+          {steps.map((step) => (
+            <span key={step} className="gl" style={{ bottom: `${(step / top) * 100}%` }} />
+          ))}
+          {bars.map(({ day, parts, total }) => (
+            <div
+              key={day}
+              className="day-b"
+              role="img"
+              aria-label={`${dayName.format(new Date(day))}: ${text(total)}`}
+              title={`${dayName.format(new Date(day))}: ${text(total)}`}
+            >
+              {parts.map(({ index, weight }) => (
+                <i
+                  key={index}
+                  className={`ser-${index + 1}`}
+                  style={{ height: `${(weight / top) * 100}%` }}
+                />
+              ))}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div className="xs" aria-hidden="true">
+        {days.map((day, index) => (
+          <span key={day}>{index % every === 0 ? dayName.format(new Date(day)) : ''}</span>
+        ))}
+      </div>
+      <ul className="row wrap legend">
+        {sums.slice(0, SERIES).map((sum, index) => (
+          <li key={sum.name ?? ''} className="lg">
+            <span className={`dot ser-${index + 1}`} />
+            {sum.name ?? t('usage.nothing')} <span className="mute num">{text(weigh(sum))}</span>
+          </li>
+        ))}
+        {sums.length > SERIES && (
+          <li className="lg">
+            <span className={`dot ser-${SERIES + 1}`} />
+            {t('usage.other')}
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+function series(named: readonly (string | null)[], name: string | null): number {
+  const index = named.indexOf(name);
+  return index === -1 ? SERIES : index;
+}
+
+/** The next round number, so that the lines of the chart have short names. */
+function roundUp(value: number): number {
+  if (value <= 0) return LINES;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 4, 8, 10].find((one) => one * power >= value) ?? 10;
+  return Math.max(step * power, value);
+}

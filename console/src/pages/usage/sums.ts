@@ -1,0 +1,71 @@
+import type { UsageQuery } from '../../api/operations.ts';
+import type { Money } from '../../parts/money.ts';
+
+/** A row of the API. */
+export type Row = UsageQuery['usage'][number];
+
+/** What usage is grouped by here. */
+export const GROUPS = ['MODEL', 'GENERATOR', 'PROVIDER', 'OWNER', 'KEY'] as const;
+
+/** One of them. */
+export type Group = (typeof GROUPS)[number];
+
+/** A sum of rows. */
+export interface Sum {
+  readonly name: string | null;
+  readonly done: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly unpriced: number;
+  readonly pictures: number;
+  readonly seconds: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: Money;
+}
+
+const FIELDS = {
+  MODEL: 'model',
+  GENERATOR: 'generator',
+  PROVIDER: 'provider',
+  OWNER: 'owner',
+  KEY: 'key',
+} as const;
+
+/** The name of the group that a row belongs to. */
+export function nameOf(row: Row, group: Group): string | null {
+  return row[FIELDS[group]];
+}
+
+/** Rows as one. An amount is unknown only when none is known, or the currencies differ. */
+export function sumOf(name: string | null, rows: readonly Row[]): Sum {
+  const add = (pick: (row: Row) => number | null) => rows.reduce((sum, row) => sum + (pick(row) ?? 0), 0);
+  const priced = rows.filter(({ cost }) => cost.amount !== null && cost.currency !== null);
+  const currencies = new Set(priced.map(({ cost }) => cost.currency));
+  const amount = priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0), 0);
+  const unpriced = add((row) => row.unpriced);
+  // Nothing known is unknown, never 0.
+  const isKnown = currencies.size === 1 && !(amount === 0 && unpriced > 0);
+  return {
+    name,
+    done: add(({ succeeded, chats }) => succeeded + chats),
+    failed: add((row) => row.failed),
+    cancelled: add((row) => row.cancelled),
+    unpriced,
+    pictures: add(({ cost }) => cost.units.pictures),
+    seconds: add(({ cost }) => cost.units.seconds),
+    inputTokens: add(({ cost }) => cost.units.inputTokens),
+    outputTokens: add(({ cost }) => cost.units.outputTokens),
+    cost: {
+      amount: isKnown ? amount : null,
+      currency: [...currencies][0] ?? null,
+    },
+  };
+}
+
+/** One sum per name, the largest first by what a chart shows of it. */
+export function sumsBy(rows: readonly Row[], group: Group, weigh: (sum: Sum) => number): readonly Sum[] {
+  return [...Map.groupBy(rows, (row) => nameOf(row, group))]
+    .map(([name, own]) => sumOf(name, own))
+    .toSorted((one, other) => weigh(other) - weigh(one));
+}

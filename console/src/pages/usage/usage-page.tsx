@@ -1,0 +1,244 @@
+import { useQuery } from '@apollo/client/react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { serverUrl } from '../../api/addresses.ts';
+import { useIsSignedIn } from '../../api/credential.ts';
+import { UsageDocument } from '../../api/operations.ts';
+import { freshAuthorization } from '../../api/session.ts';
+import { useCaller } from '../../api/use-caller.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { moneyText } from '../../parts/money.ts';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { saveAs } from '../../parts/save-as.ts';
+import { SignInButton } from '../../parts/sign-in-button.tsx';
+import { language, t } from '../../text/text.ts';
+import { Budgets } from './budgets.tsx';
+import { Chart } from './chart.tsx';
+import { GROUPS, type Group, type Sum, sumOf, sumsBy } from './sums.ts';
+
+const SPANS = [7, 30, 90] as const;
+/** Below it counts say more than costs. */
+const CENT = 0.01;
+const DAY_MS = 86_400_000;
+
+/** What was used and what it cost: the caller's own, everybody's for administrators. */
+export function UsagePage() {
+  const isSignedIn = useIsSignedIn();
+  return (
+    <>
+      <header className="top">
+        <h1>{t('page.usage')}</h1>
+        {isSignedIn && <Choices />}
+      </header>
+      <div className="page">
+        {isSignedIn ? (
+          <Usage />
+        ) : (
+          <Empty title={t('signIn.needed')} text={t('signIn.text')}>
+            <SignInButton className="btn pri" />
+          </Empty>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Choices() {
+  const { days = 30, only } = useSearch({ from: '/usage' });
+  const navigate = useNavigate({ from: '/usage' });
+  const [failure, setFailure] = useState<unknown>(null);
+  const save = () => void saveTable(days, only).then(() => setFailure(null), setFailure);
+  return (
+    <span className="push row wrap">
+      {failure !== null && <Problem error={failure} />}
+      <select
+        className="in w-auto"
+        aria-label={t('usage.what')}
+        value={only ?? ''}
+        onChange={({ target }) =>
+          void navigate({
+            search: ({ only: _only, ...rest }) =>
+              target.value === 'real' || target.value === 'sandbox' ? { ...rest, only: target.value } : rest,
+          })
+        }
+      >
+        <option value="">{t('usage.both')}</option>
+        <option value="real">{t('usage.real')}</option>
+        <option value="sandbox">{t('usage.sandbox')}</option>
+      </select>
+      <select
+        className="in w-auto"
+        aria-label={t('usage.days')}
+        value={days}
+        onChange={({ target }) =>
+          void navigate({ search: (before) => ({ ...before, days: Number(target.value) }) })
+        }
+      >
+        {SPANS.map((count) => (
+          <option key={count} value={count}>
+            {t('usage.lastDays', { count })}
+          </option>
+        ))}
+      </select>
+      <button type="button" className="btn" onClick={save}>
+        <Icon name="download" size={14} />
+        {t('usage.csv')}
+      </button>
+    </span>
+  );
+}
+
+function Usage() {
+  const { days: count = 30, only, by: group = 'MODEL' } = useSearch({ from: '/usage' });
+  const navigate = useNavigate({ from: '/usage' });
+  const seesAll = useCaller()?.mayAdministrate === true;
+  const days = daysBack(count);
+  const { data, error } = useQuery(UsageDocument, {
+    variables: { by: ['DAY', group], from: `${days[0]}T00:00:00Z`, sandbox: sandboxOf(only) },
+    fetchPolicy: 'cache-and-network',
+  });
+  const rows = data?.usage ?? [];
+  const total = sumOf(null, rows);
+  const isMoney = (total.cost.amount ?? 0) >= CENT;
+  const weigh = (sum: Sum) => (isMoney ? (sum.cost.amount ?? 0) : sum.done);
+  const sums = sumsBy(rows, group, weigh);
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <Totals total={total} />
+      <section className="card">
+        <header>
+          <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
+          <div className="seg push" role="group" aria-label={t('usage.by')}>
+            {GROUPS.filter((one) => seesAll || (one !== 'OWNER' && one !== 'KEY')).map((one) => (
+              <button
+                key={one}
+                type="button"
+                aria-pressed={one === group}
+                onClick={() => void navigate({ search: (before) => ({ ...before, by: one }) })}
+              >
+                {t(`usage.${one}`)}
+              </button>
+            ))}
+          </div>
+        </header>
+        {data !== undefined && rows.length === 0 ? (
+          <Empty title={t('usage.none')} text={t('usage.noneText')} />
+        ) : (
+          <Chart rows={rows} days={days} group={group} sums={sums} weigh={weigh} isMoney={isMoney} />
+        )}
+      </section>
+      <div className="two">
+        <Table sums={sums} total={total} group={group} />
+        <Budgets seesAll={seesAll} />
+      </div>
+    </>
+  );
+}
+
+function Totals({ total }: { readonly total: Sum }) {
+  const number = (value: number) => value.toLocaleString(language, { notation: 'compact' });
+  return (
+    <section className="card kpis">
+      <p className="kpi">
+        <span className="mute">{t('usage.spent')}</span>
+        <b>{moneyText(total.cost)}</b>
+        <span className="c12 mute">
+          {total.unpriced > 0 && t('usage.unpriced', { count: total.unpriced })}
+        </span>
+      </p>
+      <p className="kpi">
+        <span className="mute">{t('usage.tasks')}</span>
+        <b>{(total.done + total.failed + total.cancelled).toLocaleString(language)}</b>
+        <span className="c12 mute">
+          {t('usage.failed', { count: total.failed, cancelled: total.cancelled })}
+        </span>
+      </p>
+      <p className="kpi">
+        <span className="mute">{t('usage.seconds')}</span>
+        <b>{number(total.seconds)} s</b>
+        <span className="c12 mute">{t('usage.pictures', { count: number(total.pictures) })}</span>
+      </p>
+      <p className="kpi">
+        <span className="mute">{t('usage.tokens')}</span>
+        <b>{number(total.inputTokens + total.outputTokens)}</b>
+        <span className="c12 mute">
+          {t('usage.inOut', { input: number(total.inputTokens), output: number(total.outputTokens) })}
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function Table({
+  sums,
+  total,
+  group,
+}: {
+  readonly sums: readonly Sum[];
+  readonly total: Sum;
+  readonly group: Group;
+}) {
+  const whole = total.done === 0 ? 1 : total.done;
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('usage.table')}</h2>
+        <span className="c12 mute">{t(`usage.${group}`)}</span>
+      </header>
+      <div className="scroll" tabIndex={0} role="region" aria-label={t('usage.table')}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t('usage.name')}</th>
+              <th className="num">{t('usage.done')}</th>
+              <th className="num p-hide">{t('usage.pictureCount')}</th>
+              <th className="num p-hide">{t('usage.secondCount')}</th>
+              <th className="num p-hide">{t('usage.share')}</th>
+              <th className="num">{t('task.cost')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sums.map((sum) => (
+              <tr key={sum.name ?? ''}>
+                <td className="med wrap-anywhere">
+                  {sum.name ?? <span className="mute">{t('usage.nothing')}</span>}
+                </td>
+                <td className="num">{sum.done.toLocaleString(language)}</td>
+                <td className="num p-hide">{sum.pictures.toLocaleString(language)}</td>
+                <td className="num p-hide">{sum.seconds.toFixed(1)}</td>
+                <td className="num p-hide">{Math.round((sum.done / whole) * 100)} %</td>
+                <td className="num">{moneyText(sum.cost)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function daysBack(count: number): readonly string[] {
+  const today = Date.now();
+  return Array.from({ length: count }, (_, index) =>
+    new Date(today - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+function sandboxOf(only: 'real' | 'sandbox' | undefined): boolean | null {
+  return only === undefined ? null : only === 'sandbox';
+}
+
+/** The same as a table. A link can not carry the credential, which is in memory alone. */
+async function saveTable(days: number, only: 'real' | 'sandbox' | undefined): Promise<void> {
+  const address = new URL('usage.csv', serverUrl);
+  address.searchParams.set('by', 'day,model,generator,owner');
+  address.searchParams.set('from', daysBack(days)[0] ?? '');
+  const sandbox = sandboxOf(only);
+  if (sandbox !== null) address.searchParams.set('sandbox', String(sandbox));
+  const authorization = await freshAuthorization();
+  const response = await fetch(address, { headers: authorization === null ? {} : { authorization } });
+  if (!response.ok) throw new Error(`${response.status}: ${(await response.text()).slice(0, 200)}`);
+  saveAs(await response.blob(), 'usage.csv');
+}
