@@ -10,6 +10,7 @@ const PAGES = ['Tasks', 'Templates', 'Usage', 'Keys'];
 export async function walkSigned(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
   const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
   const { holds } = steps;
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${url}/console/keys`);
   await page.getByLabel('Service key or access token').fill(key);
   await page.getByRole('button', { name: 'Sign in with a key' }).click();
@@ -19,7 +20,7 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await page.waitForLoadState('networkidle');
     for (const view of VIEWS) {
-      await page.emulateMedia({ colorScheme: view.colorScheme });
+      await page.emulateMedia({ colorScheme: view.colorScheme, reducedMotion: 'reduce' });
       await page.setViewportSize(view);
       holds(`signed in: ${name} in ${view.name} is accessible and fits`, await faultsOf(page), []);
     }
@@ -34,6 +35,29 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     page.getByRole('button', { name: 'CSV' }).click(),
   ]);
   holds('usage: the table is saved', table.suggestedFilename(), 'usage.csv');
+  await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('bounded');
+  await page.getByLabel('Only these generators').fill('imga');
+  await page.getByLabel('Ends').selectOption('30');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('row', { name: /bounded.*imga/ }).waitFor();
+  await page.getByRole('searchbox').fill('createServiceKey');
+  await page.keyboard.press('Enter');
+  const audit = page.getByRole('region', { name: 'Audit log' });
+  await audit
+    .getByRole('row', { name: /createServiceKey/ })
+    .first()
+    .waitFor();
+  holds(
+    'keys: a key is made with its bounds, and noted in the audit log',
+    await page.locator('.note code').count(),
+    1,
+  );
+  await page.getByRole('link', { name: 'Start here' }).first().click();
+  await page.getByRole('button', { name: 'Try it here' }).click();
+  await page.getByRole('link', { name: 'Watch its task' }).click();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  holds('start: a request is tried, and its task is watched', await page.locator('.st.box').count(), 1);
   holds('signed in: no script has failed', errors, []);
   await page.context().close();
 }

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 
 import { useIsSignedIn } from '../api/credential.ts';
 import type { MediaFilter, MediaKind, MediaPartsFragment } from '../api/operations.ts';
-import { Modal } from '../parts/modal.tsx';
+import { Modal } from '../parts/controls/modal.tsx';
 import { Empty, Problem } from '../parts/problem.tsx';
 import { t } from '../text/text.ts';
 import { accepts } from '../work/files.ts';

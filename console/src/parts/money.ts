@@ -23,3 +23,14 @@ export function moneyText({ amount, currency }: Money): string {
   });
   return format.format(amount);
 }
+/** An amount in minor units of its currency, such as cents. */
+export function minorMoneyText(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency });
+  return format.format(amount / 10 ** fractionDigits(currency));
+}
+
+/** How many digits the minor unit of a currency has: 2 for USD, 0 for JPY. */
+export function fractionDigits(currency: string): number {
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency });
+  return format.resolvedOptions().maximumFractionDigits ?? 2;
+}

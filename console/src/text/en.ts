@@ -1,9 +1,15 @@
+import { peopleEn } from './pages/people.ts';
+import { shopEn } from './pages/shop.ts';
+import { startEn } from './pages/start.ts';
 import { studioEn } from './pages/studio.ts';
 import { tasksEn } from './pages/tasks.ts';
 import { usageEn } from './pages/usage.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
+  ...peopleEn,
+  ...shopEn,
+  ...startEn,
   ...studioEn,
   ...tasksEn,
   ...usageEn,
@@ -93,8 +99,6 @@ export const en = {
   'keys.keys': 'Service keys',
   'keys.none': 'No key was made yet',
   'keys.scopes': 'Scope',
-  'keys.ordinary': 'Its own work',
-  'keys.admin': 'Administrator',
   'keys.used': 'Last used',
   'keys.never': 'never',
   'keys.revoke': 'Revoke',

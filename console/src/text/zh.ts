@@ -1,10 +1,16 @@
 import type { Texts } from './en.ts';
+import { peopleZh } from './pages/people.ts';
+import { shopZh } from './pages/shop.ts';
+import { startZh } from './pages/start.ts';
 import { studioZh } from './pages/studio.ts';
 import { tasksZh } from './pages/tasks.ts';
 import { usageZh } from './pages/usage.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
+  ...peopleZh,
+  ...shopZh,
+  ...startZh,
   ...studioZh,
   ...tasksZh,
   ...usageZh,
@@ -91,8 +97,6 @@ export const zh: Texts = {
   'keys.keys': '服务密钥',
   'keys.none': '还没有密钥',
   'keys.scopes': '权限',
-  'keys.ordinary': '仅自己的任务',
-  'keys.admin': '管理员',
   'keys.used': '最近使用',
   'keys.never': '从未',
   'keys.revoke': '吊销',

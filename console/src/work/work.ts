@@ -136,6 +136,18 @@ function toInput(value: unknown): unknown {
   return value;
 }
 
+/** What the form of a template holds as its parameters: what is filled in, files by their address. */
+export function parametersOf(values: Values): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      if (isBlank(value)) return [];
+      return [
+        [name, typeof value === 'object' && value !== null && 'url' in value ? value.url : value] as const,
+      ];
+    }),
+  );
+}
+
 /** How many tasks to start for so many results: models that count do it in one. */
 export function tasksFor({ model }: Choice, count: number): number {
   return model.inputs.includes('count') ? 1 : count;

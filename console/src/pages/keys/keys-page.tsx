@@ -10,6 +10,7 @@ import { useCaller } from '../../api/use-caller.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
+import { Audit } from './audit.tsx';
 import { NewKey } from './new-key.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -25,6 +26,7 @@ export function KeysPage() {
         <SignIn />
         {caller?.mayIssueKeys === true && <Keys />}
         {caller?.kind === 'USER' && <Sessions />}
+        {caller?.mayAdministrate === true && <Audit />}
       </div>
     </>
   );
@@ -50,6 +52,8 @@ function Keys() {
               <tr>
                 <th>{t('field.name')}</th>
                 <th>{t('keys.scopes')}</th>
+                <th className="p-hide">{t('keys.generators')}</th>
+                <th className="num p-hide">{t('keys.expires')}</th>
                 <th className="num">{t('task.created')}</th>
                 <th className="num">{t('keys.used')}</th>
                 <th>
@@ -58,10 +62,14 @@ function Keys() {
               </tr>
             </thead>
             <tbody>
-              {keys.map(({ id, name, scopes, createdAt, lastUsedAt, revokedAt }) => (
+              {keys.map(({ id, name, scopes, generators, expiresAt, createdAt, lastUsedAt, revokedAt }) => (
                 <tr key={id}>
                   <td className="med">{name}</td>
                   <td className="mute">{scopes.join(', ')}</td>
+                  <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
+                  <td className="num p-hide">
+                    {expiresAt === null ? t('keys.never') : <Ago at={expiresAt} />}
+                  </td>
                   <td className="num">
                     <Ago at={createdAt} />
                   </td>
@@ -71,7 +79,10 @@ function Keys() {
                       <button
                         type="button"
                         className="btn sm bad"
-                        onClick={() => void revoke({ variables: { id } }).catch(() => undefined)}
+                        onClick={() => {
+                          if (!window.confirm(t('keys.sure', { name }))) return;
+                          revoke({ variables: { id } }).catch(() => undefined);
+                        }}
                       >
                         {t('keys.revoke')}
                       </button>

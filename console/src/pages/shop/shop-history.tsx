@@ -1,16 +1,11 @@
-import { useMutation, useQuery } from '@apollo/client/react';
+import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
-import {
-  type PaymentPartsFragment,
-  RefundPaymentDocument,
-  ShopHistoryDocument,
-  type ShopHistoryQuery,
-} from '../../api/operations.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import { ShopHistoryDocument, type ShopHistoryQuery } from '../../api/operations.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { language, t } from '../../text/text.ts';
+import { t } from '../../text/text.ts';
+import { Payments } from './payments.tsx';
 
 const SHOWN = 50;
 
@@ -25,7 +20,7 @@ export function ShopHistory() {
   return (
     <>
       <Executions executions={data.executions} />
-      <Payments payments={data.payments} />
+      <Payments />
     </>
   );
 }
@@ -63,58 +58,4 @@ function Executions({ executions: { edges, totalCount } }: Pick<ShopHistoryQuery
       )}
     </section>
   );
-}
-
-function Payments({ payments: { edges, totalCount } }: Pick<ShopHistoryQuery, 'payments'>) {
-  const mayRefund = useCaller()?.mayAdministrate === true;
-  const [refund, { error, loading }] = useMutation(RefundPaymentDocument);
-  const giveBack = (id: string) =>
-    refund({ variables: { id, reason: 'USER_REQUEST', key: `console-${id}` } }).catch(() => undefined);
-  return (
-    <section className="card">
-      <header>
-        <h2>{t('shop.payments')}</h2>
-        <span className="c12 faint num">{totalCount}</span>
-      </header>
-      {error !== undefined && <Problem error={error} />}
-      {edges.length === 0 && <Empty title={t('shop.noPayments')} />}
-      {edges.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.payments')}>
-          <table>
-            <tbody>
-              {edges.map(({ node }) => (
-                <tr key={node.id}>
-                  <td className="med">{node.template.name}</td>
-                  <td>{t(`payment.${node.status}`)}</td>
-                  <td className="num">{moneyText(node)}</td>
-                  <td className="num">
-                    <Ago at={node.createdAt} />
-                  </td>
-                  <td className="num">
-                    {mayRefund && node.status === 'COMPLETED' && (
-                      <button
-                        type="button"
-                        className="btn sm"
-                        disabled={loading}
-                        onClick={() => void giveBack(node.id)}
-                      >
-                        {t('shop.refund')}
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
-  );
-}
-
-/** An amount in minor units as money. */
-function moneyText({ amount, currency }: PaymentPartsFragment): string {
-  const format = new Intl.NumberFormat(language, { style: 'currency', currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  return format.format(amount / 10 ** digits);
 }

@@ -1,8 +1,20 @@
+import { Tabs } from '@base-ui/react/tabs';
+import { useState } from 'react';
+
 import { serverUrl } from '../../api/addresses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { t } from '../../text/text.ts';
+import { snippets } from './snippets.ts';
+import { TryIt } from './try-it.tsx';
 
-/** The same request in the ways that programs send it, with this server's own address. */
+const PAGES = [
+  { path: 'explorer', name: 'GraphQL explorer' },
+  { path: 'docs', name: 'REST: media' },
+  { path: 'docs/workflow', name: 'REST: workflow' },
+  { path: 'openapi.json', name: 'OpenAPI' },
+];
+
+/** The same request in the ways that programs send it, with this server's own address, and a way to try it. */
 export function StartPage() {
   return (
     <>
@@ -11,19 +23,8 @@ export function StartPage() {
       </header>
       <div className="page">
         <p className="c14 mute">{t('start.text', { url: serverUrl })}</p>
-        {snippets().map(({ title, code }) => (
-          <section key={title} className="card">
-            <header>
-              <h2>{title}</h2>
-              <span className="push">
-                <CopyButton text={code} />
-              </span>
-            </header>
-            <pre className="code" tabIndex={0}>
-              {code}
-            </pre>
-          </section>
-        ))}
+        <TryIt />
+        <Snippets />
         <p className="row wrap gap3">
           {PAGES.map(({ path, name }) => (
             <a key={path} className="link" href={new URL(path, serverUrl).href}>
@@ -36,50 +37,31 @@ export function StartPage() {
   );
 }
 
-const PAGES = [
-  { path: 'explorer', name: 'GraphQL explorer' },
-  { path: 'docs', name: 'REST: media' },
-  { path: 'docs/workflow', name: 'REST: workflow' },
-  { path: 'openapi.json', name: 'OpenAPI' },
-];
-
-function snippets(): readonly { readonly title: string; readonly code: string }[] {
-  const graphql = new URL('graphql', serverUrl).href;
-  const socket = graphql.replace(/^http/, 'ws');
-  const mutation =
-    'mutation { generateImage(input: { generator: "union", prompt: "a lighthouse at dawn" }) { id } }';
-  return [
-    {
-      title: 'curl',
-      code: `curl -s ${graphql} -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query: mutation })}'`,
-    },
-    {
-      title: 'fetch',
-      code: `const response = await fetch('${graphql}', {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ query: \`${mutation}\` }),
-});
-const { data, errors } = await response.json();`,
-    },
-    {
-      title: 'graphql-ws',
-      code: `import { createClient } from 'graphql-ws';
-
-const client = createClient({ url: '${socket}' });
-const events = client.iterate({
-  query: 'subscription ($id: ID!) { taskProgress(id: $id) { seq stage progress task { outputs { url } } } }',
-  variables: { id: data.generateImage.id },
-});
-for await (const event of events) console.log(event.data.taskProgress);`,
-    },
-    {
-      title: 'Python',
-      code: `import json, urllib.request
-
-body = json.dumps({"query": '''${mutation}'''}).encode()
-request = urllib.request.Request("${graphql}", body, {"content-type": "application/json"})
-print(json.load(urllib.request.urlopen(request)))`,
-    },
-  ];
+function Snippets() {
+  const all = snippets();
+  const [chosen, choose] = useState('curl');
+  const code = all.find(({ title }) => title === chosen)?.code ?? '';
+  return (
+    <section className="card">
+      <Tabs.Root value={chosen} onValueChange={(next) => choose(String(next))}>
+        <header className="row wrap pad">
+          <Tabs.List className="seg code-tabs-wide" aria-label={t('start.language')}>
+            {all.map(({ title }) => (
+              <Tabs.Tab key={title} value={title}>
+                {title}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <span className="push">
+            <CopyButton text={code} />
+          </span>
+        </header>
+        <Tabs.Panel value={chosen}>
+          <pre className="code" tabIndex={0}>
+            {code}
+          </pre>
+        </Tabs.Panel>
+      </Tabs.Root>
+    </section>
+  );
 }

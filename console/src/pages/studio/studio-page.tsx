@@ -4,8 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
 
 import { ModelsDocument } from '../../api/operations.ts';
+import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
-import { isBusy } from '../../parts/keys.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Tab, TABS } from '../../work/work.ts';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { ExecuteTemplateDocument } from '../../api/operations.ts';
 import { addBatch, type Batch } from '../../work/batches.ts';
-import { type Choice, startTask, tasksFor, type Values } from '../../work/work.ts';
+import { type Choice, parametersOf, startTask, tasksFor, type Values } from '../../work/work.ts';
 
 /** The state of a submission. */
 export interface Submission {
@@ -63,15 +63,9 @@ async function startTemplate(
   { kind, modelName, template = '' }: TemplateRun,
   values: Values,
 ): Promise<Batch> {
-  const parameters = Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => {
-      if (value === null || value === '' || value === undefined) return [];
-      return [[name, typeof value === 'object' && 'url' in value ? value.url : value] as const];
-    }),
-  );
   const { data } = await client.mutate({
     mutation: ExecuteTemplateDocument,
-    variables: { code: template, parameters, key: crypto.randomUUID() },
+    variables: { code: template, parameters: parametersOf(values), key: crypto.randomUUID() },
   });
   const task = data?.executeTemplate.taskId;
   if (task === undefined) throw new Error('the server has sent no task');

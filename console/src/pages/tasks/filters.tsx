@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import type { TaskState } from '../../api/operations.ts';
+import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
 import { StateShape } from '../../parts/state.tsx';
 import { t } from '../../text/text.ts';
 

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'react';
 
 import { CancelTaskDocument, ModelsDocument } from '../../api/operations.ts';
 import { isEnded } from '../../api/use-live-task.ts';
+import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
-import { isBusy } from '../../parts/keys.ts';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-import { isBusy } from '../../parts/keys.ts';
+import { isBusy } from '../../parts/controls/keys.ts';
 
 interface RowKeys {
   /** Selects the row whose link has the focus, or takes it out. */

@@ -2,8 +2,8 @@ import { useQuery } from '@apollo/client/react';
 
 import { useIsSignedIn } from '../../../api/credential.ts';
 import { EstimateDocument, MyBudgetsDocument, type TaskKind } from '../../../api/operations.ts';
+import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { useDebounced } from '../../../parts/use-debounced.ts';
 import { t } from '../../../text/text.ts';
 import { type Choice, tasksFor, textOf, type Values } from '../../../work/work.ts';
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 
 import { CheckPromptDocument } from '../../../api/operations.ts';
+import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { useDebounced } from '../../../parts/use-debounced.ts';
 import { t } from '../../../text/text.ts';
 
 const REST_MS = 600;

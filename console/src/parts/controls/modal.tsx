@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 
-import { t } from '../text/text.ts';
-import { Icon } from './icons.tsx';
+import { t } from '../../text/text.ts';
+import { Icon } from '../icons.tsx';
 
 interface ModalProps {
   readonly title: string;

@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef } from 'react';
 
-import { Icon } from './icons.tsx';
+import { Icon } from '../icons.tsx';
 import { isBusy } from './keys.ts';
 
 interface SearchFieldProps {

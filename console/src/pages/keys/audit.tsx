@@ -1,0 +1,83 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { AuditDocument } from '../../api/operations.ts';
+import { SearchField } from '../../parts/controls/search-field.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+
+const PAGE = 20;
+
+/** Who did what, newest first, for administrators. */
+export function Audit() {
+  const [what, setWhat] = useState<string | undefined>(undefined);
+  const { data, error, loading, fetchMore } = useQuery(AuditDocument, {
+    variables: { first: PAGE, what: what ?? null },
+    fetchPolicy: 'cache-and-network',
+  });
+  const edges = data?.auditEntries.edges ?? [];
+  const { hasNextPage = false, endCursor = null } = data?.auditEntries.pageInfo ?? {};
+  const more = () =>
+    void fetchMore({
+      variables: { after: endCursor },
+      updateQuery: (before, { fetchMoreResult: { auditEntries } }) => ({
+        auditEntries: { ...auditEntries, edges: [...before.auditEntries.edges, ...auditEntries.edges] },
+      }),
+    }).catch(() => undefined);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('audit.title')}</h2>
+        <span className="push">
+          <SearchField label={t('audit.whatHelp')} find={what} onSearch={setWhat} />
+        </span>
+      </header>
+      {error !== undefined && <Problem error={error} />}
+      {!loading && error === undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
+      {edges.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('audit.title')}>
+          <table>
+            <thead>
+              <tr>
+                <th>{t('audit.what')}</th>
+                <th>{t('audit.target')}</th>
+                <th>{t('audit.who')}</th>
+                <th className="p-hide">{t('audit.from')}</th>
+                <th className="p-hide">{t('audit.trace')}</th>
+                <th className="num">{t('audit.when')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {edges.map(({ node }) => (
+                <tr key={node.id}>
+                  <td className="med">{node.what}</td>
+                  <td className="mono audit-id" title={node.target ?? undefined}>
+                    {node.target}
+                  </td>
+                  <td className="mono audit-id" title={node.caller}>
+                    {node.caller}
+                  </td>
+                  <td className="mute p-hide">{node.address}</td>
+                  <td className="mono audit-id p-hide" title={node.traceId}>
+                    {node.traceId}
+                  </td>
+                  <td className="num">
+                    <Ago at={node.at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && (
+        <div className="pad">
+          <button type="button" className="btn" disabled={loading} onClick={more}>
+            {t('list.more')}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,81 @@
+import { useMutation } from '@apollo/client/react';
+import { useId, useState } from 'react';
+
+import { type PaymentPartsFragment, type RefundReason, RefundPaymentDocument } from '../../api/operations.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+
+const REASONS: readonly RefundReason[] = ['USER_REQUEST', 'TECHNICAL_ISSUE', 'DUPLICATE', 'FRAUDULENT'];
+
+interface RefundProps {
+  readonly payment: PaymentPartsFragment;
+  readonly onClose: () => void;
+}
+
+/** Gives a payment back, wholly or in part, with its reason. */
+export function Refund({ payment, onClose }: RefundProps) {
+  const { id, amount, amountRefunded, currency, template } = payment;
+  const field = useId();
+  const left = amount - amountRefunded;
+  const unit = 10 ** fractionDigits(currency);
+  const [reason, setReason] = useState<RefundReason>('USER_REQUEST');
+  const [text, setText] = useState(String(left / unit));
+  // One key per dialog: a second click, or a lost answer, gives back once.
+  const [key] = useState(() => crypto.randomUUID());
+  const [refund, { error, loading }] = useMutation(RefundPaymentDocument);
+  const wanted = Math.round(Number(text) * unit);
+  const isSound = Number.isInteger(wanted) && wanted > 0 && wanted <= left;
+  const giveBack = () =>
+    void refund({ variables: { id, reason, amount: wanted === left ? null : wanted, key } }).then(
+      onClose,
+      () => undefined,
+    );
+  return (
+    <Modal
+      title={t('shop.refundOf', { name: template.name })}
+      onClose={onClose}
+      foot={
+        <button type="button" className="btn pri" disabled={!isSound || loading} onClick={giveBack}>
+          {t('shop.giveBack', { amount: isSound ? minorMoneyText(wanted, currency) : '' })}
+        </button>
+      }
+    >
+      <div className="field">
+        <label htmlFor={`${field}-reason`}>{t('shop.reason')}</label>
+        <select
+          id={`${field}-reason`}
+          className="in"
+          value={reason}
+          onChange={({ target }) => setReason(REASONS.find((one) => one === target.value) ?? 'USER_REQUEST')}
+        >
+          {REASONS.map((one) => (
+            <option key={one} value={one}>
+              {t(`shop.reason.${one}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor={`${field}-amount`}>{t('shop.amount')}</label>
+        <input
+          id={`${field}-amount`}
+          className="in"
+          type="number"
+          step={1 / unit}
+          min={1 / unit}
+          max={left / unit}
+          value={text}
+          aria-invalid={!isSound}
+          aria-describedby={`${field}-help`}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <p className="help" id={`${field}-help`}>
+          {t('shop.amountHelp', { amount: minorMoneyText(left, currency) })}
+        </p>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+    </Modal>
+  );
+}
