@@ -44,6 +44,7 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
 
 const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+// "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
 const TEXT = `/* tasks.read-whole */
   select ${Object.keys(TASK_COLUMNS)
     .map((name) => `${columnOf(name)} as "${name}"`)
@@ -53,7 +54,8 @@ const TEXT = `/* tasks.read-whole */
     (select json_agg(json_build_object(${fileColumns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
        order by position)
      from jsonb_array_elements_text(task.result -> 'mediaIds') with ordinality as output (id, position)
-     join media.media file on file.id = output.id::uuid and file.state = 'STORED') as files
+     cross join lateral (
+       select * from media.media where media.id = output.id::uuid and state = 'STORED' offset 0) file) as files
   from media.tasks task where id = any($1::uuid[])`;
 
 type Read = Omit<WholeTaskRow, 'files'> & {
