@@ -68,7 +68,7 @@ async function connect(
     host: '127.0.0.1',
     port: 0,
     uploadMaxBytes: 1024 * 1024,
-    readiness: () => Promise.resolve(),
+    readiness: {},
   });
   cleanups.push(() => server.close());
   const sign = createCallerSigner({ key: KEY, audience: subgraph.name });
@@ -492,7 +492,7 @@ describe('the federated executor', () => {
       host: '127.0.0.1',
       port: Number(new URL(mediaServer?.url ?? '').port),
       uploadMaxBytes: 1024,
-      readiness: () => Promise.resolve(),
+      readiness: {},
     });
     cleanups.push(() => server.close());
     expect(plain(await run('{ caller }')).data).toEqual({ caller: 'user:usr_1' });

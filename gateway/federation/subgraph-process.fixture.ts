@@ -12,7 +12,7 @@ const server = await createSubgraphServer({
   host: '127.0.0.1',
   port: 0,
   uploadMaxBytes: 1_000,
-  readiness: () => Promise.resolve(),
+  readiness: {},
 });
 let seq = 0;
 setInterval(() => two.emit('t2', (seq += 1)), 20);

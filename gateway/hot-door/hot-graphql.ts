@@ -9,6 +9,7 @@ import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import type { TakenBody } from '../request/taken-body.ts';
+import { unavailableOf } from '../request/unavailable.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from '../transports/admission/transport.ts';
 
@@ -64,7 +65,13 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
       data: result.data,
       extensions: result.extensions,
     };
-    send(response, { status: statusOf(result), type: answerType, text: `${JSON.stringify(shown)}\n` });
+    const away = unavailableOf(shown);
+    if (away !== null) response.setHeader('Retry-After', String(away.retryAfterSeconds));
+    send(response, {
+      status: away?.status ?? statusOf(result),
+      type: answerType,
+      text: `${JSON.stringify(shown)}\n`,
+    });
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import pTimeout from 'p-timeout';
 
-import { toError } from '../../platform/errors.ts';
+import { failingParts } from '../../platform/http/readiness.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** Options of the health endpoints. */
@@ -10,7 +10,7 @@ export interface HealthOptions {
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
   /** What /readyz?verbose tells of providers besides (default: nothing). It does not decide readiness. */
   readonly providers?: (() => Promise<unknown>) | undefined;
-  /** Timeout of a check in milliseconds (default 3,000). */
+  /** Timeout of a check in milliseconds (default 1,900: the answer comes within two seconds). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
 }
@@ -25,25 +25,9 @@ export interface Health {
 
 /** Makes the health endpoints. Each request to /readyz runs all checks at once. */
 export function createHealth(options: HealthOptions): Health {
-  const { checks, timeoutMs = 3_000, logger } = options;
+  const { checks, timeoutMs = 1_900, logger } = options;
   const router = Router();
   let isDraining = false;
-
-  /** The names of the failing checks. */
-  async function findFailing(): Promise<string[]> {
-    const outcomes = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => {
-        try {
-          await pTimeout(check(), { milliseconds: timeoutMs });
-          return undefined;
-        } catch (error) {
-          logger.warn({ part: name, error: toError(error) }, 'a readiness check fails');
-          return name;
-        }
-      }),
-    );
-    return outcomes.filter((name) => name !== undefined);
-  }
 
   /** Null where they can not be read: that is no reason to be not ready. */
   async function readProviders(): Promise<unknown> {
@@ -52,7 +36,7 @@ export function createHealth(options: HealthOptions): Health {
   }
 
   async function answerReady(request: Request, response: Response): Promise<void> {
-    const failing = isDraining ? ['stopping'] : await findFailing();
+    const failing = isDraining ? ['stopping'] : await failingParts(checks, { logger, timeoutMs });
     const status = failing.length === 0 ? 'ready' : 'not ready';
     response.status(failing.length === 0 ? 200 : 503).set('Cache-Control', 'no-store');
     const isVerbose = request.query['verbose'] !== undefined;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 
+import { databaseAway } from '../../platform/database-away.ts';
 import { AppError, toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { ResponseStyle } from '../../rest-compat/replies/response-style.ts';
@@ -82,7 +83,7 @@ interface FailedRequest {
 export function answerThrown(thrown: unknown, failed: FailedRequest): void {
   const { request, response, logger } = failed;
   const style = responseStyleOf(failed);
-  const error = toError(thrown);
+  const error = databaseAway(thrown) ?? toError(thrown);
   const traceId = traceIdOf(request);
   if (error instanceof AppError) {
     // An invalid credential, or one that can't be looked up now.

@@ -2,6 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { createRateLimiter } from '../limits/rate-limit.ts';
+import { unavailableOf } from '../request/unavailable.ts';
 import { type TestGateway, post, startTestGateway, until } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
 
@@ -181,4 +182,14 @@ describe('queries over HTTP', () => {
     await until(() => hanging[0]?.aborted === true);
     await answer;
   });
+});
+
+test('an answer is 503 when all of it is missing because something is away', () => {
+  const away = { message: 'away', extensions: { code: 'UNAVAILABLE', retryAfter: 7 } };
+  expect(unavailableOf({ data: { task: null }, errors: [away] })).toEqual({
+    status: 503,
+    retryAfterSeconds: 7,
+  });
+  expect(unavailableOf({ data: { task: null, me: {} }, errors: [away] })).toBeNull();
+  expect(unavailableOf({ data: null, errors: [away, { message: 'no' }] })).toBeNull();
 });

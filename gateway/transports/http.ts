@@ -13,6 +13,7 @@ import { noteRequest } from '../../platform/http/request-facts.ts';
 import { rateHeaders } from '../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
+import { unavailableOf } from '../request/unavailable.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
@@ -99,7 +100,9 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
           const { traceId } = contextValue.caller;
           const shown = found.map((error) => errors.formatError(error, traceId));
           response.body.singleResult.errors = shown;
-          const seconds = retryAfterOf(shown);
+          const away = unavailableOf(response.body.singleResult);
+          if (away !== null) response.http.status = away.status;
+          const seconds = away?.retryAfterSeconds ?? retryAfterOf(shown);
           if (seconds > 0) response.http.headers.set('retry-after', String(seconds));
         },
       };

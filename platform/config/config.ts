@@ -98,6 +98,8 @@ function configOf(context: SettingsContext) {
       dir: path.resolve(values.DATA_DIR),
       /** Null: the embedded PostgreSQL. */
       databaseUrl: values.DATABASE_URL,
+      poolSize: values.DATABASE_POOL,
+      queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
     },
     split: {
       /** Null: in process, or as the supergraph names it. */
@@ -117,12 +119,7 @@ function configOf(context: SettingsContext) {
       serviceKeys: values.SERVICE_KEYS,
       adminSubjects: values.ADMIN_SUBJECTS,
     },
-    stopping: {
-      workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' ? 5 : 300),
-      /** 0: connections are refused at once. */
-      drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
-      requestGraceSeconds: values.STOP_GRACE_SECONDS,
-    },
+    stopping: stoppingOf(context),
     limits: {
       rate: values.RATE_LIMIT,
       /** The first entry that names a caller holds. */
@@ -164,6 +161,15 @@ function configOf(context: SettingsContext) {
 }
 
 /** Where a process listens, and as what callers know it. */
+function stoppingOf({ values, role, production }: SettingsContext) {
+  return {
+    workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' ? 5 : 300),
+    /** 0: connections are refused at once. */
+    drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
+    requestGraceSeconds: values.STOP_GRACE_SECONDS,
+  };
+}
+
 function serverOf({ values, role, production }: SettingsContext) {
   const origins = values.CORS_ORIGINS ?? (production ? [] : ['*']);
   return {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../../test/kit/database/postgres.ts';
+import { databaseAway } from '../database-away.ts';
 import { createLogger, silentLogger } from '../process/logger.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
 
@@ -91,6 +92,28 @@ test('says UNAVAILABLE when nobody answers', async () => {
   });
   await expect(nowhere.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await nowhere.close();
+});
+
+test('knows the errors of an absent or hanging server from those of statements', async () => {
+  const config = { host: '127.0.0.1', port: 1, user: 'nobody', database: 'none' };
+  const absent = createDatabase({
+    config,
+    maxConnections: 1,
+    applicationName: 'test',
+    logger: silentLogger(),
+  });
+  const refused = await absent.pool.query('select 1').catch((thrown: unknown) => thrown);
+  await absent.close();
+  expect(databaseAway(refused)).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+  const cancelled = await database.pool
+    .query(`do $$ begin raise exception 'busy' using errcode = '57014'; end $$`)
+    .catch((thrown: unknown) => thrown);
+  expect(databaseAway(cancelled)).toMatchObject({ code: 'UNAVAILABLE' });
+  const wrong = await database.pool.query('select 1/0').catch((thrown: unknown) => thrown);
+  expect(databaseAway(wrong)).toBeUndefined();
+  expect(
+    databaseAway(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
+  ).toBeUndefined();
 });
 
 test('may be closed twice', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import { Kysely, PostgresDialect } from 'kysely';
 import pTimeout from 'p-timeout';
-import { DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, types } from 'pg';
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
@@ -40,6 +40,10 @@ export interface Database {
 }
 
 const CLOSE_TIMEOUT_MS = 5000;
+/** Longest wait for a connection, free or new, in milliseconds. */
+const MAX_WAIT_MS = 5_000;
+/** Time that the server has for cancelling a statement, in milliseconds. */
+const HANGING_MS = 2_000;
 
 /** Makes the pool; it connects at the first query. */
 export function createDatabase(options: DatabaseOptions): Database {
@@ -48,11 +52,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...options.config,
     application_name: options.applicationName,
     max: options.maxConnections,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: Math.min(MAX_WAIT_MS, statementTimeoutMs),
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     statement_timeout: statementTimeoutMs,
+    // A server that hangs cancels nothing by itself.
+    query_timeout: statementTimeoutMs + HANGING_MS,
     // A transaction whose process is gone or paused must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     types: { getTypeParser },
@@ -68,6 +74,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
   // A connection that breaks inside a transaction fails its next query; without a listener it would end the process.
   pool.on('connect', (client) => {
+    dropWhenHanging(client);
     client.on('error', ({ message }) => {
       if (!closing) logger.debug({ reason: message }, 'a database connection in use broke');
     });
@@ -80,6 +87,22 @@ export function createDatabase(options: DatabaseOptions): Database {
     check: () => checkPool(pool),
     close: () => (closing ??= closePool(pool, connections, logger)),
   };
+}
+
+/** A connection whose statement was given up still has it: it must not serve another one. */
+function dropWhenHanging(client: PoolClient): void {
+  const query = client.query.bind(client) as (...words: readonly unknown[]) => unknown;
+  const watched = (...words: readonly unknown[]): unknown => {
+    const answer = query(...words);
+    if (answer instanceof Promise) {
+      answer.catch((thrown: unknown) => {
+        // Marks it as ending, so that the pool does not take it back.
+        if (toError(thrown).message === 'Query read timeout') void (client as unknown as Client).end();
+      });
+    }
+    return answer;
+  };
+  client.query = watched as typeof client.query;
 }
 
 /** Whether this is PostgreSQL's unique violation, of the named constraint or of any. */

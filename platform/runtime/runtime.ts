@@ -57,8 +57,6 @@ export interface RuntimeOptions {
   readonly migrations: readonly MigrationSet[];
 }
 
-/** Database connections of one process; waiting callers hold none. */
-const MAX_CONNECTIONS = 10;
 /** Seconds for running jobs when the process stops; then they are released. */
 const JOB_GRACE_SECONDS = 5;
 
@@ -113,7 +111,8 @@ export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>)
   const { config, logger, lifecycle } = options;
   const database = createDatabase({
     config: await connectionOf(options),
-    maxConnections: MAX_CONNECTIONS,
+    maxConnections: config.data.poolSize,
+    statementTimeoutMs: config.data.queryTimeoutMs,
     applicationName: `kiln ${config.role}`,
     isTraced: config.tracing !== null,
     logger,

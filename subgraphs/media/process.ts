@@ -1,7 +1,8 @@
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, toError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
+import { startHealthServer } from '../../platform/http/health-server.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
@@ -33,15 +34,24 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   });
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();
-  if (config.role === 'worker') await work(media, parts);
+  if (config.role === 'worker') await work(media, runtime);
   else await serve(media, runtime, internalKey);
 }
 
-async function work({ worker }: MediaSubgraph, { config, lifecycle, logger }: ProcessParts): Promise<void> {
+async function work({ worker }: MediaSubgraph, runtime: Runtime): Promise<void> {
+  const { config, lifecycle, logger } = runtime;
   await worker.start();
+  const { database, store } = runtime;
+  const checks = { database: () => database.check(), files: () => store.check() };
+  // Several workers on one machine: who has no port works all the same.
+  const health = await startHealthServer({ checks, logger, ...config.server }).catch((thrown: unknown) => {
+    logger.warn({ reason: toError(thrown).message }, 'this worker has no health port');
+    return null;
+  });
+  if (health !== null) lifecycle.add('health', () => health.close());
   const { workerGraceSeconds } = config.stopping;
   lifecycle.add('worker', () => worker.stop(workerGraceSeconds), (workerGraceSeconds + 15) * 1_000);
-  logger.info('the worker is ready');
+  logger.info({ health: health?.url ?? null }, 'the worker is ready');
 }
 
 async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
@@ -55,7 +65,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
-    readiness: async () => void (await Promise.all([database.check(), store.check()])),
+    readiness: { database: () => database.check(), files: () => store.check() },
     extraRoutes: (app) => {
       app.use('/files', media.handleFile);
       app.all('/hooks/:provider', media.handleProviderWebhook);

@@ -85,7 +85,7 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
-    readiness: () => database.check(),
+    readiness: { database: () => database.check() },
   });
   lifecycle.add('server', () => server.close());
   logger.info({ url: server.url }, 'the workflow subgraph answers');

@@ -8,6 +8,16 @@ export const capacitySettings = {
     'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',
     '2000',
   ),
+  DATABASE_POOL: setting(
+    integer(2, 1_000),
+    'most connections to PostgreSQL of one process, besides one that listens; waiting callers hold none. All processes together must stay below its max_connections',
+    '10',
+  ),
+  QUERY_TIMEOUT: setting(
+    integer(1, 3_600),
+    'seconds that a statement may take, and at most 5 of them that it may wait for a connection; beyond them the request answers UNAVAILABLE',
+    '30',
+  ),
   WORKER_GRACE_SECONDS: optional(
     integer(0, 86_400),
     'seconds that a worker which stops gives to calls that no other can take up (those that answer with the result); the rest is handed back at once',

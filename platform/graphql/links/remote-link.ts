@@ -1,8 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
+import { Agent, request } from 'undici';
 
 import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
@@ -71,6 +73,8 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       return await subscriptions.subscribe(request);
     },
     async check() {
+      // Ours say what they lack; of a foreign one it is only known whether it answers.
+      if (sign !== undefined) return await checkReadiness(name, endpoints);
       const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
       const { errors } = await execute({ query: '{__typename}', variables: {}, context });
       if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
@@ -108,6 +112,38 @@ async function encode(
   // The second header tells the subgraph's CSRF protection that this is not a browser's form.
   const headers = { 'content-type': form.contentType, 'apollo-require-preflight': 'true', ...credentials };
   return { headers: { ...headers, accept: 'application/json' }, body: form.body };
+}
+
+/** Milliseconds for the answers of a subgraph's processes, which bound their own checks. */
+const READINESS_MS = 1_900;
+
+/** One process that is ready is enough. */
+async function checkReadiness(name: string, endpoints: Endpoints): Promise<void> {
+  const signal = AbortSignal.timeout(READINESS_MS);
+  const tried = new Set<Endpoint>();
+  let reason = 'no address';
+  for (let one = endpoints.next(tried); one !== undefined; one = endpoints.next(tried)) {
+    tried.add(one);
+    const lacks = await readinessOf(one, signal);
+    if (lacks === null) return;
+    reason = lacks;
+  }
+  throw new AppError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is not ready: ${reason}`);
+}
+
+/** What a process lacks; null when it is ready. */
+async function readinessOf({ origin, lookup }: Endpoint, signal: AbortSignal): Promise<string | null> {
+  const dispatcher = new Agent(lookup === undefined ? {} : { connect: { lookup } });
+  try {
+    const { statusCode, body } = await request(new URL('/readyz', origin), { signal, dispatcher });
+    const { failing } = Object(parseJson(await body.text())) as { readonly failing?: unknown };
+    if (statusCode === 200) return null;
+    return Array.isArray(failing) ? failing.join(', ') : `HTTP ${statusCode}`;
+  } catch {
+    return 'no answer';
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 function decode({ status, text }: PostAnswer): FormattedExecutionResult {

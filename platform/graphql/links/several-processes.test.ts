@@ -30,7 +30,7 @@ async function startMedia() {
     host: '127.0.0.1',
     port: 0,
     uploadMaxBytes: 1_000,
-    readiness: async () => {},
+    readiness: {},
   });
   let isClosed = false;
   const close = async () => {

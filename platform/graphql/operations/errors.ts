@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import { databaseAway } from '../../database-away.ts';
 import { AppError, type AppErrorCode, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 
@@ -50,7 +51,10 @@ export function publicResult(result: ExecutionResult, origin: ErrorOrigin): Exec
 
 /** The error as callers may see it: AppErrors with their fields, GraphQL's own with a code, anything else masked. */
 function publicError(error: GraphQLError, origin: ErrorOrigin): GraphQLError {
-  const cause = innermost(error);
+  const thrown = innermost(error);
+  const away = databaseAway(thrown);
+  if (away !== undefined) origin.logger.debug({ error: toError(thrown) }, 'the database is away');
+  const cause = away ?? thrown;
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
     return withExtensions(error, cause.message, appErrorExtensions(cause));
   }

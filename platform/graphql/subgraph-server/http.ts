@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { type ExecutionResult, getOperationAST, OperationTypeNode } from 'graphql';
 import { z } from 'zod';
 
+import { databaseAway } from '../../database-away.ts';
 import { AppError, type AppErrorCode } from '../../errors.ts';
 import { disconnectSignal } from '../../http/server.ts';
 import type { Logger } from '../../process/logger.ts';
@@ -125,7 +126,8 @@ function statusOf(thrown: unknown): number {
 
 /** Responds to errors of middlewares: no assertion, a body that is too large or not JSON; anything else is masked. */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, _next) => {
+  return (thrown: unknown, request, response, _next) => {
+    const error = databaseAway(thrown) ?? thrown;
     if (error instanceof AppError && !response.headersSent) {
       const { status, result } = refusal(statusOf(error), error.message, error.code);
       // The body may be unread, so the connection ends with the answer.

@@ -30,7 +30,7 @@ async function start(options: Partial<SubgraphServerOptions> = {}) {
     host: '127.0.0.1',
     port: 0,
     uploadMaxBytes: 1_000,
-    readiness: () => Promise.resolve(),
+    readiness: {},
     ...options,
   });
   cleanups.push(() => server.close());
@@ -149,7 +149,7 @@ describe('a subgraph served alone', () => {
   it('says whether it is ready, and serves what else is mounted', async () => {
     let isReady = false;
     const { server } = await start({
-      readiness: () => (isReady ? Promise.resolve() : Promise.reject(new Error('no database'))),
+      readiness: { database: () => (isReady ? Promise.resolve() : Promise.reject(new Error('gone'))) },
       extraRoutes: (app) => app.get('/extra', (_request, response) => void response.json('extra')),
     });
     const get = async (path: string) => {
@@ -159,9 +159,12 @@ describe('a subgraph served alone', () => {
       return [answer.statusCode, await answer.body.json()];
     };
     expect(await get('/healthz')).toEqual([200, { status: 'ok' }]);
-    expect(await get('/readyz')).toEqual([503, { status: 'not ready' }]);
+    expect(await get('/readyz')).toEqual([
+      503,
+      { status: 'not ready', checks: ['database'], failing: ['database'] },
+    ]);
     isReady = true;
-    expect(await get('/readyz')).toEqual([200, { status: 'ready' }]);
+    expect(await get('/readyz')).toEqual([200, { status: 'ready', checks: ['database'], failing: [] }]);
     expect(await get('/extra')).toEqual([200, 'extra']);
   });
 

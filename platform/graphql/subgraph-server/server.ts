@@ -2,9 +2,8 @@ import { createServer, type Server } from 'node:http';
 
 import express, { type Express, type RequestHandler } from 'express';
 
-import { toError } from '../../errors.ts';
+import { createReadyHandler } from '../../http/readiness.ts';
 import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
-import type { Logger } from '../../process/logger.ts';
 import { runInSpan } from '../../tracing/span.ts';
 import { noTracer, type Tracer } from '../../tracing/tracer.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
@@ -26,8 +25,8 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly uploadMaxBytes: number;
-  /** Throws while the subgraph can't answer (its database is away); then /readyz answers 503. */
-  readonly readiness: () => Promise<void>;
+  /** What it needs to answer, by name: /readyz answers 503 and names those that throw, or take longer than 1.5 s. */
+  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
   /** Serves /metrics, to whoever has their key. */
   readonly metrics?: RequestHandler;
   /** Continues the gateway's traces (default: nothing is traced). */
@@ -108,17 +107,5 @@ function traceCalls(tracer: Tracer): RequestHandler {
       span?.end();
     });
     runInSpan(span, next);
-  };
-}
-
-function createReadyHandler(readiness: () => Promise<void>, logger: Logger): RequestHandler {
-  return async (_request, response) => {
-    try {
-      await readiness();
-      response.json({ status: 'ready' });
-    } catch (thrown) {
-      logger.warn({ error: toError(thrown) }, 'not ready');
-      response.status(503).json({ status: 'not ready' });
-    }
   };
 }

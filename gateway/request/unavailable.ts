@@ -1,0 +1,26 @@
+import type { GraphQLFormattedError } from 'graphql';
+
+/** An answer that has no data because something is away: 503, which proxies and clients know to send again. */
+export interface Unavailable {
+  readonly status: 503;
+  readonly retryAfterSeconds: number;
+}
+
+/** Seconds when no error names any. */
+const USUAL_SECONDS = 2;
+
+/** Whether all of an answer is missing because something is away; partial answers, and other errors, keep their status. */
+export function unavailableOf({
+  data,
+  errors = [],
+}: {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLFormattedError[] | undefined;
+}): Unavailable | null {
+  const isAway = ({ extensions }: GraphQLFormattedError): boolean => extensions?.['code'] === 'UNAVAILABLE';
+  const hasData = Object.values(data ?? {}).some((value) => value !== null);
+  if (errors.length === 0 || hasData || !errors.every(isAway)) return null;
+  const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
+  const longest = Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
+  return { status: 503, retryAfterSeconds: longest > 0 ? longest : USUAL_SECONDS };
+}
