@@ -77,7 +77,7 @@ async function copyOne(
   }
   const filename = new URL(address).pathname.split('/').at(-1) || randomUUID();
   const contentType = headers['content-type']?.split(';', 1)[0] ?? 'application/octet-stream';
-  const file = uploadOf({ field: 'file', filename, contentType, encoding: '7bit', body });
+  const file = uploadOf({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });
   const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
   const variables = { file, temporary: false, cdn: true };
   return (await runDocument({ executor, context }, UploadFile, variables)).uploadFile.url;

@@ -1,6 +1,7 @@
 import type { DocumentNode } from 'graphql';
 import { type FileUpload, Upload } from 'graphql-upload-minimal';
 
+import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import {
   RemoveFile,
   UploadFile,
@@ -76,6 +77,8 @@ export function uploadOf(file: IncomingFile): Upload {
     encoding: file.encoding,
     createReadStream: () => file.body,
   };
+  rememberRequestBytes(upload, file.requestBytes);
+  rememberRequestBytes(value, file.requestBytes);
   upload.resolve(value);
   return upload;
 }

@@ -11,6 +11,7 @@ import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
+import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createPostClient, type PostAnswer } from './remote-http.ts';
@@ -110,7 +111,13 @@ async function encode(
   }
   const form = multipartRequest(operation, extracted);
   // The second header tells the subgraph's CSRF protection that this is not a browser's form.
-  const headers = { 'content-type': form.contentType, 'apollo-require-preflight': 'true', ...credentials };
+  const [bytes] = [...extracted.uploads.keys()].map(requestBytesOf);
+  const headers = {
+    'content-type': form.contentType,
+    'apollo-require-preflight': 'true',
+    ...(bytes != null && { [REQUEST_BYTES_HEADER]: String(bytes) }),
+    ...credentials,
+  };
   return { headers: { ...headers, accept: 'application/json' }, body: form.body };
 }
 

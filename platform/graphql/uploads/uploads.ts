@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express';
 import { type FileUpload, processRequest } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../../errors.ts';
+import { declaredBytes, rememberRequestBytes } from './request-bytes.ts';
 import { guardUploadMap } from './upload-map.ts';
 
 /**
@@ -104,20 +105,26 @@ async function readOperations(
     maxFiles: MAX_FILES,
     maxFieldSize: MAX_FIELD_BYTES,
   });
-  guardFiles(operations, maxFileSize);
+  guardFiles(operations, { maxFileSize, requestBytes: declaredBytes(request) });
   return operations;
 }
 
 /** Guards the stream of each declared file, wherever it is in the variables. */
-function guardFiles(value: unknown, maxFileSize: number): void {
+function guardFiles(value: unknown, limits: Limits): void {
   if (typeof value !== 'object' || value === null) return;
   if (isUpload(value)) {
-    value.promise = value.promise.then((file) => guardFile(file, maxFileSize));
+    rememberRequestBytes(value, limits.requestBytes);
+    value.promise = value.promise.then((file) => guardFile(file, limits));
     // The file may never be read (the operation was refused): that is not an unhandled rejection.
     value.promise.catch(() => undefined);
     return;
   }
-  for (const child of Object.values(value)) guardFiles(child, maxFileSize);
+  for (const child of Object.values(value)) guardFiles(child, limits);
+}
+
+interface Limits {
+  readonly maxFileSize: number;
+  readonly requestBytes: number | null;
 }
 
 interface UploadValue {
@@ -131,9 +138,10 @@ function isUpload(value: object): value is UploadValue {
 const guarded = new WeakSet<FileUpload>();
 
 /** The parser ends a file that is too long or incomplete as if it were whole; here both are errors. */
-function guardFile(file: FileUpload, maxFileSize: number): FileUpload {
+function guardFile(file: FileUpload, { maxFileSize, requestBytes }: Limits): FileUpload {
   if (guarded.has(file)) return file;
   guarded.add(file);
+  rememberRequestBytes(file, requestBytes);
   const open = file.createReadStream.bind(file);
   file.createReadStream = () => {
     const source = openOrThrow(open, maxFileSize);

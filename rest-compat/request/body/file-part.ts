@@ -12,6 +12,8 @@ export interface IncomingFile {
   readonly contentType: string;
   readonly encoding: string;
   readonly body: Readable;
+  /** Of the whole request, as its sender declared it; null when nobody did. */
+  readonly requestBytes: number | null;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import busboy from 'busboy';
 
 import { AppError, toError } from '../../../platform/errors.ts';
+import { declaredBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import type { UploadedFile } from '../../route/param.ts';
 import { ClientDisconnected, MalformedBody } from './failures.ts';
 import { limitedBody, isEmpty, type IncomingFile } from './file-part.ts';
@@ -129,6 +130,7 @@ function listen(parser: busboy.Busboy, reader: Reader, options: FormOptions): vo
       contentType: mimeType,
       encoding,
       body,
+      requestBytes: declaredBytes(options.request),
     };
     const stored = takeFile(file, options.store, reader.fields);
     stored.catch(reader.fail);

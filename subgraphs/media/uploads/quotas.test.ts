@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
+import { rememberRequestBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
 import { testDatabase } from '../../../test/kit/database/postgres.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
@@ -40,7 +41,13 @@ function counterOf(quotas: Partial<UploadQuotas>) {
 type Counter = ReturnType<typeof counterOf>;
 
 /** Uploads bytes in pieces of 10,000; `read` says how many of them were asked for. */
-function upload(quotas: Counter, caller: Caller, bytes: number, read = { bytes: 0 }): Promise<StoredFile> {
+function upload(
+  quotas: Counter,
+  caller: Caller,
+  bytes: number,
+  read = { bytes: 0 },
+  requestBytes: number | null = null,
+): Promise<StoredFile> {
   function* pieces() {
     for (let left = bytes; left > 0; left -= 10_000) {
       read.bytes += Math.min(left, 10_000);
@@ -52,6 +59,7 @@ function upload(quotas: Counter, caller: Caller, bytes: number, read = { bytes: 
     mimetype: 'text/plain',
     createReadStream: () => Readable.from(pieces(), { objectMode: true, highWaterMark: 1 }),
   };
+  rememberRequestBytes(file, requestBytes);
   const dependencies = { files: world.service(), uploadMaxBytes: 10_000_000, quotas };
   const options = { temporary: false, signal: new AbortController().signal };
   return storeUpload(dependencies, caller, Promise.resolve(file as unknown as FileUpload), options);
@@ -109,6 +117,15 @@ describe('the body', () => {
     const read = { bytes: 0 };
     await expect(upload(quotas, ben, 100, read)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     expect(read.bytes).toBe(0);
+  });
+
+  it('is not read when its request is longer than the room', async () => {
+    const quotas = counterOf({ user: { bytes: 10_000_000, files: 0 } });
+    const read = { bytes: 0 };
+    const refused = upload(quotas, ben, 100, read, 20_000_000);
+    await expect(refused).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+    expect(read.bytes).toBe(0);
+    expect(await outcomeOf(upload(quotas, ben, 100, read, 10_000_000))).toBe(100);
   });
 
   it('breaks off where the quota ends, and leaves nothing', async () => {

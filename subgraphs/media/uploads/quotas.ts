@@ -23,9 +23,10 @@ export interface UploadQuotas {
 export interface QuotaCounter {
   /**
    * Reserves room for one more file before its body is read, so that uploads at the same time can't pass the quota
-   * together: RATE_LIMITED, PAYLOAD_TOO_LARGE. `id`: that the file will have.
+   * together: RATE_LIMITED, PAYLOAD_TOO_LARGE. `id`: that the file will have. `requestBytes`: how long its request says
+   * that it is; the files of one that is longer than the room are refused before any is read.
    */
-  reserve(caller: Caller, id: string): Promise<Reservation>;
+  reserve(caller: Caller, id: string, requestBytes?: number | null): Promise<Reservation>;
 }
 
 /** The room of one file. */
@@ -39,6 +40,8 @@ export interface Reservation {
 /** Reserved first; then twice as much as has come, by steps up to the greatest. */
 const FIRST_BYTES = 64 * 1024;
 const GREATEST_STEP = 16 * 1024 * 1024;
+/** Most that a request may have besides its files: its text, and the heads of its parts. */
+const NO_FILES_BYTES = 5 * 1024 * 1024;
 
 /** The room of callers without a quota: administrators, Kiln itself, and whom the setting leaves free. */
 export const unbounded: Reservation = { bounded: (body) => body, end: async () => undefined };
@@ -53,7 +56,7 @@ export function createQuotaCounter({
 }): QuotaCounter {
   const inTurn = oneAtATime((work) => database.transaction().execute(work));
   return {
-    async reserve(caller, id) {
+    async reserve(caller, id, requestBytes = null) {
       const quota = quotaOf(caller, quotas);
       if (quota === null) return unbounded;
       const account = accountOf(caller);
@@ -68,7 +71,7 @@ export function createQuotaCounter({
           await saveReservation(transaction, { id, account, bytes });
           return bytes;
         });
-      let reserved = await grow(1, FIRST_BYTES, 0);
+      let reserved = await grow(Math.max(1, (requestBytes ?? 0) - NO_FILES_BYTES), FIRST_BYTES, 0);
       return {
         async *bounded(body) {
           let seen = 0;

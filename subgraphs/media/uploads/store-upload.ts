@@ -3,6 +3,7 @@ import type { FileUpload } from 'graphql-upload-minimal';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
+import { requestBytesOf } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { QuotaCounter } from './quotas.ts';
@@ -34,7 +35,7 @@ export async function storeUpload(
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
-  const reservation = await quotas.reserve(caller, id);
+  const reservation = await quotas.reserve(caller, id, requestBytesOf(file));
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   let stored: StoredFile | null = null;
   try {
