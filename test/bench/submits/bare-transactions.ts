@@ -6,7 +6,6 @@ import { createDatabase } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
 import { newId } from '../../../platform/ids.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { MediaTransaction } from '../../../subgraphs/media/database/database.ts';
 import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
 import type { DB } from '../../../subgraphs/media/database/tables.ts';
 import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
@@ -89,7 +88,7 @@ async function statementOf(task: NewTask): Promise<Statement> {
     },
     log: ({ query }) => void recorded.push(query),
   });
-  await insertTask(recorder as unknown as MediaTransaction, task);
+  await insertTask(recorder, task);
   const [statement] = recorded;
   if (statement === undefined) throw new Error('no statement was recorded');
   return statement;
