@@ -34,6 +34,8 @@ interface World {
   advance(taskId: string, progress: number): void;
   /** Ends a task's log: subscribers complete. */
   finish(taskId: string): void;
+  /** Breaks off everybody who follows now, as a subgraph that restarts. */
+  breakOff(): void;
   /** Open subscriptions. */
   listenerCount(): number;
   /** Number of mutations that ran. */
@@ -176,6 +178,7 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
       logOf(id).isFinished = true;
       changes.emit('change');
     },
+    breakOff: () => void changes.emit('break'),
     listenerCount: () => changes.listenerCount('change'),
   };
   const follow = (id: string, afterSeq: number) => followLog({ log: logOf(id), id, afterSeq, changes });
@@ -207,10 +210,17 @@ function followLog(options: { log: Log; id: string; afterSeq: number; changes: E
   let isOver = false;
   let wake = (): void => undefined;
   const onChange = (): void => wake();
+  let isBroken = false;
+  const onBreak = (): void => {
+    isBroken = true;
+    wake();
+  };
   changes.on('change', onChange);
+  changes.once('break', onBreak);
   const stop = (): { value: undefined; done: true } => {
     isOver = true;
     changes.off('change', onChange);
+    changes.off('break', onBreak);
     wake();
     return { value: undefined, done: true };
   };
@@ -219,6 +229,7 @@ function followLog(options: { log: Log; id: string; afterSeq: number; changes: E
       for (;;) {
         const event = log.events[cursor];
         if (isOver) return stop();
+        if (isBroken) throw new AppError('UNAVAILABLE', 'the subgraph restarts');
         if (event !== undefined) {
           cursor += 1;
           return { value: { ...event, task: { id } }, done: false };

@@ -86,7 +86,7 @@ function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): 
     if (verdict.operation.kind === 'mutation') noteRequest(response, { changes: verdict.operation.fields });
     if (verdict.operation.kind !== 'subscription') return next();
     if (!multipart.accepts(request)) return answer(406, needsStream());
-    await multipart.stream(request, response, operation);
+    await multipart.stream(request, response, operation, verdict.operation);
   };
 }
 

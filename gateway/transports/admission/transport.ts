@@ -23,6 +23,8 @@ export interface TransportOptions {
   readonly admission: Admission;
   readonly errors: ErrorFormatter;
   readonly logger: Logger;
+  /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
+  readonly resumeMs?: number | undefined;
 }
 
 /** The last error of a stream whose caller's credential has ended. */

@@ -2,8 +2,10 @@ import type { Request, Response } from 'express';
 
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
+import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED, type TransportOptions } from '../admission/transport.ts';
+import { followUnnumbered } from './keep-following.ts';
 import { pumpResults, type ResponseStreams, type StreamFormat } from './response-stream.ts';
 
 /**
@@ -35,7 +37,12 @@ export interface MultipartTransport {
   /** Whether a client accepts multipart subscriptions. */
   accepts(request: Request): boolean;
   /** Serves an admitted subscription. */
-  stream(request: Request, response: Response, operation: OperationRequest): Promise<void>;
+  stream(
+    request: Request,
+    response: Response,
+    operation: OperationRequest,
+    admitted: Admitted['operation'],
+  ): Promise<void>;
 }
 
 /** Options of the multipart transport. */
@@ -45,15 +52,18 @@ export interface MultipartOptions extends TransportOptions {
 
 /** Makes the transport, which http.ts uses for subscriptions by POST. */
 export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
-  const { errors, federation, streams } = options;
+  const { errors, streams } = options;
   return {
     accepts: acceptsMultipart,
-    async stream(request, response, operation) {
+    async stream(request, response, operation, admitted) {
       const context = contextOf(request);
       const { caller } = context;
       if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
       const { traceId } = caller;
-      const outcome = await federation.subscribe({ ...operation, context, transport: 'multipart' });
+      const outcome = await followUnnumbered(options, {
+        ...admitted,
+        request: { ...operation, context, transport: 'multipart' },
+      });
       if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { type ExecutionResult, type FormattedExecutionResult, GraphQLError } from 'graphql';
+import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
@@ -15,13 +15,14 @@ import {
   refusedAnswer,
   type TransportOptions,
 } from '../admission/transport.ts';
+import { follow, isBreak } from './keep-following.ts';
 import {
   pumpResults,
   type ResponseStream,
   type ResponseStreams,
   type StreamFormat,
 } from './response-stream.ts';
-import { makeResumable, seqOfEventId, takeSeq } from './resume.ts';
+import { seqOfEventId, takeSeq } from './resume.ts';
 
 /**
  * GraphQL over Server-Sent Events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
@@ -105,16 +106,14 @@ async function streamSubscription(work: {
   readonly context: RequestContext;
 }): Promise<void> {
   const { options, request, response, operation, admitted, context } = work;
-  const { errors, federation, streams } = options;
+  const { errors, streams } = options;
   const { caller } = context;
   const { traceId } = caller;
-  const resumable = makeResumable({
-    request: operation,
-    document: admitted.operation.document,
-    schema: federation.apiSchema(),
+  const outcome = await follow(options, {
+    ...admitted.operation,
+    request: { ...operation, context, transport: 'sse' },
     afterSeq: seqOfEventId(request.get('last-event-id')),
   });
-  const outcome = await federation.subscribe({ ...resumable, context, transport: 'sse' });
   if (!isStream(outcome)) {
     if (response.destroyed) return;
     const refusal = printEvent('next', errors.formatResult(outcome, traceId));
@@ -135,12 +134,6 @@ async function streamSubscription(work: {
     onError: (error) => printEvent('next', { errors: [errors.formatError(error, traceId)] }) + printEnd(),
   });
   if (isDone) stream.end(isBroken ? '' : printEnd());
-}
-
-/** Whether a result says "unavailable for now", so that the stream is interrupted rather than complete. */
-function isBreak({ data, errors = [] }: ExecutionResult): boolean {
-  const isUnavailable = errors.some(({ extensions }) => extensions['code'] === 'UNAVAILABLE');
-  return isUnavailable && (data === undefined || data === null);
 }
 
 function sendOnly(stream: ResponseStream, result: FormattedExecutionResult): void {

@@ -19,6 +19,7 @@ import { traceIdOf } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
+import { followUnnumbered } from '../streams/keep-following.ts';
 
 /**
  * The graphql-ws hooks of a WebSocket. The caller comes with connection_init (`{ "authorization": "Bearer ..." }`),
@@ -128,25 +129,25 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
 }
 
 function runningOf(
-  { kind, fields }: Admitted['operation'],
+  { kind, fields, document }: Admitted['operation'],
   request: OperationRequest,
   context: RequestContext,
 ): Running {
-  return { request, context, changes: kind === 'mutation' ? fields : null };
+  return { request, context, admitted: { document, fields }, changes: kind === 'mutation' ? fields : null };
 }
 
 /** Execution, with a span and a line of the log. */
-function createRunners({
-  federation,
-  tracer,
-  logger,
-}: SocketHookOptions): Pick<Hooks, 'execute' | 'subscribe'> {
+function createRunners(options: SocketHookOptions): Pick<Hooks, 'execute' | 'subscribe'> {
+  const { federation, tracer, logger } = options;
   return {
     execute: ({ contextValue }) =>
       traced(tracer, contextValue, (request) =>
         logged(logger, contextValue, () => federation.execute(request)),
       ),
-    subscribe: ({ contextValue }) => traced(tracer, contextValue, (request) => federation.subscribe(request)),
+    subscribe: ({ contextValue }) =>
+      traced(tracer, contextValue, (request) =>
+        followUnnumbered(options, { ...(contextValue as Running).admitted, request }),
+      ),
   };
 }
 
@@ -190,6 +191,7 @@ async function isOverLimit(
 interface Running {
   readonly request: OperationRequest;
   readonly context: RequestContext;
+  readonly admitted: Pick<Admitted['operation'], 'document' | 'fields'>;
   /** Root fields of a mutation, for the log; null for other operations. */
   readonly changes: readonly string[] | null;
 }

@@ -76,6 +76,25 @@ describe('graphql-transport-ws', () => {
     expect(gateway.world.listenerCount()).toBe(0);
   });
 
+  test('goes on after a stream broke off behind the gateway, as if it had not', async () => {
+    const gateway = await open();
+    const { world } = gateway;
+    const seen: unknown[] = [];
+    const done = (async () => {
+      const query = 'subscription ($id: ID!) { taskProgress(id: $id) { progress } }';
+      for await (const result of connect(gateway).iterate({ query, variables: { id: 't2' } })) {
+        seen.push(result);
+      }
+    })();
+    world.advance('t2', 10);
+    await until(() => seen.length === 1);
+    world.breakOff();
+    for (const progress of [50, 100]) world.advance('t2', progress);
+    world.finish('t2');
+    await done;
+    expect(seen).toEqual([10, 50, 100].map((progress) => ({ data: { taskProgress: { progress } } })));
+  });
+
   test('runs queries and mutations too', async () => {
     const gateway = await open();
     const client = connect(gateway);

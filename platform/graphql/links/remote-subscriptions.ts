@@ -34,6 +34,8 @@ export interface RemoteSubscriptionsOptions {
 
 /** Most buffered events of one subscription; one more ends it. */
 const MAX_PENDING_EVENTS = 1_000;
+/** Least milliseconds between two lines of the log about lost connections. */
+const LOG_PAUSE_MS = 30_000;
 /**
  * Makes the subscriptions of a remote link. A lost connection is one last result with code UNAVAILABLE, then the end:
  * subscribers resume from the last event they saw, so nothing is retried here.
@@ -41,10 +43,16 @@ const MAX_PENDING_EVENTS = 1_000;
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
   const { name, endpoints, sign, passesBearer, logger } = options;
   const clients = createSocketClients(options);
+  let loggedAt = -LOG_PAUSE_MS;
   const failed = (thrown: unknown): ExecutionResult => {
     if (isErrorList(thrown)) return { errors: thrown.map(revivedError) };
     const error = connectionError(thrown);
-    logger.warn({ subgraph: name, error }, 'a subscription lost the connection to its subgraph');
+    // One line for all that were on it: there may be thousands.
+    const now = performance.now();
+    if (now - loggedAt > LOG_PAUSE_MS) {
+      logger.warn({ subgraph: name, error }, 'subscriptions lost the connection to their subgraph');
+      loggedAt = now;
+    }
     return { errors: [codedError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is gone`)] };
   };
 
