@@ -7,11 +7,22 @@ import type { Logger } from '../../../platform/process/logger.ts';
 /** Disconnects WebSocket clients that do not read. Their operations wait (one unsent event each). */
 export interface SlowSockets {
   watch(client: WebSocket, socket: Duplex): void;
+  /**
+   * Whether one more message may wait for a client. Not when too much waits for it already, or for all clients together:
+   * then it is disconnected.
+   */
+  admits(client: WebSocket): boolean;
   close(): void;
 }
 
 /** Most unsent bytes of one client; a flood of pings would otherwise pile up pongs. */
 const MAX_BUFFERED_BYTES = 16_000_000;
+/** Most unsent bytes of all clients together: who adds to them then is disconnected. */
+const MAX_BUFFERED_IN_ALL = 256_000_000;
+/** What a client that reads may have waiting at any time. */
+const USUAL_BYTES = 1_000_000;
+/** Milliseconds for which a sum over all clients is good enough. */
+const SUM_MS = 50;
 /** "Try again later": graphql-ws clients reconnect after it. */
 const TRY_AGAIN_LATER = 1013;
 const REASON = 'too slow: reconnect and resume with afterSeq';
@@ -58,6 +69,17 @@ export function watchSlowSockets(options: {
     }
   }
 
+  let sum = 0;
+  let summedAt = -SUM_MS;
+  function waitingInAll(): number {
+    const now = performance.now();
+    if (now - summedAt < SUM_MS) return sum;
+    summedAt = now;
+    sum = 0;
+    for (const client of sockets) sum += client.bufferedAmount;
+    return sum;
+  }
+
   const timer = setInterval(look, Math.max(10, stallMs / 6));
   timer.unref();
   return {
@@ -67,6 +89,14 @@ export function watchSlowSockets(options: {
         if (client.bufferedAmount > MAX_BUFFERED_BYTES && watched.has(client))
           disconnect(client, 'buffer full');
       });
+    },
+    admits(client) {
+      const waiting = client.bufferedAmount;
+      if (waiting < USUAL_BYTES) return true;
+      const isTooMuch = waiting > MAX_BUFFERED_BYTES;
+      if (!isTooMuch && waitingInAll() < MAX_BUFFERED_IN_ALL) return true;
+      if (watched.has(client)) disconnect(client, isTooMuch ? 'buffer full' : 'all buffers full');
+      return false;
     },
     close: () => clearInterval(timer),
   };

@@ -251,6 +251,25 @@ describe('graphql-transport-ws', () => {
     expect(await first(connect(gateway), '{ hello }')).toEqual({ data: { hello: 'hi' } });
   });
 
+  test('cuts off at once a client for which more than a bound waits unread', async () => {
+    const gateway = await open();
+    const idle = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    leftovers.push(() => idle.terminate());
+    idle.once('open', () => idle.send('{"type":"connection_init"}'));
+    idle.once('message', () => {
+      const query = 'subscription { taskProgress(id: "t1") { seq padding(bytes: 4000000) } }';
+      for (let id = 1; id <= 12; id += 1) {
+        idle.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query } }));
+      }
+      idle.pause();
+    });
+    await until(() => gateway.world.listenerCount() === 12);
+    gateway.world.advance('t1', 1);
+    await until(() => gateway.server.openStreams() === 0);
+    expect(gateway.lines.join('')).toContain('buffer full');
+    expect(gateway.world.listenerCount()).toBe(0);
+  });
+
   test('refuses sockets from origins that may not call, and upgrades elsewhere', async () => {
     const gateway = await open({ corsOrigins: ['https://shop.example'] });
     const socketUrl = gateway.url.replace('http', 'ws');

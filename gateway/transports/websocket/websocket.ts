@@ -16,7 +16,7 @@ import type { RateLimiter } from '../../limits/rate-limit.ts';
 import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
-import { watchSlowSockets } from './slow-sockets.ts';
+import { type SlowSockets, watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
 
 /**
@@ -79,7 +79,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
     const session = createSession({ request, slot, close: (code, reason) => client.close(code, reason) });
-    const closed = protocol.opened(wire(client, logger, session), session);
+    const closed = protocol.opened(wire(client, { logger, slow, session }), session);
     client.once('close', (code, reason) => {
       closed(code, String(reason)).catch((error: unknown) =>
         logger.error({ error: toError(error) }, 'a WebSocket did not end cleanly'),
@@ -164,14 +164,17 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 }
 
 /** Adapts a socket to the protocol. Sending waits until the message was written. */
-function wire(client: WebSocket, logger: Logger, session: Session): ProtocolSocket {
+function wire(
+  client: WebSocket,
+  { logger, slow, session }: { logger: Logger; slow: SlowSockets; session: Session },
+): ProtocolSocket {
   return {
     protocol: client.protocol,
     close: (code, reason) => client.close(code, reason),
     send: (data) =>
       new Promise((resolve) => {
         // A send that fails means that the socket is gone; its `close` event reports it.
-        if (client.readyState === WebSocket.OPEN) client.send(data, () => resolve());
+        if (client.readyState === WebSocket.OPEN && slow.admits(client)) client.send(data, () => resolve());
         else resolve();
       }),
     onMessage: (handle) =>
