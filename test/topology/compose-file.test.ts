@@ -45,7 +45,7 @@ beforeAll(async () => {
   services = await readComposeFile(SECRETS);
   database = await testDatabase();
   s3 = await startS3Server();
-  const [gateway, media, workflow] = await freePorts(3);
+  const [gateway, media, workflow, worker] = await freePorts(4);
   url = `http://127.0.0.1:${gateway}`;
   here = [
     ['http://s3.localhost:9000', s3.location.endpoint ?? ''],
@@ -55,12 +55,13 @@ beforeAll(async () => {
     ['http://127.0.0.1:4001', `http://127.0.0.1:${media}`],
     ['http://workflow:4002', `http://127.0.0.1:${workflow}`],
     ['http://127.0.0.1:4002', `http://127.0.0.1:${workflow}`],
+    ['http://127.0.0.1:4003', `http://127.0.0.1:${worker}`],
     ['postgresql://kiln:never-asked-for@postgres:5432/kiln', database.connectionString],
     ['0.0.0.0', '127.0.0.1'],
     // A read-only file system: not even an administrator makes a folder there.
     ['/tmp/kiln', '/proc/kiln'],
   ];
-  const ports: Readonly<Record<Part, number | undefined>> = { gateway, media, workflow, worker: undefined };
+  const ports: Readonly<Record<Part, number | undefined>> = { gateway, media, workflow, worker };
   const begin = async (part: Part) => void running.set(part, await start(part, ports[part]));
   await Promise.all([begin('media'), begin('workflow'), begin('worker')]);
   await begin('gateway');
@@ -128,7 +129,7 @@ describe('docker-compose.yml', () => {
     expect(serviceOf('s3').networks?.default.aliases).toEqual([hostname]);
   });
 
-  it.each(['gateway', 'media', 'workflow'])('finds %s healthy once it is', async (name) => {
+  it.each(['gateway', 'media', 'workflow', 'worker'])('finds %s healthy once it is', async (name) => {
     const [how, node, ...words] = serviceOf(name).healthcheck?.test ?? [];
     expect([how, node]).toEqual(['CMD', 'node']);
     await promisify(execFile)(process.execPath, words.map(onThisMachine));

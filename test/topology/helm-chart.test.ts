@@ -16,7 +16,12 @@ const values = parse(read('values.yaml'));
 const sets = globSync('ci/*.yaml', { cwd: chart }).toSorted();
 const known = new Set(settingsTable().map(({ name }) => name));
 const ROLES = ['gateway', 'media', 'workflow', 'worker'] as const;
-const PORTS: Readonly<Record<string, string>> = { gateway: '4000', media: '4001', workflow: '4002' };
+const PORTS: Readonly<Record<string, string>> = {
+  gateway: '4000',
+  media: '4001',
+  workflow: '4002',
+  worker: '4003',
+};
 
 const helm = (...words: string[]) => spawnSync('helm', words, { cwd: chart, encoding: 'utf8' });
 /** What values.schema.json says of one value. */
