@@ -91,5 +91,10 @@ export interface WorkOptions {
 export interface QueueWorker {
   /** Fetches jobs now. */
   wake(): void;
+  /**
+   * Makes due what this queue has put off, at most 10,000 jobs. What runs here meanwhile and asks to run again later runs again at
+   * once: it may have decided by what is no longer so.
+   */
+  hasten(): Promise<void>;
   stop(graceSeconds: number): Promise<void>;
 }

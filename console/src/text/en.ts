@@ -74,7 +74,7 @@ export const en = {
   'providers.pause': 'Pause',
   'providers.resume': 'Resume',
   'providers.pauseText': 'No new work; what it has goes on',
-  'providers.resumeText': 'What waits starts within 15 seconds',
+  'providers.resumeText': 'What waits starts at once',
   'providers.comfy': 'ComfyUI servers',
   'providers.state': 'State',
   'providers.address': 'Address',

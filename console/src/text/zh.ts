@@ -74,7 +74,7 @@ export const zh: Texts = {
   'providers.pause': '暂停',
   'providers.resume': '恢复',
   'providers.pauseText': '不再接受新任务，已有任务继续',
-  'providers.resumeText': '等待的任务会在 15 秒内开始',
+  'providers.resumeText': '等待的任务会立即开始',
   'providers.comfy': 'ComfyUI 服务器',
   'providers.state': '状态',
   'providers.address': '地址',

@@ -47,6 +47,8 @@ export interface JobTable {
   reclaimLost(): Promise<readonly LostJob[]>;
   /** Of these data, those that no job of the queue has that has not ended. */
   withoutJob(queue: string, data: readonly Json[]): Promise<readonly Json[]>;
+  /** Makes jobs due that were put off. */
+  hasten(queue: string): Promise<void>;
   /** The queues that have a job ready to be claimed. */
   withWork(queues: readonly string[]): Promise<readonly string[]>;
 }
@@ -103,6 +105,13 @@ const RECLAIM = `
   from lost where job.name = lost.name and job.id = lost.id
   returning job.name as queue, job.id, job.state`;
 
+// Rows that are locked are being hastened or fetched by others.
+const HASTEN = `
+  with later as (
+    select id from ${SCHEMA}.job
+    where name = $1 and state < 'active' and start_after > now() limit 10000 for update skip locked)
+  update ${SCHEMA}.job as job set start_after = now() from later where job.name = $1 and job.id = later.id`;
+
 const WITH_WORK = `
   select name from unnest($1::text[]) as name
   where exists (
@@ -144,6 +153,9 @@ export function createJobTable(pool: Pool): JobTable {
       if (data.length === 0) return [];
       const { rows } = await pool.query<{ place: number }>(WITHOUT_JOB, [queue, JSON.stringify(data)]);
       return rows.map(({ place }) => data[place - 1] ?? null);
+    },
+    async hasten(queue) {
+      await pool.query(HASTEN, [queue]);
     },
     async withWork(queues) {
       const { rows } = await pool.query<{ name: string }>(WITH_WORK, [queues]);

@@ -236,6 +236,27 @@ test('a job may come back later, with other data, without using up a retry', asy
   ]);
 });
 
+test('what was put off is due when it is hastened, also what is being put off just then', async () => {
+  await main.queue.define('hastened');
+  const waiting = newId();
+  const running = newId();
+  const release = Promise.withResolvers<void>();
+  const ran = new Set<string>();
+  const worker = await main.queue.work('hastened', { slots: 2 }, async ({ id }) => {
+    if (ran.has(id)) return undefined;
+    ran.add(id);
+    if (id === running) await release.promise;
+    return { againInSeconds: 3600 };
+  });
+  for (const id of [waiting, running]) await enqueue(main, { queue: 'hastened', id, data: null });
+  await expect.poll(() => [ran.size, ran.has(running)], WAIT).toEqual([2, true]);
+  await expect.poll(() => stateOf(waiting), WAIT).toBe('created');
+  await worker.hasten();
+  await expect.poll(() => stateOf(waiting), WAIT).toBe('completed');
+  release.resolve();
+  await expect.poll(() => stateOf(running), WAIT).toBe('completed');
+});
+
 test('a job is not started before its time', async () => {
   await main.queue.define('later');
   const ran: number[] = [];

@@ -79,6 +79,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
       ticker.start();
       return {
         wake: () => worker.wake(),
+        hasten: () => worker.hasten(),
         async stop(graceSeconds) {
           await worker.stop(graceSeconds);
           workers.delete(name);

@@ -13,6 +13,8 @@ export interface RunningJobs {
   /** Number of occupied slots. */
   readonly size: number;
   begin(job: JobWithMetadata<unknown>): void;
+  /** What runs now and is put off by its handler runs again at once instead. Resolves when what ends already is written. */
+  hasten(): Promise<void>;
   /** Sends heartbeats, and aborts the handlers of jobs that are not ours any more. */
   beat(): Promise<void>;
   /** Waits for the jobs, then aborts their handlers, then releases the rest. Returns how many did not end in time. */
@@ -42,6 +44,8 @@ interface Entry {
   gone: boolean;
   /** The handler has ended; its outcome is being written. */
   settling: boolean;
+  /** Comes back at once, however long its handler puts it off. */
+  hastened: boolean;
 }
 
 interface State extends RunningJobsOptions {
@@ -59,6 +63,10 @@ export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
       return state.entries.size;
     },
     begin: (job) => begin(state, job),
+    async hasten() {
+      for (const entry of state.entries.keys()) entry.hastened = true;
+      await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
+    },
     beat: () => beat(state),
     finish: (graceMs) => finish(state, graceMs),
   };
@@ -66,7 +74,7 @@ export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
 
 function begin(state: State, job: JobWithMetadata<unknown>): void {
   const claim = { id: job.id, retryCount: job.retryCount, startedOn: job.startedOn };
-  const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false };
+  const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false, hastened: false };
   // Jobs that arrive while we stop are released unseen.
   const work = state.stopping ? settle(state, entry, { kind: 'released' }) : handle(state, entry, job);
   const done = work.finally(() => {
@@ -105,7 +113,11 @@ function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, e
 async function settle(state: State, entry: Entry, settlement: Settlement): Promise<void> {
   if (entry.gone) return;
   entry.settling = true;
-  const held = await state.writer.settle(entry.claim, settlement);
+  const comesBack = entry.hastened && settlement.kind === 'again';
+  const held = await state.writer.settle(
+    entry.claim,
+    comesBack ? { ...settlement, inSeconds: 0 } : settlement,
+  );
   if (!held)
     state.logger.warn(
       { queue: state.queue, job: entry.claim.id },

@@ -88,6 +88,11 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
 
   return {
     wake: () => loop.wake(),
+    async hasten() {
+      await running.hasten();
+      await context.table.hasten(queue);
+      loop.wake();
+    },
     hasFreeSlot: () => !stopped.signal.aborted && running.size < options.slots,
     stop: (graceSeconds) => (stopping ??= stop(graceSeconds)),
   };

@@ -135,7 +135,7 @@ builder.mutationField('pauseBinding', (t) =>
 builder.mutationField('resumeBinding', (t) =>
   t.field({
     type: ProviderHealth,
-    description: 'Gives a paused binding work again; what has waited starts within 15 seconds.',
+    description: 'Gives a paused binding work again; what has waited starts at once.',
     rule: 'admin',
     args: { binding: t.arg.id({ required: true, description: 'Its id, as `providerHealth` has it.' }) },
     resolve: (_, { binding }, { services }) => services.providerHealth.resume(binding),

@@ -13,6 +13,8 @@ export interface Pauses {
   /** Paused again, it has the newer reason. */
   pause(pause: Omit<Pause, 'pausedAt'>): Promise<void>;
   resume(bindingId: string): Promise<void>;
+  /** Tells of bindings that get work again, as soon as this process knows of it. Answers what stops it. */
+  onResume(listener: (bindings: readonly string[]) => void): () => void;
   /** Reads what is paused: once before work begins. */
   load(): Promise<void>;
   close(): void;
@@ -43,10 +45,14 @@ export function createPauses(options: {
   const { database, bus, logger, metrics = noMetrics } = options;
   let known: ReadonlyMap<string, Pause> = new Map();
   let readAt = performance.now();
+  const listeners = new Set<(bindings: readonly string[]) => void>();
   const load = async (): Promise<void> => {
     readAt = performance.now();
     const rows = await database.selectFrom('media.pausedBindings').selectAll().execute();
+    const before = known;
     known = new Map(rows.map((row) => [row.binding, row]));
+    const resumed = [...before.keys()].filter((binding) => !known.has(binding));
+    if (resumed.length > 0) for (const listener of listeners) listener(resumed);
   };
   const reload = (): void => {
     load().catch((thrown: unknown) => {
@@ -62,15 +68,14 @@ export function createPauses(options: {
     bus.publish(TOPIC, 'all', Date.now());
   };
   const stops = [bus.listen(TOPIC, reload), bus.onGap(reload)];
-  metrics.gauge(
-    'kiln_binding_paused',
-    'Set to 1 while an administrator has paused a binding.',
-    ['binding'],
-    () => [...known.keys()].map((binding) => ({ labels: { binding }, value: 1 })),
-  );
+  measurePauses(metrics, () => [...known.keys()]);
   return {
     watch: (bindings) => bindings.map((binding) => ({ ...binding, isPaused: () => of(binding.id) !== null })),
     of,
+    onResume(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     load,
     async pause({ binding, reason, pausedBy }) {
       await database
@@ -86,6 +91,16 @@ export function createPauses(options: {
     },
     close() {
       for (const stop of stops) stop();
+      listeners.clear();
     },
   };
+}
+
+function measurePauses(metrics: Metrics, paused: () => readonly string[]): void {
+  metrics.gauge(
+    'kiln_binding_paused',
+    'Set to 1 while an administrator has paused a binding.',
+    ['binding'],
+    () => paused().map((binding) => ({ labels: { binding }, value: 1 })),
+  );
 }

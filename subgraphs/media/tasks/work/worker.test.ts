@@ -215,7 +215,7 @@ describe('a start of which nobody knows whether it happened', () => {
     upstream.onStatus = () => ({ state: 'finished' });
     const { queue } = engine;
     await engine.worker(registryOf(testBinding('test#0', testProvider(engine.http), upstream.url)), {
-      queue: { ...queue, work: async () => ({ wake() {}, stop: async () => {} }) },
+      queue: { ...queue, work: async () => ({ wake() {}, hasten: async () => {}, stop: async () => {} }) },
     });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(upstream.starts).toHaveLength(1);

@@ -38,6 +38,11 @@ export interface TaskWorker {
   stop(graceSeconds: number): Promise<void>;
 }
 
+/** Tells of bindings that were paused and get work again. */
+interface ResumeNews {
+  onResume(listener: (bindings: readonly string[]) => void): () => void;
+}
+
 export interface TaskWorkerOptions {
   readonly database: MediaDatabase;
   readonly queue: Queue;
@@ -46,6 +51,8 @@ export interface TaskWorkerOptions {
   readonly files: FileService;
   readonly registry: GeneratorRegistry;
   readonly planner: StepPlanner;
+  /** Tells when a paused binding gets work again (default: what waits is looked at by the clock alone). */
+  readonly bindingPauses?: ResumeNews | undefined;
   readonly endListener?: EndListener | undefined;
   /** Hears of every end after its commit (default: nobody). */
   readonly observer?: WorkObserver | undefined;
@@ -111,6 +118,7 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
     every('pruner', 60_000, () => prune(options)),
   ];
   const workers = new Map<string, QueueWorker>();
+  let stopHearing: (() => void) | undefined;
 
   return {
     async start() {
@@ -118,10 +126,12 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
       for (const { queue: name, slots, handler } of queues) {
         workers.set(name, await queue.work(name, slots, handler));
       }
+      stopHearing = options.bindingPauses?.onResume((resumed) => hastenStarts(options, workers, resumed));
       for (const loop of [poller, ...loops]) loop.start();
     },
     async stop(graceSeconds) {
       leave();
+      stopHearing?.();
       if (calls.size > 0) {
         logger.info({ calls: calls.size, graceSeconds }, 'finishing calls that no other worker can take up');
       }
@@ -142,6 +152,23 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
       await progress.close();
     },
   };
+}
+
+/** Starts what has waited for these bindings: it may be queued at any binding of their generators. */
+function hastenStarts(
+  { registry, logger }: TaskWorkerOptions,
+  workers: ReadonlyMap<string, QueueWorker>,
+  resumed: readonly string[],
+): void {
+  const generators = new Set(resumed.map((id) => registry.byId(id)?.generator));
+  for (const { id } of registry.all().filter(({ generator }) => generators.has(generator))) {
+    workers
+      .get(startQueue(id))
+      ?.hasten()
+      .catch((thrown: unknown) => {
+        logger.warn({ error: toError(thrown), binding: id }, 'what waits here is not hastened');
+      });
+  }
 }
 
 /** What the parts of the worker work with; each takes what it names. */

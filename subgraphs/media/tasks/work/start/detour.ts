@@ -13,8 +13,8 @@ import type { TransactionScope } from '../../storage/transactor.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { PAUSED } from './open-attempt.ts';
 
-/** Seconds after which the work of a paused binding is looked at again. */
-const PAUSED_SECONDS = 15;
+/** Seconds after which the work of a paused binding is looked at again; a resume that is heard of hastens it. */
+const PAUSED_SECONDS = 60;
 
 /**
  * The upstream of a step that waits takes no start now, or its binding is paused: another binding that takes the work gets it, else it waits until the
