@@ -19,6 +19,8 @@ const START_MS = 60_000;
 export interface Program {
   /** Everything it has printed. */
   output(): string;
+  /** Sends the signal to it and its children. */
+  signal(name: NodeJS.Signals): void;
   /** Sends the signal to it and its children, and waits until it has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const output = (): string => printed.join('');
   const program: Program = {
     output,
+    signal: (name) => signalGroup(child, name),
     async end(signal = 'SIGTERM') {
       await end(child, signal);
       expectSilentOutput(output());

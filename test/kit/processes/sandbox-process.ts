@@ -36,9 +36,9 @@ const program = path.resolve(import.meta.dirname, '../../../sandbox/main.ts');
 /** Starts it over a folder of the test's own; its pictures are one tiny plain one. `kilnUrl`: who is told of payments. */
 export async function startSandboxProcess(
   folder: string,
-  { kilnUrl }: { readonly kilnUrl?: string } = {},
+  { kilnUrl, log = 'warn' }: { readonly kilnUrl?: string; readonly log?: 'warn' | 'silent' } = {},
 ): Promise<SandboxProcess> {
-  const own = kilnUrl === undefined ? [] : ['--kiln', kilnUrl];
+  const own = [...(kilnUrl === undefined ? [] : ['--kiln', kilnUrl]), '--log', log];
   let { child, said } = await launch(folder, ['--port', '0', ...own]);
   const { url, wires } = said;
   const get = async <Value>(what: string): Promise<Value> =>

@@ -1,0 +1,87 @@
+import path from 'node:path';
+
+import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
+import { freePorts, isReady, startNode, type Program, temporaryFolder } from '../topology/processes.ts';
+import { startChaosDatabase, type ChaosDatabase } from './database.ts';
+import { mountDisk, type Disk } from './disk.ts';
+
+/** Two gateways, two media, one workflow and three workers over one database, one folder of files and one sandbox. */
+export interface Topology {
+  readonly gateways: readonly [string, string];
+  readonly database: ChaosDatabase;
+  readonly sandbox: SandboxProcess;
+  /** The folder of files, on a small disk of its own; null where that may not be mounted. */
+  readonly disk: Disk | null;
+  signal(name: string, signal: NodeJS.Signals): void;
+  end(name: string, signal: NodeJS.Signals): Promise<void>;
+  start(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SCRIPTS = {
+  gateway: 'gateway/main.ts',
+  media: 'subgraphs/media/main.ts',
+  workflow: 'subgraphs/workflow/main.ts',
+  worker: 'subgraphs/media/main.ts',
+} as const;
+
+/** Starts all of it. */
+export async function startTopology(): Promise<Topology> {
+  const folder = await temporaryFolder();
+  const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
+    (port) => `http://127.0.0.1:${port}`,
+  ) as [string, string, string, string, string];
+  const files = path.join(folder.path, 'files');
+  const disk = mountDisk(files);
+  const [database, sandbox] = await Promise.all([
+    startChaosDatabase(path.join(folder.path, 'database')),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: one, log: 'silent' }),
+  ]);
+  const settings = {
+    DATABASE_URL: database.connectionString,
+    SANDBOX_URL: sandbox.url,
+    DATA_DIR: files,
+    PUBLIC_URL: one,
+    MEDIA_URL: `${mediaOne}/graphql,${mediaTwo}/graphql`,
+    WORKFLOW_URL: `${workflow}/graphql`,
+    INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
+    RATE_LIMIT: 'off',
+  };
+  const parts: Readonly<Record<string, { role: keyof typeof SCRIPTS; url: string | null }>> = {
+    'media 1': { role: 'media', url: mediaOne },
+    'media 2': { role: 'media', url: mediaTwo },
+    workflow: { role: 'workflow', url: workflow },
+    'worker 1': { role: 'worker', url: null },
+    'worker 2': { role: 'worker', url: null },
+    'worker 3': { role: 'worker', url: null },
+    'gateway 1': { role: 'gateway', url: one },
+    'gateway 2': { role: 'gateway', url: two },
+  };
+  const running = new Map<string, Program>();
+  const start = async (name: string): Promise<void> => {
+    const { role, url } = parts[name] ?? { role: 'worker', url: null };
+    const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
+    const ready = async (printed: string) =>
+      url === null ? printed.includes('the worker is ready') : isReady(url);
+    running.set(name, await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready }));
+  };
+  for (const name of Object.keys(parts)) await start(name);
+  return {
+    gateways: [one, two],
+    database,
+    sandbox,
+    disk,
+    signal: (name, signal) => running.get(name)?.signal(signal),
+    async end(name, signal) {
+      await running.get(name)?.end(signal);
+    },
+    start,
+    async close() {
+      await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
+      await sandbox.stop();
+      await database.stop();
+      disk?.unmount();
+      await folder.remove();
+    },
+  };
+}
