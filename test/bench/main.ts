@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { federation } from './federation/federation.ts';
 import { startLoad } from './load/load.ts';
+import { history } from './history/history.ts';
 import { metrics } from './metrics/metrics.ts';
 import { polling } from './polling/polling.ts';
 import { restStatus } from './rest-status/rest-status.ts';
@@ -27,6 +28,7 @@ const benches: readonly Bench[] = [
   polling,
   uploads,
   starts,
+  history,
 ];
 
 /** Stops the bench that runs now. */
