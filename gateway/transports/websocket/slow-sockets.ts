@@ -15,12 +15,15 @@ export interface SlowSockets {
   close(): void;
 }
 
-/** Most unsent bytes of one client; a flood of pings would otherwise pile up pongs. */
-const MAX_BUFFERED_BYTES = 16_000_000;
+/**
+ * Most unsent bytes of one client; a flood of pings would otherwise pile up pongs. An answer that waits takes several times
+ * its bytes of memory, because what it was made of waits with it.
+ */
+const MAX_BUFFERED_BYTES = 8_000_000;
 /** Most unsent bytes of all clients together: who adds to them then is disconnected. */
-const MAX_BUFFERED_IN_ALL = 256_000_000;
+const MAX_BUFFERED_IN_ALL = 48_000_000;
 /** What a client that reads may have waiting at any time. */
-const USUAL_BYTES = 1_000_000;
+const USUAL_BYTES = 250_000;
 /** Milliseconds for which a sum over all clients is good enough. */
 const SUM_MS = 50;
 /** "Try again later": graphql-ws clients reconnect after it. */
