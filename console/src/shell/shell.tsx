@@ -1,38 +1,28 @@
 import { Link, Outlet } from '@tanstack/react-router';
+import { type Dispatch, lazy, type SetStateAction, Suspense, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
-import { Icon, type IconName, Mark } from '../parts/icons.tsx';
+import { Icon, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
+import { BUILD, CREATE, OPERATE, type Place } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
+import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
 
-interface Place {
-  readonly to: string;
-  readonly icon: IconName;
-  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
-}
+const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
+const KeyList = lazy(async () => ({ default: (await import('./palette/key-list.tsx')).KeyList }));
 
-const CREATE: readonly Place[] = [
-  { to: '/', icon: 'studio', name: 'studio' },
-  { to: '/gallery', icon: 'gallery', name: 'gallery' },
-  { to: '/tasks', icon: 'tasks', name: 'tasks' },
-  { to: '/shop', icon: 'shop', name: 'shop' },
-];
-const OPERATE: readonly Place[] = [
-  { to: '/models', icon: 'models', name: 'models' },
-  { to: '/usage', icon: 'usage', name: 'usage' },
-  { to: '/keys', icon: 'keys', name: 'keys' },
-];
-const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start' }];
 const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 
 export function Shell() {
   const caller = useCaller();
+  const [over, setOver] = useState<Over>(null);
+  useShellKeys(setOver);
   return (
     <>
       <a className="skip" href="#main">
@@ -44,13 +34,14 @@ export function Shell() {
             <Mark />
             <span className="lbl">Kiln</span>
           </Link>
+          <Jump onOpen={() => setOver('palette')} />
           <Places title={t('shell.create')} places={CREATE} />
           <Places title={t('shell.operate')} places={OPERATE} />
           <Places title={t('shell.build')} places={BUILD} />
           <NavFoot />
         </nav>
         <main id="main" tabIndex={-1}>
-          <PhoneTop />
+          <PhoneTop onPalette={() => setOver('palette')} />
           <ConnectionNote />
           <SignInNote />
           {caller?.kind === 'ANONYMOUS' && !caller.mayStart ? <Closed /> : <Outlet />}
@@ -64,7 +55,31 @@ export function Shell() {
           </Link>
         ))}
       </nav>
+      <OverPage over={over} show={setOver} />
     </>
+  );
+}
+
+/** The palette or the list of keys, loaded when first asked for. */
+function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch<SetStateAction<Over>> }) {
+  // The palette closes after its command has asked for the list of keys: that one stays.
+  const close = (which: Over) => () => show((now) => (now === which ? null : now));
+  return (
+    <Suspense>
+      {over === 'palette' && <Palette onClose={close('palette')} onKeys={() => show('keys')} />}
+      {over === 'keys' && <KeyList onClose={close('keys')} />}
+    </Suspense>
+  );
+}
+
+/** Opens the palette; says which keys do. */
+function Jump({ onOpen }: { readonly onOpen: () => void }) {
+  return (
+    <button type="button" className="jump" aria-keyshortcuts="Control+K Meta+K" onClick={onOpen}>
+      <Icon name="search" />
+      <span>{t('palette.title')}</span>
+      <kbd aria-hidden="true">{navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}</kbd>
+    </button>
   );
 }
 
@@ -138,13 +153,16 @@ function SignInNote() {
 }
 
 /** What phones have at the top, as they have no side. */
-function PhoneTop() {
+function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
   return (
     <div className="mtop">
       <Link className="row sb c14" to="/">
         <Mark /> Kiln
       </Link>
       <span className="push" />
+      <button type="button" className="btn ghost" aria-label={t('palette.title')} onClick={onPalette}>
+        <Icon name="search" size={20} />
+      </button>
       {[...OPERATE.slice(1), ...BUILD].map(({ to, icon, name }) => (
         <Link key={to} className="btn ghost" to={to} aria-label={t(`page.${name}`)}>
           <Icon name={icon} size={20} />

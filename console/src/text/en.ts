@@ -1,4 +1,5 @@
 import { peopleEn } from './pages/people.ts';
+import { shellEn } from './pages/shell.ts';
 import { shopEn } from './pages/shop.ts';
 import { startEn } from './pages/start.ts';
 import { studioEn } from './pages/studio.ts';
@@ -8,18 +9,13 @@ import { usageEn } from './pages/usage.ts';
 /** The English texts; every other catalog has the same keys. */
 export const en = {
   ...peopleEn,
+  ...shellEn,
   ...shopEn,
   ...startEn,
   ...studioEn,
   ...tasksEn,
   ...usageEn,
-  'page.studio': 'Studio',
 
-  'page.tasks': 'Tasks',
-  'page.gallery': 'Gallery',
-  'page.models': 'Models',
-  'page.keys': 'Keys',
-  'page.start': 'Start here',
   'shell.operate': 'Operate',
   'shell.build': 'Build',
   'gallery.filter': 'Filter by kind of file',
@@ -110,7 +106,6 @@ export const en = {
   'keys.end': 'End',
   'start.text': 'Everything here goes over the public API of {url}. The same in your program:',
 
-  'page.shop': 'Templates',
   'shop.none': 'No template yet',
   'shop.IMAGE': 'Picture',
   'shop.VIDEO': 'Video',

@@ -1,5 +1,6 @@
 import type { Texts } from './en.ts';
 import { peopleZh } from './pages/people.ts';
+import { shellZh } from './pages/shell.ts';
 import { shopZh } from './pages/shop.ts';
 import { startZh } from './pages/start.ts';
 import { studioZh } from './pages/studio.ts';
@@ -9,18 +10,13 @@ import { usageZh } from './pages/usage.ts';
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
   ...peopleZh,
+  ...shellZh,
   ...shopZh,
   ...startZh,
   ...studioZh,
   ...tasksZh,
   ...usageZh,
-  'page.studio': '创作',
 
-  'page.tasks': '任务',
-  'page.gallery': '作品',
-  'page.models': '模型',
-  'page.keys': '密钥',
-  'page.start': '开始使用',
   'shell.operate': '运维',
   'shell.build': '开发',
   'gallery.filter': '按文件类型筛选',
@@ -108,7 +104,6 @@ export const zh: Texts = {
   'keys.end': '结束',
   'start.text': '这里的一切都通过 {url} 的公开接口完成。在你的程序里同样可以：',
 
-  'page.shop': '模板',
   'shop.none': '还没有模板',
   'shop.IMAGE': '图片',
   'shop.VIDEO': '视频',

@@ -1,7 +1,19 @@
+const STORAGE_KEY = 'kiln.keys';
+
+/** Whether single keys do anything here: whoever speaks to their computer turns them off (WCAG 2.1.4). */
+export function hasSingleKeys(): boolean {
+  return localStorage.getItem(STORAGE_KEY) !== 'off';
+}
+
+/** Turns single keys on or off, and remembers it. */
+export function setSingleKeys(isOn: boolean): void {
+  localStorage.setItem(STORAGE_KEY, isOn ? 'on' : 'off');
+}
+
 /** Whether a key belongs to somebody who types, plays, looks at a dialog, or holds a modifier: single keys rest then. */
 export function isBusy(event: KeyboardEvent): boolean {
   const { target, metaKey, ctrlKey, altKey, isComposing } = event;
-  if (metaKey || ctrlKey || altKey || isComposing) return true;
+  if (metaKey || ctrlKey || altKey || isComposing || !hasSingleKeys()) return true;
   return (
     target instanceof HTMLElement &&
     target.closest('input, textarea, select, video, audio, dialog, [role=listbox], [role=radiogroup]') !==

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+
+import { hasSingleKeys, setSingleKeys } from '../../parts/controls/keys.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { t } from '../../text/text.ts';
+import { PLACES } from '../places.ts';
+
+/** The keys of every page and of some, each with what it does. */
+function keysOf(): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {
+  return [
+    [
+      t('keyList.everywhere'),
+      [
+        ['⌘K / Ctrl K', t('palette.title')],
+        ...PLACES.map(({ letter, name }) => [`G ${letter.toUpperCase()}`, t(`page.${name}`)] as const),
+        ['N', t('keyList.new')],
+        ['/', t('keyList.search')],
+        ['⇧ D', t('shell.theme')],
+        ['?', t('palette.keys')],
+      ],
+    ],
+    [t('page.studio'), [['1 – 9', t('studio.kind')]]],
+    [
+      t('page.gallery'),
+      [
+        ['← →', t('keyList.move')],
+        ['Esc', t('dialog.close')],
+      ],
+    ],
+    [
+      t('page.tasks'),
+      [
+        ['J K', t('keyList.rows')],
+        ['X', t('keyList.select')],
+        ['C', t('keyList.cancel')],
+        ['R', t('keyList.remix')],
+      ],
+    ],
+  ];
+}
+
+/** Every key and what it does; single keys can be turned off here. */
+export function KeyList({ onClose }: { readonly onClose: () => void }) {
+  const [isOn, setOn] = useState(hasSingleKeys);
+  const change = (next: boolean) => {
+    setSingleKeys(next);
+    setOn(next);
+  };
+  return (
+    <Modal title={t('palette.keys')} onClose={onClose} className="modal keys-modal">
+      <label className="row">
+        <input
+          type="checkbox"
+          className="check"
+          checked={isOn}
+          onChange={({ target }) => change(target.checked)}
+        />
+        {t('keyList.single')}
+      </label>
+      <div className="key-groups" tabIndex={0} role="group" aria-label={t('palette.keys')}>
+        {keysOf().map(([heading, rows]) => (
+          <section key={heading}>
+            <h3 className="c12 faint">{heading}</h3>
+            <dl>
+              {rows.map(([key, does]) => (
+                <div key={key} className="row">
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
+  );
+}

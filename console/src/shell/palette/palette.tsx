@@ -1,0 +1,71 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { useEffect, useRef } from 'react';
+
+import { Icon } from '../../parts/icons.tsx';
+import { t } from '../../text/text.ts';
+import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
+
+interface PaletteProps {
+  readonly onClose: () => void;
+  readonly onKeys: () => void;
+}
+
+/** Everything that can be gone to or done, found by typing a part of its name. */
+export function Palette({ onClose, onKeys }: PaletteProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const groups = useCommands(onKeys);
+  // Closed first: the focus goes back to the page before the page changes.
+  const run = (command: Command) => {
+    dialog.current?.close();
+    command.run();
+  };
+  return (
+    <dialog ref={dialog} className="palette" aria-label={t('palette.title')} closedby="any" onClose={onClose}>
+      <Autocomplete.Root
+        open
+        inline
+        items={groups}
+        autoHighlight="always"
+        keepHighlight
+        itemToStringValue={({ name }: Command) => name}
+      >
+        <div className="q">
+          <Icon name="search" size={18} />
+          <Autocomplete.Input aria-label={t('palette.title')} placeholder={t('palette.search')} />
+          <kbd>esc</kbd>
+        </div>
+        <Autocomplete.Empty className="mute pick-none">{t('palette.none')}</Autocomplete.Empty>
+        <Autocomplete.List className="list">
+          {(group: CommandGroup) => <Commands key={group.value} group={group} onRun={run} />}
+        </Autocomplete.List>
+      </Autocomplete.Root>
+    </dialog>
+  );
+}
+
+interface CommandsProps {
+  readonly group: CommandGroup;
+  readonly onRun: (command: Command) => void;
+}
+
+function Commands({ group, onRun }: CommandsProps) {
+  return (
+    <Autocomplete.Group items={group.items}>
+      <Autocomplete.GroupLabel className="g">{group.value}</Autocomplete.GroupLabel>
+      <Autocomplete.Collection>
+        {(command: Command) => (
+          <Autocomplete.Item key={command.id} value={command} className="cmd" onClick={() => onRun(command)}>
+            <Icon name={command.icon} />
+            <span className="cut">{command.name}</span>
+            <span className="push" aria-hidden="true">
+              {command.keys?.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </span>
+          </Autocomplete.Item>
+        )}
+      </Autocomplete.Collection>
+    </Autocomplete.Group>
+  );
+}

@@ -1,0 +1,31 @@
+import type { IconName } from '../parts/icons.tsx';
+
+/** The pages of the console, in the order of the navigation. */
+export interface Place {
+  readonly to: string;
+  readonly icon: IconName;
+  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
+  /** The key that goes there after G. */
+  readonly letter: string;
+}
+
+/** Where things are made. */
+export const CREATE: readonly Place[] = [
+  { to: '/', icon: 'studio', name: 'studio', letter: 's' },
+  { to: '/gallery', icon: 'gallery', name: 'gallery', letter: 'g' },
+  { to: '/tasks', icon: 'tasks', name: 'tasks', letter: 't' },
+  { to: '/shop', icon: 'shop', name: 'shop', letter: 'b' },
+];
+
+/** Where it is seen to. */
+export const OPERATE: readonly Place[] = [
+  { to: '/models', icon: 'models', name: 'models', letter: 'p' },
+  { to: '/usage', icon: 'usage', name: 'usage', letter: 'u' },
+  { to: '/keys', icon: 'keys', name: 'keys', letter: 'k' },
+];
+
+/** Where programs begin. */
+export const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start', letter: 'h' }];
+
+/** Every page. */
+export const PLACES: readonly Place[] = [...CREATE, ...OPERATE, ...BUILD];
