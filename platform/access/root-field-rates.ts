@@ -41,6 +41,7 @@ export const WRITES = [
   'createTestTemplate',
   'deleteAccount',
   'deleteTemplate',
+  'endUserSessions',
   'importBundledTemplates',
   'reconcilePayment',
   'refundPayment',

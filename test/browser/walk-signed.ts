@@ -4,7 +4,7 @@ import type { Steps } from './steps.ts';
 import { faultsOf, VIEWS } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
-const PAGES = ['Tasks', 'Templates', 'Usage', 'Keys'];
+const PAGES = ['Tasks', 'Templates', 'Usage', 'People and keys'];
 
 /** The pages as an administrator sees them: each against WCAG, in both themes and at phone width; usage and its table. */
 export async function walkSigned(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
@@ -35,15 +35,21 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     page.getByRole('button', { name: 'CSV' }).click(),
   ]);
   holds('usage: the table is saved', table.suggestedFilename(), 'usage.csv');
-  await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
+  await page.getByRole('link', { name: 'People and keys', exact: true }).first().click();
   await page.getByLabel('Name', { exact: true }).fill('bounded');
   await page.getByLabel('Only these generators').fill('imga');
   await page.getByLabel('Ends').selectOption('30');
   await page.getByRole('button', { name: 'Make a key' }).click();
   await page.getByRole('row', { name: /bounded.*imga/ }).waitFor();
-  await page.getByRole('searchbox').fill('createServiceKey');
-  await page.keyboard.press('Enter');
+  const people = page.getByRole('region', { name: 'People' });
+  await people.getByRole('row').nth(1).getByRole('button', { name: 'Audit log' }).click();
   const audit = page.getByRole('region', { name: 'Audit log' });
+  const chip = page.getByRole('button', { name: /^Only what usr_/ });
+  await chip.waitFor();
+  await audit.getByRole('row', { name: /createServiceKey/ }).waitFor({ state: 'detached' });
+  await chip.click();
+  await page.getByRole('searchbox', { name: 'Such as refundPayment' }).fill('createServiceKey');
+  await page.keyboard.press('Enter');
   await audit
     .getByRole('row', { name: /createServiceKey/ })
     .first()

@@ -92,6 +92,49 @@ describe('a deleted account', () => {
   });
 });
 
+describe('the list of users', () => {
+  const USERS = `query ($first: Int!, $after: String, $search: String) {
+    users(first: $first, after: $after, search: $search) {
+      edges { node { id subject openSessions lastSignInAt } } pageInfo { hasNextPage endCursor }
+    }
+  }`;
+  const END = 'mutation ($userId: ID!) { endUserSessions(userId: $userId) }';
+  const codeOf = ({ errors }: Awaited<ReturnType<typeof graphql>>) => errors?.[0]?.extensions['code'];
+  const list = async (variables: object) =>
+    (await graphql(kiln.url, USERS, { first: 50, ...variables }, office)).data.users;
+
+  it('is for administrators alone, as is the end of the sessions of others', async () => {
+    const ben = bearerOf(await signedIn(kiln.url, 'sandbox-ben'));
+    for (const [headers, code] of [
+      [{}, 'UNAUTHENTICATED'],
+      [ben, 'FORBIDDEN'],
+    ] as const) {
+      expect(codeOf(await graphql(kiln.url, USERS, { first: 1 }, headers))).toBe(code);
+      expect(codeOf(await graphql(kiln.url, END, { userId: 'sandbox-ben' }, headers))).toBe(code);
+    }
+  });
+
+  it('is searched and paged, and whose sessions are ended has to sign in again', async () => {
+    await signedIn(kiln.url, 'sandbox-ben');
+    const them = await signedIn(kiln.url, 'sandbox-admin');
+    const seen = { id: them.user.id, subject: 'sandbox-admin', openSessions: 1 };
+    const found = await list({ search: 'X-ADMIN' });
+    expect(found.edges).toEqual([{ node: { ...seen, lastSignInAt: expect.any(String) } }]);
+    expect((await list({ search: 'x%admin' })).edges).toEqual([]);
+
+    const page = await list({ first: 1 });
+    expect(page.edges[0].node).toMatchObject(seen);
+    expect(page.pageInfo.hasNextPage).toBe(true);
+    const { edges } = await list({ after: page.pageInfo.endCursor });
+    expect(edges.map(({ node }: { node: { subject: string } }) => node.subject)).not.toContain('sandbox-admin');
+
+    const end = (userId: string) => graphql(kiln.url, END, { userId }, office);
+    expect((await end(them.user.id)).data.endUserSessions).toBe(1);
+    expect(codeOf(await graphql(kiln.url, '{ viewer { id } }', {}, bearerOf(them)))).toBe('UNAUTHENTICATED');
+    expect(codeOf(await end('usr_none'))).toBe('NOT_FOUND');
+  });
+});
+
 describe('a service key', () => {
   const CREATE = `mutation ($name: String!, $scopes: [String!]!) {
     createServiceKey(name: $name, scopes: $scopes) { secret key { id name scopes revokedAt } }

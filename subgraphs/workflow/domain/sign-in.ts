@@ -17,6 +17,21 @@ export interface User {
   readonly picture: string | null;
   /** Their subject at the identity provider; null for who has never signed in there. */
   readonly subject: string | null;
+  /** When they signed in for the first time. */
+  readonly createdAt: Date;
+  /** When they last signed in, by any way; null when all ways in are gone. */
+  readonly lastSignInAt: Date | null;
+  /** How many of their sessions are open. */
+  readonly openSessions: number;
+}
+
+/** Which users are listed. */
+export interface UserListRequest {
+  readonly first: number;
+  /** The id of the last user already seen. */
+  readonly after: string | null;
+  /** A part of a name, address, id or subject, in any case; null for everybody. */
+  readonly search: string | null;
 }
 
 /** A session, as its user sees it. */
@@ -95,6 +110,8 @@ export interface SessionService {
   revokeToken(token: string, userId?: string | null): Promise<void>;
   /** Closes one of the caller's own. NOT_FOUND. */
   revoke(caller: Caller, id: string): Promise<void>;
+  /** Closes every session of a user; says how many there were. NOT_FOUND for nobody. */
+  revokeAll(userId: string): Promise<number>;
   /** The caller's open sessions, newest first. */
   list(caller: Caller): Promise<readonly Session[]>;
   /** Whether a session is open, at most a few seconds ago. */
@@ -117,6 +134,8 @@ export interface UserService {
   /** The user of an identity, created at the first sign-in; concurrent sign-ins create one. */
   userOf(identity: PlatformIdentity, options?: { readonly joins?: Caller }): Promise<User>;
   byIds(ids: readonly string[]): Promise<readonly (User | null)[]>;
+  /** Everybody who has signed in, newest first; one more than asked for when there are more. */
+  list(request: UserListRequest): Promise<readonly User[]>;
   /** Our id of the user that a platform's subject or our own id names; the text itself when it names nobody. */
   idOf(text: string): Promise<string>;
   /** Whether one of the user's identities is on the operator's list. */

@@ -3,6 +3,7 @@ import './template.ts';
 import './execution.ts';
 import './execution-fields.ts';
 import './user.ts';
+import './user-list.ts';
 import './payment.ts';
 import './checkout.ts';
 import './refund.ts';

@@ -41,6 +41,7 @@ describe('the workflow schema', () => {
       'templates',
       'templatesConnection',
       'unrunnableTemplates',
+      'users',
       'viewer',
       'workflowHealth',
     ]);
@@ -55,6 +56,7 @@ describe('the workflow schema', () => {
       'createTestTemplate',
       'deleteAccount',
       'deleteTemplate',
+      'endUserSessions',
       'executeTemplate',
       'importBundledTemplates',
       'reconcilePayment',

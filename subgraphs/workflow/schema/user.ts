@@ -20,6 +20,13 @@ export const User = builder.objectRef<UserShape>('User').implement({
       description:
         'What the identity provider calls them; taken wherever a user id is. Null for who has never come that way.',
     }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When they first signed in.' }),
+    lastSignInAt: t.expose('lastSignInAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When they last signed in, by any way.',
+    }),
+    openSessions: t.exposeInt('openSessions', { description: 'How many of their sessions are open.' }),
     executions: t.field({
       type: ExecutionConnection,
       description: 'What runs for them, newest first, as far as the caller may see it.',

@@ -3,17 +3,24 @@ import { useState } from 'react';
 
 import { AuditDocument } from '../../api/operations.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 
 const PAGE = 20;
 
+interface AuditProps {
+  /** Whose entries are shown; undefined for everybody's. */
+  readonly caller: string | undefined;
+  readonly onCaller: (caller: string | undefined) => void;
+}
+
 /** Who did what, newest first, for administrators. */
-export function Audit() {
+export function Audit({ caller, onCaller }: AuditProps) {
   const [what, setWhat] = useState<string | undefined>(undefined);
   const { data, error, loading, fetchMore } = useQuery(AuditDocument, {
-    variables: { first: PAGE, what: what ?? null },
+    variables: { first: PAGE, what: what ?? null, caller: caller ?? null },
     fetchPolicy: 'cache-and-network',
   });
   const edges = data?.auditEntries.edges ?? [];
@@ -26,13 +33,21 @@ export function Audit() {
       }),
     }).catch(() => undefined);
   return (
-    <section className="card">
-      <header>
+    <section className="card" id="audit">
+      <header className="row wrap">
         <h2>{t('audit.title')}</h2>
         <span className="push">
           <SearchField label={t('audit.whatHelp')} find={what} onSearch={setWhat} />
         </span>
       </header>
+      {caller !== undefined && (
+        <p className="pad row">
+          <button type="button" className="chip" aria-pressed="true" onClick={() => onCaller(undefined)}>
+            {t('audit.only', { caller })}
+            <Icon name="close" size={12} />
+          </button>
+        </p>
+      )}
       {error !== undefined && <Problem error={error} />}
       {!loading && error === undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
       {edges.length > 0 && (
@@ -56,7 +71,9 @@ export function Audit() {
                     {node.target}
                   </td>
                   <td className="mono audit-id" title={node.caller}>
-                    {node.caller}
+                    <button type="button" className="link cut" onClick={() => onCaller(node.caller)}>
+                      {node.caller}
+                    </button>
                   </td>
                   <td className="mute p-hide">{node.address}</td>
                   <td className="mono audit-id p-hide" title={node.traceId}>

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@apollo/client/react';
+import { useState } from 'react';
 
 import {
   RevokeServiceKeyDocument,
@@ -12,6 +13,7 @@ import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
 import { Audit } from './audit.tsx';
 import { NewKey } from './new-key.tsx';
+import { People } from './people.tsx';
 import { SignIn } from './sign-in.tsx';
 
 /** Who this tab is, its sessions, and the service keys for those who may see them. */
@@ -26,8 +28,24 @@ export function KeysPage() {
         <SignIn />
         {caller?.mayIssueKeys === true && <Keys />}
         {caller?.kind === 'USER' && <Sessions />}
-        {caller?.mayAdministrate === true && <Audit />}
+        {caller?.mayIssueKeys === true && <Records />}
       </div>
+    </>
+  );
+}
+
+/** Who there is, and what was done by whom; somebody's row leads to what they did. */
+function Records() {
+  const [caller, setCaller] = useState<string | undefined>(undefined);
+  return (
+    <>
+      <People
+        onAudit={(id) => {
+          setCaller(id);
+          document.querySelector('#audit')?.scrollIntoView();
+        }}
+      />
+      <Audit caller={caller} onCaller={setCaller} />
     </>
   );
 }

@@ -21,6 +21,15 @@ export const peopleEn = {
   'audit.when': 'When',
   'audit.from': 'From',
   'audit.trace': 'Trace',
+  'audit.only': 'Only what {caller} did',
+  'people.title': 'People',
+  'people.search': 'Name, address, id or subject',
+  'people.none': 'Nobody has signed in yet',
+  'people.id': 'Id',
+  'people.last': 'Last sign-in',
+  'people.end': 'End sessions',
+  'people.sure':
+    'End all sessions of {name}? Their browsers are signed out within seconds; they may sign in again.',
 } as const;
 
 /** The same in Simplified Chinese. */
@@ -46,4 +55,12 @@ export const peopleZh: Readonly<Record<keyof typeof peopleEn, string>> = {
   'audit.when': '时间',
   'audit.from': '地址',
   'audit.trace': '追踪',
+  'audit.only': '仅 {caller} 的操作',
+  'people.title': '用户',
+  'people.search': '姓名、邮箱、ID 或主体标识',
+  'people.none': '还没有人登录',
+  'people.id': 'ID',
+  'people.last': '上次登录',
+  'people.end': '结束会话',
+  'people.sure': '结束 {name} 的所有会话？其浏览器几秒内将退出登录；之后可以重新登录。',
 };

@@ -31,6 +31,9 @@ function tokens({ now = new Date(), isAway = false } = {}) {
       name: null,
       picture: null,
       subject,
+      createdAt: new Date(0),
+      lastSignInAt: null,
+      openSessions: 0,
     }),
   };
   return createLegacyTokens({

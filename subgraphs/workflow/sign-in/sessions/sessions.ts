@@ -82,6 +82,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
       if (rows.length === 0) throw notFound('session', id);
       await closed(rows);
     },
+    revokeAll: (userId) => revokeAll(context, userId),
     list: (caller) => list(database, caller.id),
     isOpen,
     async sessionIdOf(token) {
@@ -245,6 +246,25 @@ function revokeRows(
     .where('revokedAt', 'is', null);
   if (userId !== null) query = query.where('userId', '=', userId);
   return query.returning(['id', 'sealedProviderToken']).execute();
+}
+
+async function revokeAll({ database, closed }: SessionContext, userId: string): Promise<number> {
+  const user = await database
+    .selectFrom('workflow.users')
+    .select('id')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw notFound('user', userId);
+  const rows = await database
+    .updateTable('workflow.sessions')
+    .set({ revokedAt: sql<Date>`now()` })
+    .where('userId', '=', userId)
+    .where('revokedAt', 'is', null)
+    .where('expiresAt', '>', sql<Date>`now()`)
+    .returning(['id', 'sealedProviderToken'])
+    .execute();
+  await closed(rows);
+  return rows.length;
 }
 
 function list(database: WorkflowDatabase, userId: string): Promise<Session[]> {

@@ -9,6 +9,7 @@ import type { PlatformIdentity, User, UserService } from '../../domain/sign-in.t
 import type { Encryption } from '../secrets/encryption.ts';
 import type { EndedSession } from '../sessions/sessions.ts';
 import { claimHistory } from './claim-history.ts';
+import { listUsers, readUsers } from './stored-users.ts';
 
 export interface UsersOptions {
   readonly database: WorkflowDatabase;
@@ -41,6 +42,7 @@ export function createUserService({ database, encryption, admins, onDeleted }: U
       const found = new Map((await readUsers(database, ids)).map((user) => [user.id, user]));
       return ids.map((id) => found.get(id) ?? null);
     },
+    list: (request) => listUsers(database, request),
     async idOf(text) {
       if (text.startsWith('usr_')) return text;
       const rows = await database
@@ -123,28 +125,6 @@ async function linkIdentity(
   const [user] = await readUsers(transaction, [userId]);
   if (user === undefined) throw new AppError('UNAUTHENTICATED', 'the account is gone');
   return user;
-}
-
-/** Users with their first subject at the identity provider. */
-async function readUsers(
-  database: WorkflowDatabase | WorkflowTransaction,
-  ids: readonly string[],
-): Promise<User[]> {
-  return database
-    .selectFrom('workflow.users')
-    .select(['id', 'email', 'name', 'picture'])
-    .select((users) =>
-      users
-        .selectFrom('workflow.platformUsers')
-        .select('subject')
-        .whereRef('userId', '=', 'workflow.users.id')
-        .where('platform', '=', 'idp')
-        .orderBy('linkedAt')
-        .limit(1)
-        .as('subject'),
-    )
-    .where('id', 'in', [...ids])
-    .execute();
 }
 
 async function findUser(

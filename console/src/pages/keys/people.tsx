@@ -1,0 +1,118 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { EndUserSessionsDocument, PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
+import { SearchField } from '../../parts/controls/search-field.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+
+const PAGE = 20;
+
+/** Everybody who has signed in, newest first: what they made, what they did, and the end of their sessions. */
+export function People({ onAudit }: { readonly onAudit: (caller: string) => void }) {
+  const [search, setSearch] = useState<string | undefined>(undefined);
+  const { data, error, loading, fetchMore } = useQuery(PeopleDocument, {
+    variables: { first: PAGE, search: search ?? null },
+    fetchPolicy: 'cache-and-network',
+  });
+  const [end, ended] = useMutation(EndUserSessionsDocument, { refetchQueries: [PeopleDocument] });
+  const edges = data?.users.edges ?? [];
+  const { hasNextPage = false, endCursor = null } = data?.users.pageInfo ?? {};
+  const more = () =>
+    void fetchMore({
+      variables: { after: endCursor },
+      updateQuery: (before, { fetchMoreResult: { users } }) => ({
+        users: { ...users, edges: [...before.users.edges, ...users.edges] },
+      }),
+    }).catch(() => undefined);
+  const endOf = (person: PersonPartsFragment) => {
+    if (!window.confirm(t('people.sure', { name: nameOf(person) }))) return;
+    end({ variables: { userId: person.id } }).catch(() => undefined);
+  };
+  return (
+    <section className="card">
+      <header className="row wrap">
+        <h2>{t('people.title')}</h2>
+        <span className="push">
+          <SearchField label={t('people.search')} find={search} onSearch={setSearch} />
+        </span>
+      </header>
+      {error !== undefined && <Problem error={error} />}
+      {ended.error !== undefined && <Problem error={ended.error} />}
+      {!loading && error === undefined && edges.length === 0 && (
+        <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
+      )}
+      {edges.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('people.title')}>
+          <table>
+            <thead>
+              <tr>
+                <th>{t('field.name')}</th>
+                <th className="p-hide">{t('people.id')}</th>
+                <th className="num">{t('people.last')}</th>
+                <th className="num">{t('keys.sessions')}</th>
+                <th>
+                  <span className="vh">{t('task.actions')}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {edges.map(({ node }) => (
+                <Person key={node.id} person={node} onEnd={() => endOf(node)} onAudit={onAudit} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && (
+        <div className="pad">
+          <button type="button" className="btn" disabled={loading} onClick={more}>
+            {t('list.more')}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface PersonProps {
+  readonly person: PersonPartsFragment;
+  readonly onEnd: () => void;
+  readonly onAudit: (caller: string) => void;
+}
+
+function Person({ person, onEnd, onAudit }: PersonProps) {
+  const { id, email, subject, lastSignInAt, openSessions } = person;
+  return (
+    <tr>
+      <td>
+        <span className="med block">{nameOf(person)}</span>
+        <span className="c12 mute block">{email ?? subject}</span>
+      </td>
+      <td className="mono audit-id p-hide" title={id}>
+        {id}
+      </td>
+      <td className="num">{lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}</td>
+      <td className="num">{openSessions}</td>
+      <td>
+        <span className="row wrap">
+          <Link className="btn sm" to="/tasks" search={{ owner: id }}>
+            {t('page.tasks')}
+          </Link>
+          <button type="button" className="btn sm" onClick={() => onAudit(id)}>
+            {t('audit.title')}
+          </button>
+          <button type="button" className="btn sm bad" disabled={openSessions === 0} onClick={onEnd}>
+            {t('people.end')}
+          </button>
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function nameOf({ name, email, subject, id }: PersonPartsFragment): string {
+  return name ?? email ?? subject ?? id;
+}

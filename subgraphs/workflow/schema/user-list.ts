@@ -1,0 +1,55 @@
+import { badInput } from '../../../platform/errors.ts';
+import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
+import type { User as UserShape } from '../domain/sign-in.ts';
+import { builder, connection } from './builder.ts';
+import { User } from './user.ts';
+
+/** Longest text that is looked for. */
+const MAX_SEARCH = 200;
+
+interface UserPage {
+  readonly items: readonly UserShape[];
+  readonly hasNextPage: boolean;
+  readonly after: string | null;
+}
+
+const UserConnection = connection(User, { name: 'User', itemsOf: ({ items }: UserPage) => items });
+
+builder.queryField('users', (t) =>
+  t.field({
+    type: UserConnection,
+    description: 'Everybody who has signed in, newest first, for administrators.',
+    rule: 'operator',
+    args: {
+      first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
+      after: t.arg.string({ description: 'Cursor of the last user already seen.' }),
+      search: t.arg.string({
+        description: 'A part of their name, address, id or subject, in any case; at most 200 characters.',
+      }),
+    },
+    async resolve(_, { search, ...asked }, { services }) {
+      const first = boundedFirst(asked.first, 1000);
+      const after = checkedCursor(asked.after, (text) => /^usr_[\w-]{1,64}$/.test(text));
+      const words = search?.trim() ?? '';
+      if (words.length > MAX_SEARCH) {
+        throw badInput('search', `search must have at most ${MAX_SEARCH} characters`);
+      }
+      const found = await services.signIn.users.list({ first, after, search: words === '' ? null : words });
+      return { items: found.slice(0, first), hasNextPage: found.length > first, after };
+    },
+  }),
+);
+
+builder.mutationField('endUserSessions', (t) =>
+  t.field({
+    type: 'Int',
+    description:
+      'Closes every session of a user, and says how many there were; it holds everywhere within seconds. They may sign in again.',
+    rule: 'operator',
+    args: { userId: t.arg.id({ required: true, description: 'The user: `usr_...`, or their subject.' }) },
+    resolve: async (_, { userId }, { services }) => {
+      const { users, sessions } = services.signIn;
+      return sessions.revokeAll(await users.idOf(userId));
+    },
+  }),
+);

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+
+import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
+import type { User, UserListRequest } from '../../domain/sign-in.ts';
+
+/** Users with their first subject at the identity provider, their last sign-in and how many sessions are open. */
+export async function readUsers(
+  database: WorkflowDatabase | WorkflowTransaction,
+  ids: readonly string[],
+): Promise<User[]> {
+  return storedUsers(database)
+    .where('id', 'in', [...ids])
+    .execute();
+}
+
+/** A page of all users, newest first, and one more when there are more. */
+export async function listUsers(
+  database: WorkflowDatabase,
+  { first, after, search }: UserListRequest,
+): Promise<User[]> {
+  let query = storedUsers(database);
+  if (after !== null) {
+    query = query.where(
+      sql<boolean>`(workflow.users.created_at, workflow.users.id) <
+        (select created_at, id from workflow.users where id = ${after})`,
+    );
+  }
+  if (search !== null) {
+    // Not with like: what is looked for may hold its signs.
+    query = query.where(
+      sql<boolean>`(strpos(lower(concat_ws(' ', workflow.users.id, name, email)), lower(${search})) > 0
+        or exists (select from workflow.platform_users where user_id = workflow.users.id and platform = 'idp'
+          and strpos(lower(subject), lower(${search})) > 0))`,
+    );
+  }
+  return query
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(first + 1)
+    .execute();
+}
+
+function storedUsers(database: WorkflowDatabase | WorkflowTransaction) {
+  return database
+    .selectFrom('workflow.users')
+    .select(['id', 'email', 'name', 'picture', 'createdAt'])
+    .select((users) => [
+      users
+        .selectFrom('workflow.platformUsers')
+        .select('subject')
+        .whereRef('userId', '=', 'workflow.users.id')
+        .where('platform', '=', 'idp')
+        .orderBy('linkedAt')
+        .limit(1)
+        .as('subject'),
+      users
+        .selectFrom('workflow.platformUsers')
+        .select(({ fn }) => fn.max('lastLoginAt').as('at'))
+        .whereRef('userId', '=', 'workflow.users.id')
+        .as('lastSignInAt'),
+      sql<number>`(select count(*)::int from workflow.sessions where user_id = workflow.users.id
+        and revoked_at is null and expires_at > now())`.as('openSessions'),
+    ]);
+}

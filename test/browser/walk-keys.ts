@@ -1,0 +1,54 @@
+import type { Browser } from 'playwright-core';
+
+import type { Steps } from './steps.ts';
+import { faultsOf } from './walk-console.ts';
+import { openPage } from './watch-page.ts';
+
+/** The console by its keys alone: the palette, G and a letter, the list of keys and how single keys are turned off. */
+export async function walkKeys(url: string, browser: Browser, steps: Steps): Promise<void> {
+  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const { holds } = steps;
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const pathOf = () => new URL(page.url()).pathname;
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const press = (key: string) => page.keyboard.press(key);
+  await page.goto(`${url}/console/gallery`);
+  await heading('Gallery');
+
+  const palette = page.getByRole('dialog', { name: 'Search or jump' });
+  await press('Control+k');
+  await palette.getByRole('option', { name: 'Studio' }).waitFor();
+  holds('keys: the palette is accessible', await faultsOf(page), []);
+  await page.keyboard.type('usag');
+  holds('keys: the palette finds by a part of a name', await palette.getByRole('option').count(), 1);
+  await press('Enter');
+  await heading('Usage');
+  holds('keys: the palette goes to a page and is closed', await palette.count(), 0);
+  await press('Control+k');
+  await page.keyboard.type('poster');
+  await palette.getByRole('option').first().waitFor();
+  await press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  holds('keys: Escape closes the palette and stays', pathOf(), '/console/usage');
+
+  await press('g');
+  await press('t');
+  await heading('Tasks');
+  await press('?');
+  const list = page.getByRole('dialog', { name: 'Keys of the keyboard' });
+  await list.getByText('Previous and next piece').waitFor();
+  holds('keys: the list of keys is accessible', await faultsOf(page), []);
+  await list.getByRole('checkbox').uncheck();
+  await press('Escape');
+  await list.waitFor({ state: 'detached' });
+  await press('g');
+  await press('u');
+  await press('Control+k');
+  await page.keyboard.type('keyboard');
+  await press('Enter');
+  await list.waitFor();
+  holds('keys: single keys rest when turned off, the palette does not', pathOf(), '/console/tasks');
+  await list.getByRole('checkbox').check();
+  holds('keys: no script has failed', errors, []);
+  await page.context().close();
+}
