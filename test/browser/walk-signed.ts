@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 import type { Steps } from './steps.ts';
 import { faultsOf, VIEWS } from './walk-console.ts';
@@ -35,6 +35,7 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
     page.getByRole('button', { name: 'CSV' }).click(),
   ]);
   holds('usage: the table is saved', table.suggestedFilename(), 'usage.csv');
+  await makeBudget(page, steps);
   await page.getByRole('link', { name: 'People and keys', exact: true }).first().click();
   await page.getByLabel('Name', { exact: true }).fill('bounded');
   await page.getByLabel('Only these generators').fill('imga');
@@ -66,4 +67,27 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
   holds('start: a request is tried, and its task is watched', await page.locator('.st.box').count(), 1);
   holds('signed in: no script has failed', errors, []);
   await page.context().close();
+}
+
+/** A budget is made, changed and taken away in its dialog. */
+async function makeBudget(page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('button', { name: 'New budget' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Whose work').selectOption('GENERATOR');
+  await dialog.getByLabel('Name of the generator').fill('imga');
+  await dialog.getByLabel('Name', { exact: true }).fill('pictures');
+  await dialog.getByLabel('Most that is spent').fill('25');
+  holds('usage: the form of a budget is accessible', await faultsOf(page), []);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('of $25.00').waitFor();
+  await page.getByRole('button', { name: 'Change pictures' }).click();
+  await dialog.getByLabel('Most that is spent').fill('30');
+  await dialog.getByLabel('Most at once').fill('2');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('of $30.00').waitFor();
+  holds('usage: a budget is changed', await page.getByText('0 of 2 at once').count(), 1);
+  page.once('dialog', (question) => void question.accept());
+  await page.getByRole('button', { name: 'Change pictures' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('of $30.00').waitFor({ state: 'detached' });
 }

@@ -1,4 +1,5 @@
 import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
 
 import { type BudgetPartsFragment, BudgetsDocument, OwnBudgetsDocument } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -6,6 +7,7 @@ import { moneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
+import { BudgetForm } from './budget-form.tsx';
 
 /** The budgets that bound the caller's work, all of them for administrators, with how far they are used. */
 export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
@@ -13,27 +15,46 @@ export function Budgets({ seesAll }: { readonly seesAll: boolean }) {
   const own = useQuery(OwnBudgetsDocument, { skip: seesAll, fetchPolicy: 'cache-and-network' });
   const budgets = all.data?.budgets ?? own.data?.myBudgets;
   const error = all.error ?? own.error;
+  const [form, setForm] = useState<BudgetPartsFragment | 'new' | null>(null);
   return (
     <section className="card">
       <header>
         <h2>{t('usage.budgets')}</h2>
+        {seesAll && (
+          <button type="button" className="btn sm push" onClick={() => setForm('new')}>
+            {t('budget.new')}
+          </button>
+        )}
       </header>
       {error !== undefined && <Problem error={error} />}
       {budgets?.length === 0 && <p className="pad mute">{t('usage.noBudgets')}</p>}
       {budgets?.map((budget) => (
-        <BudgetLine key={budget.id} budget={budget} />
+        <BudgetLine key={budget.id} budget={budget} onChange={seesAll ? () => setForm(budget) : null} />
       ))}
+      {form !== null && <BudgetForm budget={form === 'new' ? null : form} onClose={() => setForm(null)} />}
     </section>
   );
 }
 
-function BudgetLine({ budget }: { readonly budget: BudgetPartsFragment }) {
+interface BudgetLineProps {
+  readonly budget: BudgetPartsFragment;
+  /** Null for those who may not change it. */
+  readonly onChange: (() => void) | null;
+}
+
+function BudgetLine({ budget, onChange }: BudgetLineProps) {
   const { name, subject, amount, currency, reserved, renewsAt, maxRunning, startsPerMinute } = budget;
   const money = (value: number | null) => moneyText({ amount: value, currency });
   return (
     <div className="budget">
       <span className="med cut" title={subject ?? undefined}>
-        {name}
+        {onChange === null ? (
+          name
+        ) : (
+          <button type="button" className="link" aria-label={t('budget.change', { name })} onClick={onChange}>
+            {name}
+          </button>
+        )}
       </span>
       {amount !== null && (
         <>

@@ -1,0 +1,154 @@
+import { useMutation } from '@apollo/client/react';
+import { type FormEvent, useId, useState } from 'react';
+
+import {
+  type BudgetInput,
+  type BudgetPartsFragment,
+  type BudgetScope,
+  BudgetsDocument,
+  CreateBudgetDocument,
+  DeleteBudgetDocument,
+  UpdateBudgetDocument,
+} from '../../api/operations.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { BudgetAmounts, type Texts } from './budget-amounts.tsx';
+
+const SCOPES: readonly BudgetScope[] = ['USER', 'KEY', 'GENERATOR', 'TOTAL'];
+
+interface BudgetFormProps {
+  /** The budget that is changed; null for a new one. */
+  readonly budget: BudgetPartsFragment | null;
+  readonly onClose: () => void;
+}
+
+/** Makes a budget of a user, a key, a generator or everything, changes one, or takes it away. */
+export function BudgetForm({ budget, onClose }: BudgetFormProps) {
+  const id = useId();
+  const refetchQueries = [BudgetsDocument];
+  const [create, created] = useMutation(CreateBudgetDocument, { refetchQueries });
+  const [update, updated] = useMutation(UpdateBudgetDocument, { refetchQueries });
+  const [remove, removed] = useMutation(DeleteBudgetDocument, { refetchQueries });
+  const [scope, setScope] = useState<BudgetScope>(budget?.scope ?? 'USER');
+  const [subject, setSubject] = useState(budget?.subject ?? '');
+  const [texts, setTexts] = useState<Texts>(() => textsOf(budget));
+  const done = (answer: Promise<unknown>) => void answer.then(onClose, () => undefined);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const input = inputOf(texts);
+    if (budget !== null) return done(update({ variables: { id: budget.id, input } }));
+    const named = scope === 'TOTAL' ? null : subject.trim();
+    return done(create({ variables: { scope, subject: named, input } }));
+  };
+  const error = created.error ?? updated.error ?? removed.error;
+  return (
+    <Modal
+      title={budget === null ? t('budget.new') : t('budget.change', { name: budget.name })}
+      onClose={onClose}
+      foot={
+        <>
+          {budget !== null && (
+            <button
+              type="button"
+              className="btn bad"
+              onClick={() => {
+                if (!window.confirm(t('budget.sure', { name: budget.name }))) return;
+                done(remove({ variables: { id: budget.id } }));
+              }}
+            >
+              {t('budget.delete')}
+            </button>
+          )}
+          <button
+            type="submit"
+            form={id}
+            className="btn pri push"
+            disabled={created.loading || updated.loading || removed.loading}
+          >
+            {t('budget.save')}
+          </button>
+        </>
+      }
+    >
+      <form id={id} className="col gap-3" onSubmit={submit}>
+        {budget === null && (
+          <Subject scope={scope} subject={subject} onScope={setScope} onSubject={setSubject} />
+        )}
+        <BudgetAmounts texts={texts} onChange={setTexts} />
+        {error !== undefined && <Problem error={error} />}
+      </form>
+    </Modal>
+  );
+}
+
+interface SubjectProps {
+  readonly scope: BudgetScope;
+  readonly subject: string;
+  readonly onScope: (scope: BudgetScope) => void;
+  readonly onSubject: (subject: string) => void;
+}
+
+/** Whose work a new budget bounds. */
+function Subject({ scope, subject, onScope, onSubject }: SubjectProps) {
+  const id = useId();
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={`${id}-scope`}>{t('budget.scope')}</label>
+        <select
+          id={`${id}-scope`}
+          className="in"
+          value={scope}
+          onChange={({ target }) => onScope(SCOPES.find((one) => one === target.value) ?? 'USER')}
+        >
+          {SCOPES.map((one) => (
+            <option key={one} value={one}>
+              {t(`budget.scope.${one}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {scope !== 'TOTAL' && (
+        <div className="field">
+          <label htmlFor={`${id}-subject`}>{t(`budget.subject.${scope}`)}</label>
+          <input
+            id={`${id}-subject`}
+            className="in"
+            required
+            value={subject}
+            onChange={({ target }) => onSubject(target.value)}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What the form shows of a budget. */
+function textsOf(budget: BudgetPartsFragment | null): Texts {
+  const text = (value: number | null | undefined) => (value == null ? '' : String(value));
+  return {
+    name: budget?.name ?? '',
+    period: budget?.period ?? 'MONTH',
+    amount: text(budget?.amount),
+    softAmount: text(budget?.softAmount),
+    maxRunning: text(budget?.maxRunning),
+    startsPerMinute: text(budget?.startsPerMinute),
+    refusesUnknownPrices: budget?.refusesUnknownPrices ?? false,
+  };
+}
+
+/** An empty field is no bound. */
+function inputOf({ name, period, refusesUnknownPrices, ...bounds }: Texts): BudgetInput {
+  const number = (text: string) => (text.trim() === '' ? null : Number(text));
+  return {
+    ...(name.trim() === '' ? {} : { name: name.trim() }),
+    period,
+    refusesUnknownPrices,
+    amount: number(bounds.amount),
+    softAmount: number(bounds.softAmount),
+    maxRunning: number(bounds.maxRunning),
+    startsPerMinute: number(bounds.startsPerMinute),
+  };
+}
