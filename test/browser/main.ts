@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps } from './steps.ts';
+import { takeScreens } from './take-screens.ts';
 import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
@@ -41,6 +42,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkBack(url, page, steps, 'poster');
   await walkExplorer(url, watched, steps);
   await walkDocs(url, watched, steps);
+  if (process.argv.includes('screens')) await takeScreens(url, browser, key);
   console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
 }
 

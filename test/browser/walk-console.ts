@@ -143,7 +143,7 @@ export async function faultsOf(page: Page): Promise<readonly string[]> {
 async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey: string): Promise<void> {
   await page.goto(`${url}/console/keys`);
   await signIn(page, developmentKey);
-  await page.getByLabel('Name').fill('walk');
+  await page.getByLabel('Name', { exact: true }).fill('walk');
   await page.getByRole('button', { name: 'Make a key' }).click();
   const secret = (await page.locator('.note code').textContent()) ?? '';
   holds('console: a key is made and shown once', secret.startsWith('kiln_'), true);

@@ -126,7 +126,9 @@ describe('the list of users', () => {
     expect(page.edges[0].node).toMatchObject(seen);
     expect(page.pageInfo.hasNextPage).toBe(true);
     const { edges } = await list({ after: page.pageInfo.endCursor });
-    expect(edges.map(({ node }: { node: { subject: string } }) => node.subject)).not.toContain('sandbox-admin');
+    expect(edges.map(({ node }: { node: { subject: string } }) => node.subject)).not.toContain(
+      'sandbox-admin',
+    );
 
     const end = (userId: string) => graphql(kiln.url, END, { userId }, office);
     expect((await end(them.user.id)).data.endUserSessions).toBe(1);
