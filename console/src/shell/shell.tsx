@@ -14,8 +14,8 @@ import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
 
-const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
-const KeyList = lazy(async () => ({ default: (await import('./palette/key-list.tsx')).KeyList }));
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }));
 
 const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-import { hasSingleKeys, setSingleKeys } from '../../parts/controls/keys.ts';
-import { Modal } from '../../parts/controls/modal.tsx';
-import { t } from '../../text/text.ts';
-import { PLACES } from '../places.ts';
+import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
+import { Modal } from '../parts/controls/modal.tsx';
+import { t } from '../text/text.ts';
+import { PLACES } from './places.ts';
 
 /** The keys of every page and of some, each with what it does. */
 function keysOf(): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {

@@ -1,8 +1,8 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useEffect, useRef } from 'react';
 
-import { Icon } from '../../parts/icons.tsx';
-import { t } from '../../text/text.ts';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../text/text.ts';
 import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
 
 interface PaletteProps {
