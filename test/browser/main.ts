@@ -35,6 +35,8 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkTasks(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSigned(url, browser, steps, key);
+  // Before the gallery is filled with rows that have no files.
+  if (process.argv.includes('screens')) await takeScreens(url, browser, key);
   await walkGallery(url, browser, steps, key);
   await walkSignIn(url, page, steps);
   await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });
@@ -42,7 +44,6 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkBack(url, page, steps, 'poster');
   await walkExplorer(url, watched, steps);
   await walkDocs(url, watched, steps);
-  if (process.argv.includes('screens')) await takeScreens(url, browser, key);
   console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
 }
 

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Browser, Page } from 'playwright-core';
@@ -8,8 +9,9 @@ import { openPage } from './watch-page.ts';
 const FOLDER = path.join(import.meta.dirname, '../../docs/screens');
 const VIEW = { width: 1280, height: 800 };
 
-/** `npm run browser -- screens` takes the screens of the README again, of what the walks have made. */
+/** `npm run browser -- screens` takes screens of four pages into docs/screens/, of what the walks have made. */
 export async function takeScreens(url: string, browser: Browser, key: string): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
   const { page } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
   await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
   await page.setViewportSize(VIEW);
