@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { ExecutionError } from '../../subgraphs/workflow/domain/execution.ts';
@@ -16,6 +17,7 @@ import {
   refundQueue,
   refundWhenFailed,
 } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { createPaymentOutbox, workPaymentEvents } from '../../subgraphs/workflow/payments/payment-events.ts';
 import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { anna, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
@@ -142,6 +144,40 @@ describe('a paid execution', () => {
     expect(await jobsOf(executionId)).toBe(0);
     expect(givenBack(id)).toEqual([100]);
   });
+});
+
+it('what became of a payment is still told when the media service was away for a day', async () => {
+  const { id } = await bought();
+  const [after] = await shop.commerce.store.byIds([id]);
+  if (after === undefined) throw new Error('the payment is gone');
+  let isAway = true;
+  const told: string[] = [];
+  const worker = await workPaymentEvents({
+    queue: shop.queue,
+    media: {
+      async publishEvent(event) {
+        if (isAway) throw new AppError('UNAVAILABLE', 'the media service is away');
+        told.push(event.type);
+      },
+    },
+  });
+  const outbox = createPaymentOutbox(shop.queue);
+  const before = { ...after, status: 'PENDING' as const };
+  await shop.commerce.database.transaction().execute((transaction) => outbox(transaction, before, after));
+  const job = `name = 'workflow.payment-event' and data->'data'->>'id' = '${id}'`;
+  const triedTimes = async (count: number) => {
+    const text = `select count(*)::int as count from pgboss.job where ${job} and state = 'retry' and retry_count >= ${count}`;
+    const { rows } = await shop.database.pool.query<{ count: number }>(text);
+    return rows[0]?.count;
+  };
+  await expect.poll(() => triedTimes(0), PATIENCE).toBe(1);
+  // A day of five minutes each.
+  await shop.database.pool.query(`update pgboss.job set retry_count = 288, start_after = now() where ${job}`);
+  await expect.poll(() => triedTimes(289), PATIENCE).toBe(1);
+  isAway = false;
+  await shop.database.pool.query(`update pgboss.job set start_after = now() where ${job}`);
+  await expect.poll(() => told, PATIENCE).toEqual(['payment.succeeded']);
+  await worker.stop(1);
 });
 
 it('the sweep of payments is waited for when its process stops', async () => {

@@ -63,7 +63,13 @@ function dataOf(payment: StoredPayment): JsonObject {
   return { id, owner, status, templateCode, amount, amountRefunded, currency, executionId, disputed };
 }
 
-/** Defines the queue and gives its events to the media subgraph; they are retried for about eight hours while it is away. */
+/**
+ * Retries of an event, five minutes apart in the end: a week. An event is in no table but the queue's, so that no sweep can find
+ * one that was given up.
+ */
+const RETRIES = 2_016;
+
+/** Defines the queue and gives its events to the media subgraph; they are retried for a week while it is away. */
 export async function workPaymentEvents({
   queue,
   media,
@@ -71,7 +77,7 @@ export async function workPaymentEvents({
   readonly queue: Queue;
   readonly media: Pick<MediaClient, 'publishEvent'>;
 }): Promise<QueueWorker> {
-  await queue.define(eventQueue, { retryLimit: 100, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
+  await queue.define(eventQueue, { retryLimit: RETRIES, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
   return queue.work(eventQueue, { slots: 2 }, async ({ data }) => {
     await media.publishEvent(data as unknown as PublishedEvent, newTraceId());
   });

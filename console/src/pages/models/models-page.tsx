@@ -25,7 +25,7 @@ export function ModelsPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.models')}</h1>
+        <h1>{t(caller?.mayAdministrate === true ? 'providers.title' : 'page.models')}</h1>
         <span className="mute num">{found.length}</span>
       </header>
       <div className="page">

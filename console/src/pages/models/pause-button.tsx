@@ -1,4 +1,5 @@
 import { useMutation } from '@apollo/client/react';
+import { type FormEvent, useState } from 'react';
 
 import {
   type BindingPartsFragment,
@@ -9,13 +10,29 @@ import {
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 
-/** Gives a binding no new work, or work again. */
+/** Longest reason that the service takes. */
+const MAX_REASON = 200;
+
+/** Gives a binding no new work, with a reason for other administrators, or work again. */
 export function PauseButton({ binding }: { readonly binding: BindingPartsFragment }) {
   const options = { refetchQueries: [ProvidersDocument], variables: { binding: binding.binding } };
   const [pause, pausing] = useMutation(PauseBindingDocument, options);
   const [resume, resuming] = useMutation(ResumeBindingDocument, options);
+  const [isAsking, setAsking] = useState(false);
   const isPaused = binding.paused !== null;
   const error = pausing.error ?? resuming.error;
+  if (isAsking && !isPaused) {
+    return (
+      <ReasonForm
+        binding={binding.binding}
+        onCancel={() => setAsking(false)}
+        onPause={(reason) => {
+          setAsking(false);
+          pause({ variables: { binding: binding.binding, reason } }).catch(() => undefined);
+        }}
+      />
+    );
+  }
   return (
     <span className="row">
       {error !== undefined && (
@@ -29,10 +46,47 @@ export function PauseButton({ binding }: { readonly binding: BindingPartsFragmen
         disabled={pausing.loading || resuming.loading}
         aria-label={`${t(isPaused ? 'providers.resume' : 'providers.pause')} ${binding.binding}`}
         title={t(isPaused ? 'providers.resumeText' : 'providers.pauseText')}
-        onClick={() => void (isPaused ? resume() : pause()).catch(() => undefined)}
+        onClick={() => (isPaused ? void resume().catch(() => undefined) : setAsking(true))}
       >
         {t(isPaused ? 'providers.resume' : 'providers.pause')}
       </button>
     </span>
+  );
+}
+
+function ReasonForm({
+  binding,
+  onPause,
+  onCancel,
+}: {
+  readonly binding: string;
+  readonly onPause: (reason: string) => void;
+  readonly onCancel: () => void;
+}) {
+  const [reason, setReason] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onPause(reason);
+  };
+  return (
+    <form className="row wrap" onSubmit={submit}>
+      <input
+        className="in"
+        // The field was asked for by the button that it replaces.
+        autoFocus
+        aria-label={`${t('providers.reason')} ${binding}`}
+        placeholder={t('providers.reason')}
+        maxLength={MAX_REASON}
+        value={reason}
+        onChange={({ target }) => setReason(target.value)}
+        onKeyDown={({ key }) => key === 'Escape' && onCancel()}
+      />
+      <button type="submit" className="btn sm pri" aria-label={`${t('providers.pause')} ${binding}`}>
+        {t('providers.pause')}
+      </button>
+      <button type="button" className="btn sm ghost" onClick={onCancel}>
+        {t('providers.cancel')}
+      </button>
+    </form>
   );
 }
