@@ -26,7 +26,7 @@ export async function runModel(
   const thrown = world.errors.map(
     (error) => `thrown: ${error instanceof Error ? error.stack : String(error)}`,
   );
-  for (const process of world.processes) await process.crash();
+  await world.end();
   return [...broken, ...thrown];
 }
 
@@ -39,7 +39,7 @@ async function settle(world: World): Promise<void> {
   // From here on nothing is late: what could only be ended by its deadline has been forgotten.
   world.patience.hours = 24;
   payments.forget();
-  await world.restart(0);
+  world.restart(0);
   const [process] = world.processes;
   if (process === undefined) throw new Error('no process');
   await askAgain(world, process);

@@ -137,11 +137,15 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
     database: new Kysely<DB>({ dialect, plugins: [columnNames] }),
     gate,
     isCrashed: () => state.isCrashed,
+    /**
+     * Its transactions are rolled back, one whose statement waits for a lock when it has got that: the holder may have to
+     * wait for its turn, so nobody may wait here for that while turns are given.
+     */
     async crash(): Promise<void> {
       state.isCrashed = true;
       const clients = [...open];
       open.clear();
-      await Promise.all(clients.map(endSession));
+      await schedule.track(Promise.all(clients.map(endSession)));
     },
   };
 }

@@ -15,6 +15,8 @@ const PROCESSES = 2;
 /** Everything of one run: processes over one database, an upstream, a payment provider, a store, and what they have done. */
 export function createWorld(pool: Pool, scheduler: Scheduler) {
   const errors: unknown[] = [];
+  /** The rollbacks of processes that have crashed. */
+  const endings: Promise<void>[] = [];
   /** Work under way. */
   const running = new Set<Promise<void>>();
   const shared: Shared = {
@@ -46,11 +48,15 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
     errors,
     isIdle: () => running.size === 0,
     /** Ends a process in the middle of whatever it does, and starts another in its place. */
-    async restart(index: number): Promise<void> {
+    restart(index: number): void {
       const old = processes[index];
       if (old === undefined) return;
       processes[index] = startProcess(shared, `${old.name}'`);
-      await old.crash();
+      endings.push(old.crash());
+    },
+    /** Ends all processes, and waits until none has anything open in the database. */
+    async end(): Promise<void> {
+      await Promise.all([...endings, ...processes.map((process) => process.crash())]);
     },
     /**
      * Makes everything in the database that much older. Claims of processes that live are renewed, so they stay. No time
