@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import type { Browser } from 'playwright-core';
 
+import { until } from '../kit/clients/requests.ts';
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps } from './steps.ts';
@@ -62,6 +63,7 @@ async function main(): Promise<void> {
   let browser: Browser | null = null;
   try {
     const url = await kiln.ready;
+    await consoleBuilt(url);
     browser = await launchChromium(program);
     await walk(url, browser, kiln.output());
   } finally {
@@ -69,6 +71,14 @@ async function main(): Promise<void> {
     await kiln.stop();
     remove();
   }
+}
+
+/** A fresh checkout builds the console in the background; until then its address answers 503. */
+async function consoleBuilt(url: string): Promise<void> {
+  await until(
+    () => fetch(`${url}/console`),
+    ({ status }) => status === 200,
+  );
 }
 
 await main();

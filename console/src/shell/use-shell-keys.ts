@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 
 import { isBusy } from '../parts/controls/keys.ts';
 import { PLACES } from './places.ts';
@@ -17,8 +17,9 @@ export type Over = 'palette' | 'keys' | null;
  */
 export function useShellKeys(show: (over: Over) => void): void {
   const navigate = useNavigate();
+  // Kept over the effect, which may run again between the two keys.
+  const goingSince = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
-    let goingSince = Number.NEGATIVE_INFINITY;
     const actions: Readonly<Record<string, () => void>> = {
       '?': () => show('keys'),
       n: () => void navigate({ to: '/', search: { kind: 'image' } }),
@@ -29,13 +30,13 @@ export function useShellKeys(show: (over: Over) => void): void {
         return document.querySelector('dialog[open]') === null ? () => show('palette') : undefined;
       }
       if (isBusy(event)) return undefined;
-      const isSecond = event.timeStamp - goingSince < SECOND_KEY_MS;
-      goingSince = Number.NEGATIVE_INFINITY;
+      const isSecond = event.timeStamp - goingSince.current < SECOND_KEY_MS;
+      goingSince.current = Number.NEGATIVE_INFINITY;
       const place = isSecond ? PLACES.find(({ letter }) => letter === event.key) : undefined;
       if (place !== undefined) return () => void navigate({ to: place.to });
       if (event.key !== 'g') return actions[event.key];
       return () => {
-        goingSince = event.timeStamp;
+        goingSince.current = event.timeStamp;
       };
     };
     const onKey = (event: KeyboardEvent) => {
