@@ -58,6 +58,7 @@ function useKindKeys(choose: (tab: Tab) => void): void {
     const onKey = (event: KeyboardEvent) => {
       const tab = TABS[Number(event.key) - 1]?.tab;
       if (tab === undefined || isBusy(event)) return;
+      event.preventDefault();
       choose(tab);
     };
     addEventListener('keydown', onKey);

@@ -38,7 +38,10 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
   };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'r' && !isBusy(event)) remix();
+      if (event.key !== 'r' || isBusy(event)) return;
+      // Else the prompt, which has the focus then, would get the letter.
+      event.preventDefault();
+      remix();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
