@@ -122,7 +122,9 @@ describe('X-Callback-Url', () => {
     const { body } = await start({ 'x-callback-url': neighbour.url });
     expect(body).toMatchObject({
       status: false,
-      msg: expect.stringMatching(/^X-Callback-Url can't be called: .* is not a public address$/),
+      msg: expect.stringMatching(
+        /^X-Callback-Url can't be called: .* is not a public address; the operator can allow it with OUTBOUND_ALLOW=/,
+      ),
     });
     for (const url of [neighbour.url, 'http://10.0.0.1/', 'ftp://example.org', 'https://a:b@example.org/']) {
       const { errors } = await graphql(kiln.url, GENERATE, { url });

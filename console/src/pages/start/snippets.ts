@@ -1,75 +1,83 @@
-import { graphqlUrl, socketUrl } from '../../api/addresses.ts';
-
 /** A request as a program writes it. */
 interface Snippet {
   readonly title: string;
   readonly code: string;
 }
 
+/** What snippets are written for. */
+export interface Asked {
+  readonly graphqlUrl: string;
+  readonly socketUrl: string;
+  /** Whether this server wants a credential of whoever reads this; a snippet then takes it from KILN_KEY. */
+  readonly needsKey: boolean;
+}
+
 /** What every snippet starts. */
 export const MUTATION =
   'mutation { generateImage(input: { generator: "union", prompt: "a lighthouse at dawn" }) { id state } }';
-const EVENTS =
-  'subscription ($id: ID!) { taskProgress(id: $id) { seq stage progress task { state outputs { url } } } }';
+const EVENTS = `subscription ($id: ID!, $afterSeq: Int) {
+  taskProgress(id: $id, afterSeq: $afterSeq) { seq stage progress task { state outputs { url } } }
+}`;
 
-/** The same request in the ways that programs send it, with this server's own addresses. */
-export function snippets(): readonly Snippet[] {
+/** The same request in the ways that programs send it, each to be run as it stands. */
+export function snippets(asked: Asked): readonly Snippet[] {
   return [
-    { title: 'curl', code: curl() },
-    { title: 'fetch', code: withFetch() },
-    { title: 'Apollo Client', code: apollo() },
-    { title: 'urql', code: urql() },
-    { title: 'Python', code: python() },
-    { title: 'Webhooks', code: webhooks() },
+    { title: 'curl', code: curl(asked) },
+    { title: 'fetch', code: withFetch(asked) },
+    { title: 'Apollo Client', code: apollo(asked) },
+    { title: 'urql', code: urql(asked) },
+    { title: 'Python', code: python(asked) },
+    { title: 'Webhooks', code: webhooks(asked) },
   ];
 }
 
-function curl(): string {
-  return `# A key, where this server wants one: people and keys, "Make a key".
-curl -s ${graphqlUrl} \\
-  -H "authorization: Bearer $KILN_KEY" -H 'content-type: application/json' \\
-  -d '${JSON.stringify({ query: MUTATION })}'`;
+function curl(asked: Asked): string {
+  return `${shellKey(asked)}${post(asked, MUTATION)}`;
 }
 
-function withFetch(): string {
-  return `const response = await fetch('${graphqlUrl}', {
+function withFetch({ graphqlUrl, needsKey }: Asked): string {
+  return `${jsKey(needsKey)}const response = await fetch('${graphqlUrl}', {
   method: 'POST',
-  headers: { 'content-type': 'application/json', authorization: \`Bearer \${key}\` },
+  headers: { 'content-type': 'application/json'${needsKey ? ', authorization' : ''} },
   body: JSON.stringify({ query: \`${MUTATION}\` }),
 });
-const { data, errors } = await response.json();`;
+const { data, errors } = await response.json();
+console.log(errors ?? data);`;
 }
 
-function apollo(): string {
-  return `import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+function apollo({ graphqlUrl, socketUrl, needsKey }: Asked): string {
+  const [params, headers] = needsKey
+    ? [', connectionParams: { authorization }', ', headers: { authorization }']
+    : ['', ''];
+  return `// npm install @apollo/client graphql graphql-ws rxjs (Node 22 or newer)
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';
-
-const headers = { authorization: \`Bearer \${key}\` };
-const client = new ApolloClient({
+${needsKey ? '' : '\n'}${jsKey(needsKey)}const client = new ApolloClient({
   cache: new InMemoryCache(),
   link: ApolloLink.split(
     ({ operationType }) => operationType === 'subscription',
-    // Replays what a lost connection has missed: give afterSeq the last seq that was seen.
-    new GraphQLWsLink(createClient({ url: '${socketUrl}', connectionParams: headers })),
-    new HttpLink({ uri: '${graphqlUrl}', headers }),
+    new GraphQLWsLink(createClient({ url: '${socketUrl}'${params} })),
+    new HttpLink({ uri: '${graphqlUrl}'${headers} }),
   ),
 });
 
 const { data } = await client.mutate({ mutation: gql\`${MUTATION}\` });
+// All events from the first; after a lost connection give the last seq that was seen.
+const variables = { id: data.generateImage.id, afterSeq: 0 };
 client
-  .subscribe({ query: gql\`${EVENTS}\`, variables: { id: data.generateImage.id } })
-  .subscribe(({ data }) => console.log(data.taskProgress));`;
+  .subscribe({ query: gql\`${EVENTS}\`, variables })
+  .subscribe(({ data }) => console.log(JSON.stringify(data.taskProgress)));`;
 }
 
-function urql(): string {
-  return `import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
+function urql({ graphqlUrl, socketUrl, needsKey }: Asked): string {
+  return `// npm install @urql/core graphql graphql-ws (Node 22 or newer)
+import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { createClient } from 'graphql-ws';
-
-const socket = createClient({ url: '${socketUrl}', connectionParams: { authorization: \`Bearer \${key}\` } });
+${needsKey ? '' : '\n'}${jsKey(needsKey)}const socket = createClient({ url: '${socketUrl}'${needsKey ? ', connectionParams: { authorization }' : ''} });
 const client = new Client({
   url: '${graphqlUrl}',
-  fetchOptions: { headers: { authorization: \`Bearer \${key}\` } },
+  preferGetMethod: false,${needsKey ? '\n  fetchOptions: { headers: { authorization } },' : ''}
   exchanges: [
     fetchExchange,
     subscriptionExchange({
@@ -80,27 +88,69 @@ const client = new Client({
   ],
 });
 
-const { data, error } = await client.mutation(\`${MUTATION}\`, {});`;
+const { data, error } = await client.mutation(\`${MUTATION}\`, {});
+if (error) throw error;
+// All events from the first; after a lost connection give the last seq that was seen.
+const variables = { id: data.generateImage.id, afterSeq: 0 };
+client
+  .subscription(\`${EVENTS}\`, variables)
+  .subscribe(({ data }) => data && console.log(JSON.stringify(data.taskProgress)));`;
 }
 
-function python(): string {
-  return `import json, os, urllib.request
+function python({ graphqlUrl, needsKey }: Asked): string {
+  const key = `, "authorization": f"Bearer {os.environ['KILN_KEY']}"`;
+  return `import json${needsKey ? ', os' : ''}, urllib.request
 
 body = json.dumps({"query": '''${MUTATION}'''}).encode()
-headers = {"content-type": "application/json", "authorization": f"Bearer {os.environ['KILN_KEY']}"}
+headers = {"content-type": "application/json"${needsKey ? key : ''}}
 request = urllib.request.Request("${graphqlUrl}", body, headers)
 print(json.load(urllib.request.urlopen(request)))`;
 }
 
-function webhooks(): string {
-  return `# Called once the task has ended. Answer 2xx, else it is sent again; each delivery can be repeated on the task's page.
-curl -s ${graphqlUrl} \\
-  -H "authorization: Bearer $KILN_KEY" -H 'content-type: application/json' \\
-  -d '${JSON.stringify({
-    query:
-      'mutation { generateImage(callbackUrl: "https://example.com/hook", input: { generator: "union", prompt: "a lighthouse at dawn" }) { id } }',
-  })}'
+/** Where a receiver on the reader's machine listens. */
+const RECEIVER = '127.0.0.1:9000';
+
+function webhooks(asked: Asked): string {
+  const isHere = /^(127\.|localhost$|\[::1\]$)/.test(new URL(asked.graphqlUrl).hostname);
+  const hook = isHere ? `http://${RECEIVER}/hook` : 'https://example.com/hook';
+  const mutation = MUTATION.replace('(input:', `(callbackUrl: "${hook}", input:`);
+  return `${isHere ? RECEIVER_TEXT : ''}# Called once the task has ended. Answer 2xx, else it is sent again; each delivery can be repeated on the task's page.
+${shellKey(asked)}${post(asked, mutation)}
 
 # An endpoint of the operator's own hears of all tasks, each delivery signed with its secret:
-#   mutation { createWebhookEndpoint(url: "https://example.com/all", eventTypes: ["task.succeeded"]) { secret endpoint { id } } }`;
+#   mutation { createWebhookEndpoint(url: "${hook}", eventTypes: ["task.succeeded"]) { secret endpoint { id } } }`;
+}
+
+const RECEIVER_TEXT = `# 1. A receiver on this machine that prints what it is sent:
+node -e "require('http').createServer((request, response) => {
+  request.pipe(process.stdout, { end: false });
+  request.on('end', () => response.end());
+}).listen(${RECEIVER.split(':')[1] ?? ''}, '127.0.0.1')"
+
+# 2. Private addresses are refused unless the operator allows them, so start Kiln with:
+#   OUTBOUND_ALLOW=${RECEIVER} npm start
+
+# 3. Then:
+`;
+
+/** Says where a key comes from. */
+function shellKey({ needsKey }: Asked): string {
+  return needsKey ? '# KILN_KEY: from People and keys, "Make a key".\n' : '';
+}
+
+function jsKey(needsKey: boolean): string {
+  return needsKey
+    ? `import { env } from 'node:process';
+
+// KILN_KEY: from People and keys, "Make a key".
+const authorization = \`Bearer \${env.KILN_KEY}\`;
+`
+    : '';
+}
+
+/** A curl command that sends an operation. */
+function post({ graphqlUrl, needsKey }: Asked, query: string): string {
+  return `curl -s ${graphqlUrl} \\
+  ${needsKey ? '-H "authorization: Bearer $KILN_KEY" ' : ''}-H 'content-type: application/json' \\
+  -d '${JSON.stringify({ query })}'`;
 }

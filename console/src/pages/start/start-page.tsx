@@ -1,7 +1,8 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { useState } from 'react';
 
-import { serverUrl } from '../../api/addresses.ts';
+import { graphqlUrl, serverUrl, socketUrl } from '../../api/addresses.ts';
+import { useCaller } from '../../api/use-caller.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { t } from '../../text/text.ts';
 import { snippets } from './snippets.ts';
@@ -38,7 +39,9 @@ export function StartPage() {
 }
 
 function Snippets() {
-  const all = snippets();
+  // Whoever has not signed in and may start work needs no key.
+  const needsKey = useCaller()?.kind !== 'ANONYMOUS';
+  const all = snippets({ graphqlUrl, socketUrl, needsKey });
   const [chosen, choose] = useState('curl');
   const code = all.find(({ title }) => title === chosen)?.code ?? '';
   return (
