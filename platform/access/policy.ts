@@ -38,10 +38,14 @@ export function enforcePaid(
   { code, creditCost }: { readonly code: string; readonly creditCost: number },
   unpaid: UnpaidExecutions,
 ): void {
-  const isTrusted = caller.kind === 'key' || caller.scopes.includes('admin');
-  if (creditCost === 0 || caller.kind === 'internal' || unpaid === 'open') return;
-  if (unpaid === 'keys' && isTrusted) return;
+  if (creditCost === 0 || mayRunUnpaid(caller, unpaid)) return;
   throw new AppError('FORBIDDEN', `template ${code} has to be bought: open a checkout`, { field: 'code' });
+}
+
+/** Whether UNPAID_EXECUTIONS lets this caller run templates that cost something without paying. */
+export function mayRunUnpaid({ kind, scopes }: Caller, unpaid: UnpaidExecutions): boolean {
+  const isTrusted = kind === 'key' || scopes.includes('admin');
+  return kind === 'internal' || unpaid === 'open' || (unpaid === 'keys' && isTrusted);
 }
 
 /** `sign-in`: a credential may help; `forbid`: this caller's does not. */

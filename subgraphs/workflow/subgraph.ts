@@ -110,6 +110,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     catalog,
     runnable,
     production,
+    unpaidExecutions,
     version,
   };
   return {

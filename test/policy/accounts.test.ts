@@ -98,7 +98,10 @@ describe('the list of users', () => {
       edges { node { id subject openSessions lastSignInAt } } pageInfo { hasNextPage endCursor }
     }
   }`;
-  const END = 'mutation ($userId: ID!) { endUserSessions(userId: $userId) }';
+  const END = `mutation ($userId: ID!, $sessionId: ID) {
+    endUserSessions(userId: $userId, sessionId: $sessionId)
+  }`;
+  const SESSIONS = 'query ($userId: ID!) { userSessions(userId: $userId) { id platform current } }';
   const codeOf = ({ errors }: Awaited<ReturnType<typeof graphql>>) => errors?.[0]?.extensions['code'];
   const list = async (variables: object) =>
     (await graphql(kiln.url, USERS, { first: 50, ...variables }, office)).data.users;
@@ -110,7 +113,9 @@ describe('the list of users', () => {
       [ben, 'FORBIDDEN'],
     ] as const) {
       expect(codeOf(await graphql(kiln.url, USERS, { first: 1 }, headers))).toBe(code);
-      expect(codeOf(await graphql(kiln.url, END, { userId: 'sandbox-ben' }, headers))).toBe(code);
+      for (const query of [END, SESSIONS]) {
+        expect(codeOf(await graphql(kiln.url, query, { userId: 'sandbox-ben' }, headers))).toBe(code);
+      }
     }
   });
 
@@ -130,7 +135,21 @@ describe('the list of users', () => {
       'sandbox-admin',
     );
 
-    const end = (userId: string) => graphql(kiln.url, END, { userId }, office);
+    const end = (userId: string, sessionId?: string) => graphql(kiln.url, END, { userId, sessionId }, office);
+    const other = await signedIn(kiln.url, 'sandbox-admin');
+    const sessions = async () =>
+      (await graphql(kiln.url, SESSIONS, { userId: 'sandbox-admin' }, office)).data.userSessions;
+    const [newest, oldest] = await sessions();
+    expect(oldest).toEqual({ id: expect.stringMatching(/^ses_/), platform: 'idp', current: false });
+    expect((await end(them.user.id, newest.id)).data.endUserSessions).toBe(1);
+    expect(await sessions()).toEqual([oldest]);
+    expect(codeOf(await graphql(kiln.url, '{ viewer { id } }', {}, bearerOf(other)))).toBe('UNAUTHENTICATED');
+    for (const [userId, sessionId] of [
+      [them.user.id, newest.id],
+      ['sandbox-ben', oldest.id],
+    ]) {
+      expect(codeOf(await end(userId, sessionId))).toBe('NOT_FOUND');
+    }
     expect((await end(them.user.id)).data.endUserSessions).toBe(1);
     expect(codeOf(await graphql(kiln.url, '{ viewer { id } }', {}, bearerOf(them)))).toBe('UNAUTHENTICATED');
     expect(codeOf(await end('usr_none'))).toBe('NOT_FOUND');

@@ -12,7 +12,14 @@ import {
   type CatalogFinding,
   type FindingOptions,
 } from './findings.ts';
-import { amountOf, createAccountLookup, currencyOf, hashOf, lookupKeyOf } from './pricing.ts';
+import {
+  amountOf,
+  createAccountLookup,
+  currencyOf,
+  hashOf,
+  lookupKeyOf,
+  type PricedTemplate,
+} from './pricing.ts';
 import { readReferences, saveReference, type TemplateReference } from './references.ts';
 
 /** Keeps templates in sync with products of the payment provider; lost ids are found again by lookup key. */
@@ -29,6 +36,8 @@ export interface CatalogSync extends Prices {
   syncAndReport(template: Template, force: boolean): Promise<CatalogFinding>;
   /** Whether the stored reference is up to date. */
   isCurrent(template: Template, reference: TemplateReference | null): boolean;
+  /** What a checkout of a template charges; null when no provider is set up. Asks nobody. */
+  salePriceOf(template: PricedTemplate): Omit<Price, 'priceId'> | null;
   /** Checks the account at the provider. */
   diagnose(): Promise<CatalogDiagnosis>;
 }
@@ -79,12 +88,17 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
     },
     isCurrent: (template, reference) => reference?.contentHash === hashOf(options, template),
     diagnose: () => diagnose(provider),
+    salePriceOf: (template) => (provider === null ? null : salePriceOf(options, template)),
     async priceOf(template): Promise<Price> {
       if (provider === null) throw notConfigured();
       const { priceId } = await inTurn(template, false);
-      return { priceId, amount: amountOf(options, template), currency: currencyOf(options, template) };
+      return { priceId, ...salePriceOf(options, template) };
     },
   };
+}
+
+function salePriceOf(options: CatalogSyncOptions, template: PricedTemplate) {
+  return { amount: amountOf(options, template), currency: currencyOf(options, template) };
 }
 
 type QueuedSync = (template: Template, force: boolean) => Promise<TemplateReference>;

@@ -110,10 +110,10 @@ export interface SessionService {
   revokeToken(token: string, userId?: string | null): Promise<void>;
   /** Closes one of the caller's own. NOT_FOUND. */
   revoke(caller: Caller, id: string): Promise<void>;
-  /** Closes every session of a user; says how many there were. NOT_FOUND for nobody. */
-  revokeAll(userId: string): Promise<number>;
-  /** The caller's open sessions, newest first. */
-  list(caller: Caller): Promise<readonly Session[]>;
+  /** Closes every session of a user, or the one that is named; says how many there were. NOT_FOUND for nobody, and none. */
+  revokeOf(userId: string, sessionId: string | null): Promise<number>;
+  /** The open sessions of a user, newest first. */
+  list(userId: string): Promise<readonly Session[]>;
   /** Whether a session is open, at most a few seconds ago. */
   isOpen(id: string): Promise<boolean>;
   /** The session of a valid access token of an open session; null otherwise. */

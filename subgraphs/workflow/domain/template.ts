@@ -107,10 +107,17 @@ export interface TemplateService {
   importBundled(options?: { readonly again: boolean }): Promise<readonly ImportedTemplate[]>;
 }
 
+/** Why a template can't be run now. */
+export interface Unrunnable {
+  readonly reason: string;
+  /** The generator that is not set up; null when it is something else. */
+  readonly generator: string | null;
+}
+
 /** Whether templates can be run: asked of media with words of our own, so that only the template can be refused. */
 export interface RunnableChecks {
   /** Throws BAD_USER_INPUT for a workflow or model that is not known here, UNAVAILABLE while media does not answer. */
   check(template: Template): Promise<void>;
   /** In the order of the templates: why each can't be run now; null when it can, or media does not answer. */
-  reasons(templates: readonly Template[]): Promise<readonly (string | null)[]>;
+  reasons(templates: readonly Template[]): Promise<readonly (Unrunnable | null)[]>;
 }

@@ -61,8 +61,9 @@ it('takes what only parameters decide, and what is only not set up', async () =>
 it('says why templates can not be run now, and nothing while media does not answer', async () => {
   const templates = [template, { ...template, workflow: 'nope' }, template];
   media.checking = refused('generator', 'NOT_CONFIGURED');
-  const reason = "it can't be run now: known are a, b";
-  expect(await runnable.reasons(templates)).toEqual([reason, expect.stringContaining('nope'), reason]);
+  const missing = { reason: "it can't be run now: known are a, b", generator: 'agg/imga' };
+  const unknown = { reason: expect.stringContaining('nope'), generator: null };
+  expect(await runnable.reasons(templates)).toEqual([missing, unknown, missing]);
   media.checking = new AppError('UNAVAILABLE', 'away');
   expect(await runnable.reasons([template])).toEqual([null]);
 });

@@ -1,6 +1,6 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { newTraceId } from '../../../platform/ids.ts';
-import type { RunnableChecks, Template, WorkflowNames } from '../domain/template.ts';
+import type { RunnableChecks, Template, Unrunnable, WorkflowNames } from '../domain/template.ts';
 import { isFinalRefusal, type MediaClient } from './media-client.ts';
 import { startOf } from './workflows.ts';
 
@@ -32,38 +32,48 @@ export function createRunnableChecks(dependencies: RunnableDependencies): Runnab
     },
     async reasons(templates) {
       // Templates of one workflow and model share an answer.
-      const requested = new Map<string, Promise<string | null>>();
+      const requested = new Map<string, Promise<Unrunnable | null>>();
       const reasonOf = (template: Template) => {
         const key = JSON.stringify([template.workflow, template.imageModel]);
         const reason = requested.get(key) ?? reasonFor(dependencies, template);
         requested.set(key, reason);
         return reason;
       };
-      const reasons: (string | null)[] = [];
+      const reasons: (Unrunnable | null)[] = [];
       for (const template of templates) reasons.push(await reasonOf(template));
       return reasons;
     },
   };
 }
 
-async function reasonFor(dependencies: RunnableDependencies, template: Template): Promise<string | null> {
+async function reasonFor(dependencies: RunnableDependencies, template: Template): Promise<Unrunnable | null> {
   try {
     const refused = await refusal(dependencies, template);
-    return refused === null ? null : `it can't be run now: ${withoutField(refused)}`;
+    if (refused === null) return null;
+    const generator = refused.code === 'NOT_CONFIGURED' ? generatorOf(template, dependencies) : null;
+    return { reason: `it can't be run now: ${withoutField(refused)}`, generator };
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code === 'UNAVAILABLE') return null;
     throw thrown;
   }
 }
 
+/** The generator that a template asks for. */
+function generatorOf(template: Template, dependencies: RunnableDependencies): string {
+  const { image, video } = testStartOf(template, dependencies);
+  const { generator } = (image ?? video ?? {}) as { readonly generator?: string };
+  return generator ?? 'comfy';
+}
+
+/** A start with words of our own, so that only the template can be refused. */
+function testStartOf(template: Template, { workflowNames }: RunnableDependencies) {
+  return startOf({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
+}
+
 /** Why the template itself is refused; null when it is not. */
-async function refusal(
-  { media, workflowNames }: RunnableDependencies,
-  template: Template,
-): Promise<AppError | null> {
+async function refusal(dependencies: RunnableDependencies, template: Template): Promise<AppError | null> {
   try {
-    const start = startOf({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
-    await media.checkStart(start, newTraceId());
+    await dependencies.media.checkStart(testStartOf(template, dependencies), newTraceId());
     return null;
   } catch (thrown) {
     if (!isFinalRefusal(thrown)) throw thrown;

@@ -1,6 +1,7 @@
 import type { Caller as CallerShape } from '../../../platform/access/caller.ts';
-import { type AuthMode, decide, hasScope, type Rule, scopeOf } from '../../../platform/access/policy.ts';
+import { decide, hasScope, mayRunUnpaid, type Rule, scopeOf } from '../../../platform/access/policy.ts';
 import { builder } from './builder.ts';
+import type { WorkflowContext } from './context.ts';
 
 const CallerKind = builder.enumType('CallerKind', {
   description: 'What a request proves of who asks.',
@@ -13,13 +14,19 @@ const CallerKind = builder.enumType('CallerKind', {
 });
 
 /** Whether the policy, and of a service key its scopes, let a caller start or change what has this rule. */
+function isAllowed(
+  rule: Rule,
+  caller: CallerShape,
+  { authMode }: Pick<WorkflowContext, 'authMode'>,
+): boolean {
+  const needed = scopeOf({ rule, kind: 'mutation' });
+  const isInScope = caller.kind !== 'key' || needed === null || hasScope(caller, needed);
+  return isInScope && decide(rule, caller, authMode) === 'allow';
+}
+
 const allowed = (rule: Rule) => ({
   type: 'Boolean' as const,
-  resolve: (caller: CallerShape, _: object, { authMode }: { readonly authMode: AuthMode }) => {
-    const needed = scopeOf({ rule, kind: 'mutation' });
-    const isInScope = caller.kind !== 'key' || needed === null || hasScope(caller, needed);
-    return isInScope && decide(rule, caller, authMode) === 'allow';
-  },
+  resolve: (caller: CallerShape, _: object, context: WorkflowContext) => isAllowed(rule, caller, context),
 });
 
 const Caller = builder.objectRef<CallerShape>('Caller').implement({
@@ -33,6 +40,12 @@ const Caller = builder.objectRef<CallerShape>('Caller').implement({
       resolve: ({ kind }) => kind,
     }),
     mayStart: t.field({ ...allowed('spend'), description: 'Whether they may start work.' }),
+    mayRunUnpaid: t.boolean({
+      description:
+        'Whether they may run templates that cost something without a checkout (UNPAID_EXECUTIONS).',
+      resolve: (caller, _, context) =>
+        isAllowed('unpaid', caller, context) && mayRunUnpaid(caller, context.services.unpaidExecutions),
+    }),
     mayAdministrate: t.field({
       ...allowed('admin'),
       description: 'Whether they may change what all callers see, and refund payments.',

@@ -1,7 +1,7 @@
 import { notFound } from '../../../platform/errors.ts';
 import type { CatalogFinding } from '../catalog/findings.ts';
 import type { TemplateReference } from '../catalog/references.ts';
-import type { Template as TemplateShape } from '../domain/template.ts';
+import type { Template as TemplateShape, Unrunnable } from '../domain/template.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 import { Template } from './template.ts';
@@ -35,7 +35,7 @@ const CatalogState = builder.objectRef<StateShape>('CatalogState').implement({
 });
 
 const UnrunnableTemplate = builder
-  .objectRef<{ readonly template: TemplateShape; readonly reason: string }>('UnrunnableTemplate')
+  .objectRef<Unrunnable & { readonly template: TemplateShape }>('UnrunnableTemplate')
   .implement({
     description: 'A template that can not be run now.',
     fields: (t) => ({
@@ -45,6 +45,11 @@ const UnrunnableTemplate = builder
         resolve: ({ template }) => template,
       }),
       reason: t.exposeString('reason', { description: 'Why.' }),
+      generator: t.exposeString('generator', {
+        nullable: true,
+        description:
+          'The generator that is not set up, whose setting is in `health`; null when the reason is another.',
+      }),
     }),
   });
 
@@ -81,7 +86,24 @@ function referenceOf(
   return loaders.templateReferences.load(code);
 }
 
+const SalePrice = builder
+  .objectRef<{ readonly amount: number; readonly currency: string }>('SalePrice')
+  .implement({
+    description: 'What a checkout of a template charges.',
+    fields: (t) => ({
+      amount: t.exposeInt('amount', { description: 'In minor units of the currency (cents); 0 is free.' }),
+      currency: t.exposeString('currency', { description: 'Lower-case ISO 4217.' }),
+    }),
+  });
+
 builder.objectFields(Template, (t) => ({
+  salePrice: t.field({
+    type: SalePrice,
+    nullable: true,
+    description:
+      'What a checkout charges for an execution: its own price, else that of its credits. Null where nothing is sold (no payment provider).',
+    resolve: (template, _, { services }) => services.catalog.salePriceOf(template),
+  }),
   ppProductId: t.string({
     nullable: true,
     description: 'Its product at the payment provider; null while it is not there.',
@@ -144,7 +166,7 @@ builder.queryField('catalogState', (t) =>
       const reasons = await services.runnable.reasons(templates);
       const states: StateShape[] = [];
       for (const [index, template] of templates.entries()) {
-        const cannotRun = reasons[index] ?? null;
+        const cannotRun = reasons[index]?.reason ?? null;
         states.push({ template, cannotRun, ...(await services.catalog.verify(template)) });
       }
       return states;
@@ -162,8 +184,8 @@ builder.queryField('unrunnableTemplates', (t) =>
       const templates = await services.templates.list({ activeOnly: false });
       const reasons = await services.runnable.reasons(templates);
       return templates.flatMap((template, index) => {
-        const reason = reasons[index] ?? null;
-        return reason === null ? [] : [{ template, reason }];
+        const found = reasons[index] ?? null;
+        return found === null ? [] : [{ template, ...found }];
       });
     },
   }),

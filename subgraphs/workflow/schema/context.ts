@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { enforceSelf, type AuthMode } from '../../../platform/access/policy.ts';
+import { enforceSelf, type AuthMode, type UnpaidExecutions } from '../../../platform/access/policy.ts';
 import type { AuditLog } from '../../../platform/audit/audit-log.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { TemplateReference } from '../catalog/references.ts';
@@ -25,6 +25,8 @@ export interface WorkflowServices {
   readonly runnable: RunnableChecks;
   /** No test templates then. */
   readonly production: boolean;
+  /** Who runs templates that cost something without paying. */
+  readonly unpaidExecutions: UnpaidExecutions;
   /** Version of the service. */
   readonly version: string;
 }

@@ -41,6 +41,7 @@ describe('the workflow schema', () => {
       'templates',
       'templatesConnection',
       'unrunnableTemplates',
+      'userSessions',
       'users',
       'viewer',
       'workflowHealth',

@@ -3,7 +3,8 @@ import type { Session as SessionShape, SignedIn } from '../domain/sign-in.ts';
 import { builder } from './builder.ts';
 import { User } from './user.ts';
 
-const Session = builder.objectRef<SessionShape>('Session').implement({
+/** A session, as its user and administrators see it. */
+export const Session = builder.objectRef<SessionShape>('Session').implement({
   description: 'A sign-in that lasts until it is closed, or not renewed for a month.',
   fields: (t) => ({
     id: t.exposeID('id', { description: '`ses_...`.' }),
@@ -47,7 +48,7 @@ builder.queryField('sessions', (t) =>
     description: "The caller's open sessions, newest first; empty for callers who have not signed in.",
     rule: 'owner',
     resolve: async (_, __, { caller, services }) =>
-      caller.kind === 'user' ? [...(await services.signIn.sessions.list(caller))] : [],
+      caller.kind === 'user' ? [...(await services.signIn.sessions.list(caller.id))] : [],
   }),
 );
 

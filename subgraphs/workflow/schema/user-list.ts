@@ -2,6 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import { boundedFirst, checkedCursor } from '../../../platform/graphql/schema/paging.ts';
 import type { User as UserShape } from '../domain/sign-in.ts';
 import { builder, connection } from './builder.ts';
+import { Session } from './session.ts';
 import { User } from './user.ts';
 
 /** Longest text that is looked for. */
@@ -40,16 +41,32 @@ builder.queryField('users', (t) =>
   }),
 );
 
-builder.mutationField('endUserSessions', (t) =>
+builder.queryField('userSessions', (t) =>
   t.field({
-    type: 'Int',
-    description:
-      'Closes every session of a user, and says how many there were; it holds everywhere within seconds. They may sign in again.',
+    type: [Session],
+    description: 'The open sessions of a user, newest first, at most 100, for administrators.',
     rule: 'operator',
     args: { userId: t.arg.id({ required: true, description: 'The user: `usr_...`, or their subject.' }) },
     resolve: async (_, { userId }, { services }) => {
       const { users, sessions } = services.signIn;
-      return sessions.revokeAll(await users.idOf(userId));
+      return [...(await sessions.list(await users.idOf(userId)))];
+    },
+  }),
+);
+
+builder.mutationField('endUserSessions', (t) =>
+  t.field({
+    type: 'Int',
+    description:
+      'Closes every session of a user, or one of them, and says how many there were; it holds everywhere within seconds. They may sign in again.',
+    rule: 'operator',
+    args: {
+      userId: t.arg.id({ required: true, description: 'The user: `usr_...`, or their subject.' }),
+      sessionId: t.arg.id({ description: 'Only this one of their sessions; every one when absent.' }),
+    },
+    resolve: async (_, { userId, sessionId }, { services }) => {
+      const { users, sessions } = services.signIn;
+      return sessions.revokeOf(await users.idOf(userId), sessionId ?? null);
     },
   }),
 );

@@ -222,13 +222,13 @@ describe('closing a session', () => {
   it('is for its own user, who sees the open ones', async () => {
     const { userId } = await signedIn();
     const me = callerOf(userId);
-    const [session] = await here.sessions.list(me);
+    const [session] = await here.sessions.list(me.id);
     const id = session?.id ?? '';
     await expect(here.sessions.revoke(callerOf('usr_other'), id)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await here.sessions.revoke(me, id);
-    expect(await here.sessions.list(me)).toEqual([]);
+    expect(await here.sessions.list(me.id)).toEqual([]);
   });
 
   it('keeps the identity provider’s own token sealed', async () => {

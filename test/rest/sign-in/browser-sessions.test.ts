@@ -113,11 +113,12 @@ describe('a session of a browser', () => {
 
 describe('who is asking', () => {
   it('is told what they may do', async () => {
-    const query = '{ caller { id kind mayStart mayAdministrate mayIssueKeys } }';
+    const query = '{ caller { id kind mayStart mayRunUnpaid mayAdministrate mayIssueKeys } }';
     expect((await graphql(kiln.url, query)).data.caller).toEqual({
       id: 'anon',
       kind: 'ANONYMOUS',
       mayStart: true,
+      mayRunUnpaid: true,
       mayAdministrate: true,
       mayIssueKeys: false,
     });

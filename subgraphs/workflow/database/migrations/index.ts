@@ -12,6 +12,7 @@ import { ownPrices } from './0009-own-prices.ts';
 import { importedTemplates } from './0010-imported-templates.ts';
 import { traces } from './0011-traces.ts';
 import { soldExecutions } from './0012-sold-executions.ts';
+import { orderOfUsers } from './0013-order-of-users.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 export const workflowMigrations: Record<string, Migration> = {
@@ -27,4 +28,5 @@ export const workflowMigrations: Record<string, Migration> = {
   '0010-imported-templates': importedTemplates,
   '0011-traces': traces,
   '0012-sold-executions': soldExecutions,
+  '0013-order-of-users': orderOfUsers,
 };

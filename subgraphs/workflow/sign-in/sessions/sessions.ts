@@ -82,8 +82,8 @@ export function createSessionService(options: SessionsOptions): SessionService &
       if (rows.length === 0) throw notFound('session', id);
       await closed(rows);
     },
-    revokeAll: (userId) => revokeAll(context, userId),
-    list: (caller) => list(database, caller.id),
+    revokeOf: (userId, sessionId) => revokeOf(context, userId, sessionId),
+    list: (userId) => list(database, userId),
     isOpen,
     async sessionIdOf(token) {
       const claims = await tokens.verify(token);
@@ -248,21 +248,26 @@ function revokeRows(
   return query.returning(['id', 'sealedProviderToken']).execute();
 }
 
-async function revokeAll({ database, closed }: SessionContext, userId: string): Promise<number> {
+async function revokeOf(
+  { database, closed }: SessionContext,
+  userId: string,
+  sessionId: string | null,
+): Promise<number> {
   const user = await database
     .selectFrom('workflow.users')
     .select('id')
     .where('id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw notFound('user', userId);
-  const rows = await database
+  let query = database
     .updateTable('workflow.sessions')
     .set({ revokedAt: sql<Date>`now()` })
     .where('userId', '=', userId)
     .where('revokedAt', 'is', null)
-    .where('expiresAt', '>', sql<Date>`now()`)
-    .returning(['id', 'sealedProviderToken'])
-    .execute();
+    .where('expiresAt', '>', sql<Date>`now()`);
+  if (sessionId !== null) query = query.where('id', '=', sessionId);
+  const rows = await query.returning(['id', 'sealedProviderToken']).execute();
+  if (sessionId !== null && rows.length === 0) throw notFound('session', sessionId);
   await closed(rows);
   return rows.length;
 }
