@@ -77,8 +77,10 @@ async function sharedCountsOf(
     const counts = await openSharedCounts({ database, logger });
     return config.limits.rate === null ? undefined : counts;
   }
-  if (config.limits.rate === null) return undefined;
-  logger.info('rates are counted per gateway: set DATABASE_URL to count them over all gateways');
+  if (config.limits.rate === null || config.limits.countsUrl !== null) return undefined;
+  logger.info(
+    'rates are counted per gateway: set DATABASE_URL or COUNTS_URL to count them over all gateways',
+  );
   return undefined;
 }
 

@@ -16,7 +16,7 @@ import { validateRoutes } from '../../rest-compat/validate-routes.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
-import { createRateLimiter } from '../limits/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
@@ -79,7 +79,7 @@ export async function startPublicServer(
     logger,
   });
   lifecycle.add('federation', () => federation.close());
-  const rateLimiter = rateLimiterOf(parts, options);
+  const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
   const server = await createGatewayServer({
@@ -138,9 +138,19 @@ function observed(links: PublicServerOptions['links'], { metrics }: PublicServer
   return tracedLinks(measuredLinks(links, metrics));
 }
 
-function rateLimiterOf({ config }: ProcessParts, { sharedCounts }: PublicServerOptions) {
-  const { rate, callerRates } = config.limits;
-  return rate === null ? undefined : createRateLimiter(rate, { callers: callerRates, shared: sharedCounts });
+async function rateLimiterOf(
+  { config, logger, lifecycle }: ProcessParts,
+  { sharedCounts }: PublicServerOptions,
+) {
+  const { rate, callerRates, countsUrl } = config.limits;
+  if (rate === null) return undefined;
+  // Loaded only when needed.
+  const redis =
+    countsUrl === null
+      ? undefined
+      : (await import('../limits/redis/redis-counts.ts')).openRedisCounts({ url: countsUrl, logger });
+  if (redis !== undefined) lifecycle.add('shared rate counts', async () => redis.close());
+  return createRateLimiter(rate, { callers: callerRates, shared: sharedCounts, redis });
 }
 
 function restOf(
@@ -152,7 +162,7 @@ function restOf(
     stopping,
   }: {
     readonly federation: FederatedExecutor;
-    readonly rateLimiter: ReturnType<typeof createRateLimiter> | undefined;
+    readonly rateLimiter: RateLimiter | undefined;
     readonly stopping: AbortSignal;
   },
 ): RestHandler | undefined {

@@ -1,9 +1,15 @@
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { clientKeyOf } from '../../platform/access/client-key.ts';
 import { createCallerLimits } from './caller-limits.ts';
 import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
+import type { RedisCounts } from './redis/redis-counts.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
 const DEFAULT_RATE_LIMITS: RateLimits = {
@@ -36,8 +42,10 @@ export interface RateLimiter {
 
 interface RateLimiterOptions {
   readonly callers?: readonly OwnLimits[];
-  /** Counts of several gateways; absent: in memory. */
+  /** Counts of several gateways in PostgreSQL; absent: in memory. */
   readonly shared?: SharedCounts | undefined;
+  /** Counts of several gateways in Redis, before those. */
+  readonly redis?: RedisCounts | undefined;
 }
 
 const WINDOW_SECONDS = 60;
@@ -45,12 +53,12 @@ const WINDOW_SECONDS = 60;
 type Limiter = Pick<RateLimiterMemory, 'consume' | 'reward'>;
 
 /**
- * Counts in windows of a minute that start with a caller's first request: in shared counters where there are any, else
- * (and while those are away) in memory. Classes that are not named keep their default.
+ * Counts in windows of a minute that start with a caller's first request: in Redis, else (and while it is away) in
+ * PostgreSQL, else in memory. Classes that are not named keep their default.
  */
 export function createRateLimiter(
   limits: Partial<RateLimits> = {},
-  { callers = [], shared }: RateLimiterOptions = {},
+  { callers = [], ...stores }: RateLimiterOptions = {},
 ): RateLimiter {
   const perMinute = { ...DEFAULT_RATE_LIMITS, ...limits };
   const limitsOf = createCallerLimits(perMinute, callers);
@@ -58,7 +66,7 @@ export function createRateLimiter(
   const limiters = new Map<string, Limiter>();
   const limiterOf = (rateClass: RateClass, points: number): Limiter => {
     const name = `${rateClass} ${points}`;
-    const known = limiters.get(name) ?? createLimiter(rateClass, points, shared);
+    const known = limiters.get(name) ?? createLimiter(rateClass, points, stores);
     limiters.set(name, known);
     return known;
   };
@@ -100,22 +108,36 @@ const UNLIMITED: RateVerdict = {
   retryAfter: 0,
 };
 
-function createLimiter(rateClass: RateClass, points: number, shared: SharedCounts | undefined): Limiter {
+function createLimiter(
+  rateClass: RateClass,
+  points: number,
+  { shared, redis }: Omit<RateLimiterOptions, 'callers'>,
+): Limiter {
   const own = { points, duration: WINDOW_SECONDS, keyPrefix: rateClass };
+  // A caller over the limit is refused without another query.
+  const stored = { ...own, inMemoryBlockOnConsumed: points };
   const memory = new RateLimiterMemory(own);
-  if (shared === undefined) return memory;
-  return new RateLimiterPostgres({
-    ...own,
-    storeClient: shared,
-    storeType: 'client',
-    schemaName: 'gateway',
-    tableName: 'rate_limits',
-    tableCreated: true,
-    // One limiter deletes the expired rows of all.
-    clearExpiredByTimeout: rateClass === 'read',
-    // A caller over the limit is refused without another query.
-    inMemoryBlockOnConsumed: points,
-    insuranceLimiter: memory,
+  const here =
+    shared === undefined
+      ? memory
+      : new RateLimiterPostgres({
+          ...stored,
+          storeClient: shared,
+          storeType: 'client',
+          schemaName: 'gateway',
+          tableName: 'rate_limits',
+          tableCreated: true,
+          // One limiter deletes the expired rows of all.
+          clearExpiredByTimeout: rateClass === 'read',
+          insuranceLimiter: memory,
+        });
+  if (redis === undefined) return here;
+  return new RateLimiterRedis({
+    ...stored,
+    keyPrefix: `kiln:${rateClass}`,
+    storeClient: redis,
+    useRedisPackage: true,
+    insuranceLimiter: here,
   });
 }
 

@@ -98,6 +98,8 @@ function configOf(context: SettingsContext) {
       dir: path.resolve(values.DATA_DIR),
       /** Null: the embedded PostgreSQL. */
       databaseUrl: values.DATABASE_URL,
+      /** Servers of NATS that carry wake-ups; null: PostgreSQL does. */
+      eventsUrls: values.EVENTS_URL,
       poolSize: values.DATABASE_POOL,
       queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
     },
@@ -122,6 +124,8 @@ function configOf(context: SettingsContext) {
     stopping: stoppingOf(context),
     limits: {
       rate: values.RATE_LIMIT,
+      /** Redis that counts for all gateways; null: PostgreSQL or each by itself. */
+      countsUrl: values.COUNTS_URL,
       /** The first entry that names a caller holds. */
       callerRates: values.RATE_LIMIT_CALLERS,
       /** Per address and caller; 0: no bound. */

@@ -77,7 +77,7 @@ export async function startRuntime({
   measurePool(database, metrics);
   await migrate({ database, sets: [...migrations, auditMigrations], logger });
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
-  const bus = await createEventBus({ database, logger });
+  const bus = await openEventBus({ config, logger, database });
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));
@@ -86,6 +86,19 @@ export async function startRuntime({
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
   return { config, logger, lifecycle, metrics, tracer, database, audit, bus, queue, store, http, outbound };
+}
+
+/** Wake-ups go over NATS where EVENTS_URL names it, else over the database. */
+async function openEventBus({
+  config,
+  logger,
+  database,
+}: Pick<Runtime, 'config' | 'logger' | 'database'>): Promise<EventBus> {
+  const { eventsUrls } = config.data;
+  if (eventsUrls === null) return createEventBus({ database, logger });
+  // Loaded only when needed.
+  const { createNatsEventBus } = await import('../events/nats/nats-event-bus.ts');
+  return createNatsEventBus({ urls: eventsUrls, logger });
 }
 
 /** Files are in the bucket, if one is configured, else in the data directory. A failing bucket is logged. */

@@ -33,7 +33,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'object-store/s3': ['.', 'object-store', 'process'],
       secrets: ['config'],
       metrics: ['database', 'graphql/operations', 'http', 'process'],
-      'events/postgres': ['.', 'database', 'events', 'process'],
+      'events/wake-ups': ['.', 'events', 'process'],
+      'events/postgres': ['.', 'database', 'events', 'events/wake-ups', 'process'],
+      'events/nats': ['.', 'events', 'events/wake-ups', 'process'],
       'graphql/execution': [],
       'graphql/links': [
         '.',
@@ -66,6 +68,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'database',
         'database/embedded-postgres',
         'events',
+        'events/nats',
         'events/postgres',
         'http',
         'metrics',

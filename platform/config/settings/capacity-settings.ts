@@ -1,7 +1,7 @@
-import { integer } from './formats.ts';
+import { integer, natsAddresses, redisAddress } from './formats.ts';
 import { optional, setting } from './setting.ts';
 
-/** Settings of how much one process does at once, and of how it stops. */
+/** Settings of how much one process does at once, of how it stops, and of what many processes share. */
 export const capacitySettings = {
   CONNECTION_LIMIT: setting(
     integer(0, 1_000_000),
@@ -32,5 +32,15 @@ export const capacitySettings = {
     integer(0, 3_600),
     'seconds that running requests get after that; synchronous operations that still wait then answer 503 with their task',
     '10',
+  ),
+  EVENTS_URL: optional(
+    natsAddresses,
+    'NATS server that tells processes what has changed, for more than one PostgreSQL can carry: nats:// or tls://user:password@host:4222, several of a cluster separated by commas; a path (/name) keeps Kilns apart that share one',
+    'PostgreSQL tells them',
+  ),
+  COUNTS_URL: optional(
+    redisAddress,
+    'Redis or Valkey that counts requests for all gateways: redis:// or rediss://user:password@host:6379/0; while it is away they count as without it',
+    'PostgreSQL counts for them',
   ),
 };

@@ -78,6 +78,16 @@ export const postgresAddress = z.string().refine(
   { error: 'must be a postgres:// or postgresql:// address' },
 );
 
+/** A Redis address: redis:// or rediss:// (TLS), at most the number of a database as path. */
+export const redisAddress = z.string().refine(
+  (value) => {
+    const url = URL.parse(value);
+    if (url === null || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') return false;
+    return /^(?:\/\d{0,4})?$/.test(url.pathname) && url.search === '' && url.hash === '';
+  },
+  { error: 'must be a redis:// or rediss:// address such as redis://host:6379/0' },
+);
+
 /** A name of an S3 bucket, as AWS allows them. */
 export const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, {
   error: 'must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and dashes',
@@ -155,6 +165,18 @@ export const httpAddresses = list(comfyuiAddress, 'http:// or https:// addresses
   (urls) => new Set(urls.map((url) => new URL(url).pathname)).size === 1,
   { error: 'must have the same path in every address' },
 );
+
+/** Addresses of NATS servers of one cluster: nats:// or tls://, at most a name as path, the same in all. */
+export const natsAddresses = list(natsAddress, 'nats://host:4222 or tls://host:4222').refine(
+  (urls) => new Set(urls.map((url) => new URL(url).pathname)).size === 1,
+  { error: 'must have the same path in every address' },
+);
+
+function natsAddress(entry: string): string | null {
+  const url = URL.parse(entry);
+  if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') return null;
+  return /^\/?[\w-]{0,64}$/.test(url.pathname) && url.search === '' && url.hash === '' ? entry : null;
+}
 
 /** `name=sha256 of the secret` in 64 hexadecimal digits. */
 export function serviceKey(entry: string): { name: string; sha256: string } | null {

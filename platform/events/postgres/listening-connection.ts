@@ -2,6 +2,7 @@ import { Client, type PoolConfig } from 'pg';
 
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
+import { createLastingConnection, type LastingConnection } from '../wake-ups/lasting-connection.ts';
 
 /**
  * One connection that listens for NOTIFY and reconnects when it is lost. It must be a direct connection: a pooler in
@@ -17,60 +18,21 @@ export interface ListeningOptions {
 }
 
 /** The listening connection, which reconnects when it breaks. */
-export interface ListeningConnection {
-  close(): Promise<void>;
-}
+export type ListeningConnection = Pick<LastingConnection<Client>, 'close'>;
 
-/** First and longest pause between attempts to reconnect. */
-const RETRY_MS = { first: 100, longest: 5000 } as const;
 /** Interval of queries that detect a dead connection (a router that dropped it). */
 const KEEP_ALIVE_MS = 10_000;
 
 /** Connects and listens; rejects when the first attempt fails. */
-export async function createListeningConnection(options: ListeningOptions): Promise<ListeningConnection> {
+export function createListeningConnection(options: ListeningOptions): Promise<ListeningConnection> {
   const { logger, onReconnect } = options;
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let pause: number = RETRY_MS.first;
-  let client = await connect(options, lost);
-
-  function lost(error: Error | undefined): void {
-    if (closed || timer) return;
-    logger.warn({ error }, 'lost the connection for wake-ups');
-    plan();
-  }
-
-  function plan(): void {
-    timer = setTimeout(() => void again(), pause);
-    pause = Math.min(pause * 2, RETRY_MS.longest);
-  }
-
-  async function again(): Promise<void> {
-    try {
-      const fresh = await connect(options, lost);
-      timer = undefined;
-      if (closed) {
-        await endQuietly(fresh);
-        return;
-      }
-      client = fresh;
-      pause = RETRY_MS.first;
-      logger.info('listening for wake-ups again');
-      onReconnect();
-    } catch (thrown) {
-      logger.debug({ error: toError(thrown) }, 'cannot listen for wake-ups yet');
-      if (closed) timer = undefined;
-      else plan();
-    }
-  }
-
-  return {
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await endQuietly(client);
-    },
-  };
+  return createLastingConnection({
+    connect: (lost) => connect(options, lost),
+    end: endQuietly,
+    logger,
+    onReconnect,
+    mustConnect: true,
+  });
 }
 
 /** Connects a client that listens. `onLost` is called once, when it is lost without having been closed. */

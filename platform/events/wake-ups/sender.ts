@@ -13,6 +13,8 @@ const PAYLOADS_PER_BATCH = 100;
 export interface Sender {
   /** Schedules a batch. */
   wake(): void;
+  /** Tries at once what could not be sent: the way is free again. */
+  retry(): void;
   /** Sends the rest (one attempt) and stops. */
   close(): Promise<void>;
 }
@@ -58,6 +60,12 @@ export function createSender({ send, outbox, logger }: SenderOptions): Sender {
 
   return {
     wake,
+    retry() {
+      failures = 0;
+      clearTimeout(timer);
+      timer = undefined;
+      if (outbox.size > 0) wake();
+    },
     async close() {
       closed = true;
       clearTimeout(timer);

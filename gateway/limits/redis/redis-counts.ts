@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis';
+
+import type { Logger } from '../../../platform/process/logger.ts';
+
+/**
+ * Shared rate counters in Redis or Valkey. Limiting must neither fail requests nor delay them: while the server is away,
+ * or did not answer in time, counts are rejected at once, and the limiter counts where it would without it (rate-limit.ts).
+ */
+export interface RedisCounts {
+  /** Runs a script of rate-limiter-flexible, as the client named `redis` would. */
+  eval(
+    script: string,
+    options: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
+  ): Promise<unknown>;
+  close(): void;
+}
+
+export interface RedisCountsOptions {
+  /** COUNTS_URL. */
+  readonly url: string;
+  readonly logger: Logger;
+  /** Most milliseconds that a request waits for its count (default 500). */
+  readonly timeoutMs?: number;
+}
+
+/** Longest pause between attempts to connect. */
+const LONGEST_RETRY_MS = 2_000;
+const CONNECT_MS = 5_000;
+
+/** Connects in the background: a gateway also starts without the server. */
+export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOptions): RedisCounts {
+  const client = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: timeoutMs,
+    connectTimeout: CONNECT_MS,
+    retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 6), LONGEST_RETRY_MS),
+  });
+  let isAway = false;
+  let isClosed = false;
+  let failure: Error | undefined;
+  client.on('error', (error: Error) => (failure = error));
+  client.on('close', () => {
+    if (isAway || isClosed) return;
+    isAway = true;
+    logger.warn({ error: failure }, 'rates are counted without COUNTS_URL until it answers');
+  });
+  client.on('ready', () => {
+    if (isAway) logger.info('rates are counted at COUNTS_URL again');
+    isAway = false;
+  });
+  return {
+    async eval(script, { keys, arguments: words }) {
+      try {
+        return await client.eval(script, keys.length, ...keys, ...words);
+      } catch (thrown) {
+        // A connection without an answer: until there is a new one nobody waits.
+        if (client.status === 'ready') client.disconnect(true);
+        throw thrown;
+      }
+    },
+    close() {
+      isClosed = true;
+      client.disconnect();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+import { connect as connectNats } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import {
+  isOnPath,
+  startServerOnPath,
+  type ServerOnPath,
+} from '../../../test/kit/processes/server-on-path.ts';
+import { silentLogger } from '../../process/logger.ts';
+import { eventBusContract } from '../event-bus.contract.ts';
+import type { EventBus } from '../event-bus.ts';
+import { createNatsEventBus } from './nats-event-bus.ts';
+
+const logger = silentLogger();
+const WAIT = { timeout: 20_000 };
+
+describe.skipIf(!isOnPath('nats-server'))('the event bus on NATS', () => {
+  let server: ServerOnPath;
+  const open: EventBus[] = [];
+  const stops: (() => void)[] = [];
+  /** A way to the server per name, so that one can be cut without the others. */
+  const ways = new Map<string, { readonly port: number; readonly sockets: Set<Socket> }>();
+
+  beforeAll(async () => {
+    const words = (port: string) => [
+      '--addr',
+      '127.0.0.1',
+      '--port',
+      port,
+      '--user',
+      'kiln',
+      '--pass',
+      'a b',
+    ];
+    server = await startServerOnPath('nats-server', words);
+  });
+  afterAll(async () => {
+    for (const bus of open) await bus.close();
+    for (const stop of stops) stop();
+    await server.stop();
+  });
+
+  async function wayOf(name: string) {
+    const known = ways.get(name);
+    if (known !== undefined) return known;
+    const sockets = new Set<Socket>();
+    const proxy = createServer((client) => {
+      const upstream = connect(server.port, '127.0.0.1');
+      for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
+      client.pipe(upstream).pipe(client);
+      sockets.add(client);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    stops.push(() => proxy.close());
+    const way = { port: (proxy.address() as AddressInfo).port, sockets };
+    ways.set(name, way);
+    return way;
+  }
+
+  async function join(name: string): Promise<EventBus> {
+    const { port } = await wayOf(name);
+    const bus = await createNatsEventBus({ urls: [`nats://kiln:a%20b@127.0.0.1:${port}/${name}`], logger });
+    open.push(bus);
+    return bus;
+  }
+
+  eventBusContract({
+    join,
+    async cut(name) {
+      const { sockets } = await wayOf(name);
+      for (const socket of sockets) socket.destroy();
+      return sockets.size;
+    },
+    async disturb(name) {
+      const stranger = await connectNats({ port: server.port, user: 'kiln', pass: 'a b' });
+      stranger.publish(`kiln.${name}`, 'not ours');
+      await stranger.close();
+    },
+  });
+
+  it('starts without NATS, keeps what it would have said, and says it when NATS is there', async () => {
+    const there = await join('away');
+    await server.kill();
+    const here = await join('away');
+    const heard: unknown[] = [];
+    there.listen('task', (...wakeUp) => heard.push(wakeUp));
+    there.onGap(() => heard.push('gap'));
+    here.publish('task', 'a', 1);
+    here.publish('task', 'a', 2);
+    await server.restart();
+    // In which order the two connect again is open: what came before a connection was lost, hence the gap.
+    await expect.poll(() => heard, WAIT).toContain('gap');
+    here.publish('task', 'a', 3);
+    await expect.poll(() => heard, WAIT).toContainEqual(['a', 3]);
+  });
+
+  it('keeps Kilns apart that share a server by the path of the address', async () => {
+    const [one, other] = [await join('one'), await join('other')];
+    const heard: string[] = [];
+    for (const bus of [one, other]) bus.listen('task', (key) => heard.push(key));
+    one.publish('task', 'a', 1);
+    other.publish('task', 'b', 1);
+    await Promise.all([one.close(), other.close()]);
+    expect(heard).toEqual(['a', 'b']);
+  });
+});
