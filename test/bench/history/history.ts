@@ -10,6 +10,8 @@ import { fillWithCopies } from './fill.ts';
 /** Finished tasks of the long history (HISTORY_TASKS), and of the short one. */
 const MANY = Number(process.env['HISTORY_TASKS'] ?? 1_000_000);
 const FEW = 1_000;
+/** Events of each (HISTORY_EVENTS). */
+const EVENTS = Number(process.env['HISTORY_EVENTS'] ?? 50);
 const SUBMISSIONS = 200;
 
 /** Status reads, lists and submissions with a million finished tasks, against the same with a thousand. */
@@ -56,8 +58,8 @@ async function startWith(tools: BenchTools, count: number) {
   );
   // What is submitted from here on stays queued, so that nothing else is measured.
   await sandbox.latency({ queuedMs: 600_000 });
-  tools.say(`making ${count} finished tasks`);
-  const { ids, rows } = await fillWithCopies(kiln.connection, id, count);
+  tools.say(`making ${count} finished tasks of ${EVENTS} events`);
+  const { ids, rows } = await fillWithCopies(kiln.connection, id, count, EVENTS);
   return { kiln, ids: [id, ...ids], rows, name: `${count} tasks` };
 }
 
