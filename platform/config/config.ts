@@ -134,6 +134,8 @@ function configOf(context: SettingsContext) {
       uploadQuotas: values.UPLOAD_QUOTAS,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,
       queueMaxHours: values.QUEUE_MAX_HOURS,
+      /** What one worker does at once; null: as many as the binding takes. */
+      workerSlots: { start: values.START_SLOTS, poll: values.POLL_SLOTS, store: values.STORE_SLOTS },
     },
     files: {
       /** 0: addresses are permanent and unsigned. */

@@ -54,6 +54,10 @@ export interface NewJob {
   readonly id?: string;
   /** Earliest start, in seconds from now. */
   readonly startAfterSeconds?: number;
+  /** Whose it is: owners are served in turn, whoever has more jobs. Without one it belongs to nobody, who is one more. */
+  readonly owner?: string;
+  /** Of what kind it is among its owner's: each kind that waits is as likely to have the owner's turn. */
+  readonly kind?: string;
 }
 
 /** Enqueues the jobs of one queue. */

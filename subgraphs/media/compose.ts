@@ -67,6 +67,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     uploadQuotas: config.limits.uploadQuotas,
     eventRetentionDays: config.files.eventRetentionDays,
     queueMaxHours: config.limits.queueMaxHours,
+    workerSlots: config.limits.workerSlots,
     webhookSecret,
   });
 }

@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
+import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
 import { history } from './history/history.ts';
 import { startLoad } from './load/load.ts';
@@ -29,6 +30,7 @@ const benches: readonly Bench[] = [
   uploads,
   starts,
   history,
+  fairness,
 ];
 
 /** Stops the bench that runs now. */

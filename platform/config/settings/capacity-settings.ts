@@ -18,6 +18,17 @@ export const capacitySettings = {
     'seconds that a statement may take, and at most 5 of them that it may wait for a connection; beyond them the request answers UNAVAILABLE',
     '30',
   ),
+  START_SLOTS: optional(
+    integer(1, 10_000),
+    'most starts of one binding under way in one worker, calls that answer with the result among them (these hold it as long as they take)',
+    'the concurrency of the binding',
+  ),
+  POLL_SLOTS: setting(integer(1, 10_000), 'most status requests under way in one worker', '128'),
+  STORE_SLOTS: setting(
+    integer(1, 1_000),
+    'most results that one worker fetches and stores at once. Callers, and the bindings of each, have these in turn. While a binding has more unstored results than twice its concurrency (at least 16), it starts less',
+    '4',
+  ),
   WORKER_GRACE_SECONDS: optional(
     integer(0, 86_400),
     'seconds that a worker which stops gives to calls that no other can take up (those that answer with the result); the rest is handed back at once',

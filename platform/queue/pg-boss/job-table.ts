@@ -6,7 +6,7 @@ import type { Json } from '../../json.ts';
  * Our own statements on pg-boss's job table. pg-boss creates it, inserts, fetches, expires and deletes; claimed jobs
  * are settled here, because the outcomes of many jobs go into one statement, a job can come back later without using a
  * retry, and every statement is bound to one claim: a worker that was paused and lost a job changes nothing. Whatever is
- * taken for granted of pg-boss beyond its public interface is in this file, and pinned by its test.
+ * taken for granted of pg-boss beyond its public interface is in this file and turns.ts, and pinned by the test.
  */
 
 /** The schema of pg-boss's tables. */
@@ -37,7 +37,7 @@ interface LostJob {
 
 /** Statements on pg-boss's job table, each for many jobs. */
 export interface JobTable {
-  /** Adds an index for active jobs. */
+  /** Adds the indexes of active jobs, and of the turns in which jobs are claimed. */
   prepare(): Promise<void>;
   /** Ends claims; returns the ids of those that were still held. */
   settle(queue: string, batch: readonly (readonly [Claim, Settlement])[]): Promise<Set<string>>;
@@ -56,6 +56,17 @@ export interface JobTable {
 // started_on arrives in milliseconds, so equal means closer than two of them.
 const HELD = `job.name = $1 and job.id = claim.id and job.state = 'active' and job.retry_count = claim."retryCount"
   and abs(extract(epoch from job.started_on - claim."startedOn")) < 0.002`;
+
+const PREPARED = `
+  select to_regclass('${SCHEMA}.job_in_work') is not null and to_regclass('${SCHEMA}.job_in_turn') is not null as "isThere"`;
+
+// In one implicit transaction: the lock keeps two first starts from creating the same index.
+const PREPARE = `
+  select pg_advisory_xact_lock(hashtext('${SCHEMA}.job_in_work'));
+  create index if not exists job_in_work on ${SCHEMA}.job (name) where state = 'active';
+  create index if not exists job_in_turn on ${SCHEMA}.job
+    (name, (coalesce(group_id, '-') collate "C"), (coalesce(group_tier, '-') collate "C"), created_on, start_after)
+    where state < 'active' and not blocked`;
 
 const SETTLE = `
   update ${SCHEMA}.job as job set
@@ -128,9 +139,9 @@ const WITHOUT_JOB = `
 export function createJobTable(pool: Pool): JobTable {
   return {
     async prepare() {
-      // In one implicit transaction: the lock keeps two first starts from creating the same index.
-      await pool.query(`select pg_advisory_xact_lock(hashtext('${SCHEMA}.job_in_work'));
-        create index if not exists job_in_work on ${SCHEMA}.job (name) where state = 'active'`);
+      const { rows } = await pool.query<{ isThere: boolean }>(PREPARED);
+      // Creating what is there would still wait for everybody who writes.
+      if (rows[0]?.isThere !== true) await pool.query(PREPARE);
     },
     async settle(queue, batch) {
       const claims = batch.map(([claim, settlement]) => ({

@@ -11,6 +11,7 @@ import { createDatabase, type Database } from '../../database/database.ts';
 import type { EventBus } from '../../events/event-bus.ts';
 import { createEventBus } from '../../events/postgres/postgres-event-bus.ts';
 import { newId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
 import { createLogger } from '../../process/logger.ts';
 import type { Job, NewJob, Queue } from '../queue.ts';
 import { createQueue } from './pg-boss-queue.ts';
@@ -459,3 +460,47 @@ async function enqueueFrom(member: Member, queue: string, id: string): Promise<v
   await member.queue.define(queue);
   await enqueue(member, { queue, id, data: null });
 }
+
+test('owners are served in turn, and so are the kinds of one of them', async () => {
+  const queue = 'in-turn';
+  await main.queue.define(queue);
+  const jobs = (owner: string, count: number, kind?: string): NewJob[] =>
+    Array.from({ length: count }, () => ({ queue, owner, ...(kind && { kind }), data: `${owner} ${kind}` }));
+  await main.database
+    .typed()
+    .transaction()
+    .execute(async (transaction) => {
+      await main.queue.enqueue(transaction, ...jobs('many', 300, 'picture'), ...jobs('many', 30, 'video'));
+      await main.queue.enqueue(transaction, ...jobs('late', 1, 'video'), ...jobs('few', 3));
+      await main.queue.enqueue(transaction, { queue, data: 'nobody' });
+    });
+  const ran: Json[] = [];
+  const worker = await main.queue.work(queue, { slots: 1 }, async ({ data }) => void ran.push(data));
+  await expect.poll(() => ran.length, WAIT).toBe(335);
+  await worker.stop(0);
+  const first = new Set(ran.slice(0, 4).map((data) => JSON.stringify(data).match(/\w+/)?.[0]));
+  expect(first).toEqual(new Set(['many', 'late', 'few', 'nobody']));
+  expect(ran.lastIndexOf('few undefined')).toBeLessThan(9);
+  // Each kind has every other turn: the 30 are done long before the 300.
+  expect(ran.lastIndexOf('many video')).toBeLessThan(200);
+});
+
+test('what several slots claim at once is of several owners, and all of it is claimed', async () => {
+  const queue = 'in-turn-at-once';
+  await main.queue.define(queue);
+  await main.database
+    .typed()
+    .transaction()
+    .execute(async (transaction) => {
+      const many = Array.from({ length: 40 }, () => ({ queue, owner: 'many', data: 'many' }));
+      await main.queue.enqueue(transaction, ...many, { queue, owner: 'late', data: 'late' });
+    });
+  const other = await join('in-turn');
+  const ran: Json[] = [];
+  const handler = async ({ data }: Job) => void ran.push(data);
+  const workers = [main, other].map((member) => member.queue.work(queue, { slots: 4 }, handler));
+  await expect.poll(() => ran.length, WAIT).toBe(41);
+  for (const worker of workers) await (await worker).stop(0);
+  // In the first claim of either.
+  expect(ran.indexOf('late')).toBeLessThan(8);
+});

@@ -8,11 +8,12 @@ import type { Loop } from '../../process/loop.ts';
 import type { EnqueueStatement, NewJob, Queue, QueueOptions } from '../queue.ts';
 import { createJobTable, SCHEMA } from './job-table.ts';
 import { createTicker } from './ticker.ts';
+import { createTurns } from './turns.ts';
 import { type SlotWorker, startSlotWorker } from './worker.ts';
 
 /**
- * The queue on pg-boss, which stores jobs and hands them out. Our own slot workers run them: they drain a backlog, wake
- * up at once, and stop without losing or repeating jobs.
+ * The queue on pg-boss, which stores jobs. Our own slot workers claim them, owner by owner, and run them: they drain a
+ * backlog, wake up at once, and stop without losing or repeating jobs.
  */
 export interface CreateQueueOptions {
   readonly database: Database;
@@ -63,7 +64,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
     async work(name, options, handler) {
       if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
       const wake = () => bus.publish(TOPIC, name, Date.now());
-      const fetch = fetcher(boss, name);
+      const fetch = createTurns(database.pool, name);
       const worker = startSlotWorker({
         queue: name,
         options,
@@ -133,10 +134,11 @@ async function define(boss: PgBoss, name: string, options: QueueOptions): Promis
 
 async function enqueue(boss: PgBoss, db: Db, jobs: readonly NewJob[]): Promise<void> {
   for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) {
-    const rows = ofQueue.map(({ id, data, startAfterSeconds }) => ({
+    const rows = ofQueue.map(({ id, data, startAfterSeconds, owner, kind }) => ({
       data: data as object,
       ...(id !== undefined && { id }),
       ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
+      ...(owner !== undefined && { group: { id: owner, ...(kind !== undefined && { tier: kind }) } }),
     }));
     await boss.insert(queue, rows, { db });
   }
@@ -163,14 +165,6 @@ async function enqueueing(
     statements.push({ text, jobs: list });
   }
   return statements;
-}
-
-function fetcher(boss: PgBoss, name: string): Parameters<typeof startSlotWorker>[0]['fetch'] {
-  return async (limit) => {
-    const jobs = await boss.fetch<unknown>(name, { batchSize: limit, includeMetadata: true });
-    // pg-boss chooses the oldest jobs, but returns them in the order of its join.
-    return jobs.sort((one, other) => one.createdOn.getTime() - other.createdOn.getTime());
-  };
 }
 
 interface StopOptions {

@@ -1,18 +1,17 @@
 import pTimeout from 'p-timeout';
-import type { JobWithMetadata } from 'pg-boss';
 
 import { AppError, toError } from '../../errors.ts';
-import type { Json } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { JobHandler, JobOutcome } from '../queue.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
 import { createSettlementWriter, type SettlementWriter } from './settlement-writer.ts';
+import type { ClaimedJob } from './turns.ts';
 
 /** The claimed jobs of one worker: each is handled, kept alive by heartbeats, and settled. */
 export interface RunningJobs {
   /** Number of occupied slots. */
   readonly size: number;
-  begin(job: JobWithMetadata<unknown>): void;
+  begin(job: ClaimedJob): void;
   /** What runs now and is put off by its handler runs again at once instead. Resolves when what ends already is written. */
   hasten(): Promise<void>;
   /** Sends heartbeats, and aborts the handlers of jobs that are not ours any more. */
@@ -72,7 +71,7 @@ export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
   };
 }
 
-function begin(state: State, job: JobWithMetadata<unknown>): void {
+function begin(state: State, job: ClaimedJob): void {
   const claim = { id: job.id, retryCount: job.retryCount, startedOn: job.startedOn };
   const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false, hastened: false };
   // Jobs that arrive while we stop are released unseen.
@@ -84,12 +83,12 @@ function begin(state: State, job: JobWithMetadata<unknown>): void {
   state.entries.set(entry, done);
 }
 
-async function handle(state: State, entry: Entry, job: JobWithMetadata<unknown>): Promise<void> {
+async function handle(state: State, entry: Entry, job: ClaimedJob): Promise<void> {
   const { id, retryCount } = job;
   const { signal } = entry.abort;
   let settlement: Settlement;
   try {
-    settlement = settlementOf(await state.handler({ id, data: job.data as Json, retryCount, signal }));
+    settlement = settlementOf(await state.handler({ id, data: job.data, retryCount, signal }));
   } catch (thrown) {
     settlement = afterError(state, entry, job, toError(thrown));
   }
@@ -101,7 +100,7 @@ function settlementOf(outcome: JobOutcome): Settlement {
   return { kind: 'again', inSeconds: outcome.againInSeconds, data: outcome.data };
 }
 
-function afterError(state: State, entry: Entry, job: JobWithMetadata<unknown>, error: Error): Settlement {
+function afterError(state: State, entry: Entry, job: ClaimedJob, error: Error): Settlement {
   // A job that was aborted has not failed.
   if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
   const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };

@@ -14,7 +14,7 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
     table: null as never,
     fetch: async () => {
       fetches += 1;
-      return [];
+      return { jobs: [], hasMore: false };
     },
     logger: silentLogger(),
     onReleased: () => {},

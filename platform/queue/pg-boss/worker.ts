@@ -1,11 +1,10 @@
-import type { JobWithMetadata } from 'pg-boss';
-
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import { createLoop } from '../../process/loop.ts';
 import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
 import type { JobTable } from './job-table.ts';
 import { createRunningJobs } from './running-jobs.ts';
+import type { Claimed } from './turns.ts';
 
 /** The worker of one queue, which claims jobs while slots are free. */
 export interface SlotWorkerOptions {
@@ -13,7 +12,7 @@ export interface SlotWorkerOptions {
   readonly options: WorkOptions;
   readonly handler: JobHandler;
   readonly table: JobTable;
-  readonly fetch: (limit: number) => Promise<JobWithMetadata<unknown>[]>;
+  readonly fetch: (limit: number) => Promise<Claimed>;
   readonly logger: Logger;
   /** Called when jobs were released: another process may claim them now. */
   readonly onReleased: () => void;
@@ -55,9 +54,9 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
     const allowed = options.capacity ? Math.floor(await options.capacity()) : free;
     const wanted = Math.min(free, allowed, FETCH_LIMIT);
     if (wanted <= 0 || stopped.signal.aborted) return false;
-    const jobs = await context.fetch(wanted);
-    for (const job of jobs) running.begin(job);
-    hasMore = jobs.length === wanted;
+    const claimed = await context.fetch(wanted);
+    for (const job of claimed.jobs) running.begin(job);
+    hasMore = claimed.hasMore;
     return hasMore && running.size < options.slots;
   }
 

@@ -13,6 +13,7 @@ import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { Pauses } from '../generators/pauses/pauses.ts';
+import type { WorkerSlots } from '../tasks/work/attempts/limits.ts';
 import type { UploadQuotas } from '../uploads/quotas.ts';
 
 /** What the media subgraph is built of. */
@@ -48,6 +49,8 @@ export interface MediaSubgraphOptions {
   readonly eventRetentionDays: number;
   /** Hours that work may wait for its start before it ends as failed (QUEUE_MAX_HOURS). */
   readonly queueMaxHours: number;
+  /** What one worker does at once (default: see WorkerSlots). */
+  readonly workerSlots?: Partial<WorkerSlots> | undefined;
   /** Signs result webhooks: `whsec_` and base64. */
   readonly webhookSecret: string;
 }

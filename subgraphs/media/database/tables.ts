@@ -68,6 +68,11 @@ export interface MediaAttempt {
   watcher: string | null;
 }
 
+export interface MediaBindingPace {
+  binding: string;
+  nextAt: Timestamp;
+}
+
 export interface MediaBudgetHold {
   amount: number;
   budgetId: string;
@@ -319,6 +324,7 @@ export interface MediaWebhookEndpoint {
 export interface DB {
   "media.anonymousUploads": MediaAnonymousUpload;
   "media.attempts": MediaAttempt;
+  "media.bindingPaces": MediaBindingPace;
   "media.budgetHolds": MediaBudgetHold;
   "media.budgets": MediaBudget;
   "media.chatChunks": MediaChatChunk;

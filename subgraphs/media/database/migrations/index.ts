@@ -22,6 +22,7 @@ import { traces } from './0019-traces.ts';
 import { webhookEndpoints } from './0020-webhook-endpoints.ts';
 import { pausedBindings } from './0021-paused-bindings.ts';
 import { soldTasks } from './0022-sold-tasks.ts';
+import { roomOfBindings } from './0023-room-of-bindings.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: Record<string, Migration> = {
@@ -47,4 +48,5 @@ export const mediaMigrations: Record<string, Migration> = {
   '0020-webhook-endpoints': webhookEndpoints,
   '0021-paused-bindings': pausedBindings,
   '0022-sold-tasks': soldTasks,
+  '0023-room-of-bindings': roomOfBindings,
 };

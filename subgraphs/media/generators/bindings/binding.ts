@@ -18,6 +18,8 @@ export interface Binding {
   readonly sandbox: boolean;
   /** Most attempts at once that are claimed or running, over all workers. */
   readonly concurrency: number;
+  /** Most requests that start work in any minute, over all workers; absent: no limit. */
+  readonly requestsPerMinute?: number | undefined;
   /** Longest queue; beyond it submissions are refused with QUEUE_FULL. */
   readonly maxWaiting: number;
   /** Whether a start that may have happened is simply repeated (free or local upstreams). */

@@ -33,7 +33,7 @@ interface BindingDescription extends Limits {
 }
 
 type OrUndefined<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
-type Limits = OrUndefined<Pick<Binding, keyof typeof BINDING_DEFAULTS>>;
+type Limits = OrUndefined<Pick<Binding, keyof typeof BINDING_DEFAULTS | 'requestsPerMinute'>>;
 
 /** Makes the binding that is described. */
 export function createBinding(description: BindingDescription): Binding {
@@ -57,6 +57,7 @@ export function createBinding(description: BindingDescription): Binding {
     sandbox,
     isAggregated: description.isAggregated ?? false,
     concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
+    requestsPerMinute: description.requestsPerMinute,
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
     attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? BINDING_DEFAULTS.attemptTimeoutSeconds,

@@ -74,6 +74,7 @@ function bindingOf(providers: readonly string[]) {
       headers: headerValues.optional(),
       credentials: z.record(z.string(), text, must('must be an object: name -> secret')).optional(),
       concurrency: integer(1, 10_000).optional(),
+      requestsPerMinute: integer(1, 1_000_000).optional(),
       maxWaiting: integer(1, 1_000_000).optional(),
       retryUnknownStart: z.boolean(must('must be true or false')).optional(),
       attemptTimeoutSeconds: integer(1, 86_400).optional(),

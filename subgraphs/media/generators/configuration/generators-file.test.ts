@@ -46,7 +46,7 @@ describe('a bindings file', () => {
             "credentials": { "accessKey": "\${KLING_AK}", "secretKey": "\${KLING_SK}" }, "concurrency": 3 },
           { "provider": "openai", "baseUrl": "https://agg.example", "pathPrefix": "/v1", "model": "made-up",
             "kinds": ["VIDEO"], "headers": { "authorization": "Bearer \${AGG}" }, "stallSeconds": 60,
-            "maxWaiting": 5, "budgetSeconds": 30, "restartUnknown": true, "resultOrigins": ["https://cdn.example"],
+            "maxWaiting": 5, "requestsPerMinute": 90, "budgetSeconds": 30, "restartUnknown": true, "resultOrigins": ["https://cdn.example"],
             "limits": { "durations": [3], "maxPrompt": 100 } }
         ],
         "comfy": [{ "provider": "comfyui", "nodes": ["http://10.0.0.1:8188/", "http://10.0.0.2:8188"] }]
@@ -67,6 +67,7 @@ describe('a bindings file', () => {
       {
         id: 'vidc#1',
         maxWaiting: 5,
+        requestsPerMinute: 90,
         retryUnknownStart: true,
         attemptTimeoutSeconds: 60,
         budgetSeconds: 30,

@@ -55,7 +55,7 @@ export async function queueNextAttempt(
   const spent = (Date.now() - (current.startedAt ?? task.createdAt).getTime()) / 1000;
   if (spent + pause > budgetOf(bindings)) return false;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
-  await enqueueStarts(scope, task.id, [{ step, binding: next.id }], pause);
+  await enqueueStarts(scope, task, [{ step, binding: next.id }], pause);
   const why = failure.code === 'RATE_LIMITED' ? 'busy' : 'away';
   const stage = isPassing && pause > 0 ? waitingStage(current, why, pause) : stageOf(current, 'trying again');
   await scope.append([{ taskId: task.id, stage }]);

@@ -13,7 +13,7 @@ export interface QueueLengths {
   reserve(binding: Binding, steps: number): Promise<void>;
   /** Ends a reservation, whose submission was written or was not. */
   settle(binding: Binding, steps: number, written: boolean): void;
-  /** Position of a queued task (1 = next), as of the last snapshot; null when it is not in it. */
+  /** Position of a queued task (1 = next) when owners are served in turn, as of the last snapshot; null when it is not in it. */
   position(taskId: string): number | null;
 }
 
@@ -92,16 +92,22 @@ async function positionsOf(database: MediaDatabase): Promise<Map<string, number>
   return positions;
 }
 
+/** How much longer than reading a value took it is kept at least, so that reading it is a small part of what is done. */
+const KEPT_FACTOR = 20;
+
 /** A value that is refreshed when it is read and old. One refresh at a time. */
 function createSnapshot<Value>(maxAgeMs: number, initial: Value, read: () => Promise<Value>) {
   let value = initial;
   let takenAt = -Infinity;
   let reading: Promise<Value> | null = null;
-  const isOld = () => performance.now() - takenAt >= maxAgeMs;
+  let tookMs = 0;
+  const isOld = () => performance.now() - takenAt >= Math.max(maxAgeMs, tookMs * KEPT_FACTOR);
   const take = (): Promise<Value> => {
+    const begunAt = performance.now();
     reading ??= read()
       .then((fresh) => {
         takenAt = performance.now();
+        tookMs = takenAt - begunAt;
         return (value = fresh);
       })
       .finally(() => (reading = null));

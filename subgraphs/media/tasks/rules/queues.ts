@@ -1,4 +1,5 @@
-import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
+import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import type { EndListener } from './end-listener.ts';
 
@@ -14,6 +15,14 @@ export function startQueue(bindingId: string): string {
 
 /** A start or a store of one step. */
 export type StepJob = { readonly taskId: string; readonly step: number };
+
+/** The job that stores what a step has made. Callers are served in turn, and so are the bindings of one caller. */
+export function storeJob(
+  { id: taskId, owner }: { readonly id: string; readonly owner: string },
+  { step, binding }: { readonly step: number; readonly binding: string },
+): NewJob {
+  return { queue: STORE_QUEUE, data: asJson({ taskId, step } satisfies StepJob), owner, kind: binding };
+}
 
 /** What work is queued for. */
 export interface QueueOptions {

@@ -71,14 +71,15 @@ describe('submitting', () => {
     await until(async () => own.submit(me, image('', { work })).catch(() => null));
   });
 
-  it('says where a task stands in its line', async () => {
+  it('says where a task stands in its line, in which callers have turns', async () => {
     const line = registryOf(testBinding('line#0', testProvider(engine.http), 'http://127.0.0.1:1'));
     const own = engine.service(line);
     const work = { kind: 'IMAGE', generator: 'line', prompt: 'a fox' } as const;
     const tasks: Task[] = [];
     for (let count = 0; count < 3; count += 1) tasks.push(await own.submit(me, image('', { work })));
+    tasks.push(await own.submit(stranger, image('', { work })));
     await until(async () => tasks.every((task) => own.queuePosition(task) !== null));
-    expect(tasks.map((task) => own.queuePosition(task))).toEqual([1, 2, 3]);
+    expect(tasks.map((task) => own.queuePosition(task))).toEqual([1, 3, 4, 2]);
   });
 });
 

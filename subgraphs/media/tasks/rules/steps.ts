@@ -1,4 +1,5 @@
 import type { NewJob } from '../../../../platform/queue/queue.ts';
+import type { TaskRow } from '../../database/database.ts';
 import type { PlannedStep } from '../../domain/steps.ts';
 import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
@@ -23,24 +24,27 @@ export function stepRows(
   });
 }
 
+type StartedTask = Pick<TaskRow, 'id' | 'owner'>;
+
 /** Enqueues the start of each step. */
 export async function enqueueStarts(
   scope: TransactionScope,
-  taskId: string,
+  task: StartedTask,
   steps: readonly Pick<NewStep, 'step' | 'binding'>[],
   startAfterSeconds = 0,
 ): Promise<void> {
   const later = startAfterSeconds > 0 ? { startAfterSeconds } : {};
-  await scope.enqueue(...startJobs(taskId, steps).map((job) => ({ ...job, ...later })));
+  await scope.enqueue(...startJobs(task, steps).map((job) => ({ ...job, ...later })));
 }
 
-/** The jobs that start steps. */
+/** The jobs that start steps. A binding starts the work of its callers in turn. */
 export function startJobs(
-  taskId: string,
+  { id: taskId, owner }: StartedTask,
   steps: readonly Pick<NewStep, 'step' | 'binding'>[],
 ): readonly NewJob[] {
   return steps.map(({ step, binding }) => ({
     queue: startQueue(binding),
     data: asJson({ taskId, step } satisfies StepJob),
+    owner,
   }));
 }

@@ -190,7 +190,7 @@ async function write(
   fileIds: readonly string[],
 ): Promise<TaskRow | null> {
   const reserve = (await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input })) ?? null;
-  const jobs = startJobs(task.id, task.steps);
+  const jobs = startJobs(task, task.steps);
   const enqueueing = reserve === null && fileIds.length === 0 ? await queue.enqueueing(...jobs) : null;
   if (enqueueing !== null) {
     const queues = jobs.map((job) => job.queue);

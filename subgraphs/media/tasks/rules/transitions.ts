@@ -101,7 +101,7 @@ async function finishStep(
     const rows = rowsOf(registry, next.steps, steps.length);
     if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
-    await enqueueStarts(scope, task.id, rows);
+    await enqueueStarts(scope, task, rows);
     stage = `${rows[0]?.label ?? ''}: queued`;
   }
   await scope.append([{ taskId: task.id, stage, progress }]);

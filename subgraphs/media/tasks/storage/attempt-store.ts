@@ -80,26 +80,6 @@ export async function findRunning(database: Executor, reference: string): Promis
     .executeTakeFirst();
 }
 
-/**
- * How many slots of a binding are held over all workers: by attempts that are claimed or running. One that nobody has
- * claimed yet holds none, so that a start that was given up before its claim takes no slot from the others. Exact only
- * under `lockBinding`.
- */
-export async function countHeld(database: Executor, binding: string): Promise<number> {
-  const { rows } = await sql<{ held: number }>`/* attempts.count-held */
-    select count(*)::integer as held from media.attempts
-    where binding = ${binding} and (state = 'RUNNING' or state = 'STARTING' and claim is not null)`.execute(
-    database,
-  );
-  return rows[0]?.held ?? 0;
-}
-
-/** Locks a binding until the transaction ends: counting its held slots and taking one must not overlap. */
-export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
-  await sql`/* attempts.lock-binding */
-    select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
-}
-
 /** Adds the next attempt of a step as STARTING; nothing has been sent for it yet. */
 export async function insertAttempt(
   transaction: MediaTransaction,

@@ -124,14 +124,20 @@ export async function countStoreTry(
   return rows[0]?.storeTries ?? 0;
 }
 
-/** The tasks queued at each binding, in order of their ids (which is the order of time). */
+/**
+ * The tasks queued at each binding in the order in which they are to be started: their owners in turn, the work of one in the
+ * order of its ids (which is that of time).
+ */
 export async function readQueues(
   database: MediaDatabase,
   limit: number,
 ): Promise<readonly { readonly binding: string; readonly taskIds: readonly string[] }[]> {
   const { rows } = await sql<{ binding: string; taskIds: string[] }>`/* steps.queues */
-    select binding, array_agg(task_id::text order by task_id) as task_ids from (
-      select binding, task_id from media.task_steps where state = 'QUEUED' order by task_id limit ${limit}
+    select binding, array_agg(task_id::text order by turn, task_id) as task_ids from (
+      select step.binding, step.task_id,
+        row_number() over (partition by step.binding, task.owner order by step.task_id) as turn
+      from media.task_steps step join media.tasks task on task.id = step.task_id
+      where step.state = 'QUEUED' order by turn, step.task_id limit ${limit}
     ) waiting group by binding`.execute(database);
   return rows;
 }

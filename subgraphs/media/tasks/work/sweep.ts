@@ -4,8 +4,8 @@ import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { bindingsTaking } from '../../generators/limits/limits.ts';
-import { STORE_QUEUE, startQueue, type StepJob } from '../rules/queues.ts';
-import { enqueueStarts } from '../rules/steps.ts';
+import { STORE_QUEUE, startQueue, storeJob, type StepJob } from '../rules/queues.ts';
+import { enqueueStarts, startJobs } from '../rules/steps.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { moveStep } from '../storage/step-store.ts';
 import { readWaitingStep, readWaitingSteps, type WaitingStep } from '../storage/sweep-store.ts';
@@ -92,8 +92,8 @@ async function moveOn(
     await moveToAnotherBinding(dependencies, { scope, task }, step);
   } else {
     logger.warn(log, 'a step without a job is enqueued again');
-    const data = jobOfStep(step);
-    await scope.enqueue({ queue: queueOf(step), data });
+    const jobs = step.state === 'STORING' ? [storeJob(task, step)] : startJobs(task, [step]);
+    await scope.enqueue(...jobs);
   }
 }
 
@@ -111,7 +111,7 @@ async function moveToAnotherBinding(
   }
   await closeUnsentAttempts(scope.transaction, task.id, step);
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: binding.id });
-  await enqueueStarts(scope, task.id, [{ step, binding: binding.id }]);
+  await enqueueStarts(scope, task, [{ step, binding: binding.id }]);
 }
 
 function isUnserved({ registry, limits }: SweepDependencies, step: WaitingStep): boolean {

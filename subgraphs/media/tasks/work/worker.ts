@@ -17,7 +17,7 @@ import type { EndListener } from '../rules/end-listener.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { DEFAULT_LIMITS, type WorkerLimits } from './attempts/limits.ts';
+import { DEFAULT_LIMITS, DEFAULT_SLOTS, type WorkerLimits, type WorkerSlots } from './attempts/limits.ts';
 import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
 import { createUsualDurations } from './progress/usual-durations.ts';
@@ -71,8 +71,8 @@ export interface TaskWorkerOptions {
   readonly webhookAddress?: (binding: Binding, reference: string) => string | undefined;
   /** Where the upstream of a binding can fetch an input file (default: nowhere, so that it gets bytes). */
   readonly inputAddress?: InputAddress;
-  /** Results stored at once in this process (default 4). */
-  readonly storeSlots?: number;
+  /** What this process does at once. */
+  readonly workerSlots?: Partial<WorkerSlots> | undefined;
   readonly limits?: Partial<WorkerLimits>;
 }
 
@@ -86,13 +86,22 @@ interface WorkedQueue {
 export function createWorkerParts(options: TaskWorkerOptions) {
   const leaving = new AbortController();
   const dependencies = { ...dependenciesOf(options), leaving: leaving.signal };
+  const { slots, unstored } = dependencies;
   const starts = options.registry.all().map((binding) => {
     const { handler, capacity } = createStartWorker(dependencies, binding);
-    return { queue: startQueue(binding.id), slots: { slots: binding.concurrency, capacity }, handler };
+    const most = Math.min(binding.concurrency, slots.start ?? Infinity);
+    return { queue: startQueue(binding.id), slots: { slots: most, capacity }, handler };
   });
-  const handler = createStoreHandler(dependencies);
-  const store = { queue: STORE_QUEUE, slots: { slots: options.storeSlots ?? 4 }, handler };
-  const queues: readonly WorkedQueue[] = [...starts, store];
+  const store = createStoreHandler(dependencies);
+  const handler: JobHandler = async (job) => {
+    const outcome = await store(job);
+    unstored.fewer();
+    return outcome;
+  };
+  const queues: readonly WorkedQueue[] = [
+    ...starts,
+    { queue: STORE_QUEUE, slots: { slots: slots.store }, handler },
+  ];
   return {
     ...dependencies,
     leave: () => leaving.abort(),
@@ -171,6 +180,18 @@ function hastenStarts(
   }
 }
 
+/** The bindings whose starts wait until some of their results are stored: this worker wakes them then. */
+function createUnstored(queue: Queue) {
+  const waiting = new Set<string>();
+  return {
+    wait: (bindingId: string): void => void waiting.add(bindingId),
+    fewer(): void {
+      for (const id of waiting) queue.wake(startQueue(id));
+      waiting.clear();
+    },
+  };
+}
+
 /** What the parts of the worker work with; each takes what it names. */
 function dependenciesOf(options: TaskWorkerOptions) {
   const { database, logger } = options;
@@ -185,6 +206,8 @@ function dependenciesOf(options: TaskWorkerOptions) {
     transactor,
     transitions: createTransitions({ maxAttempts: 3, ...options }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    slots: { ...DEFAULT_SLOTS, ...options.workerSlots },
+    unstored: createUnstored(options.queue),
     progress: createProgressWriter({ database, transactor, logger }),
     durations: createUsualDurations(),
   };

@@ -12,8 +12,6 @@ export interface WorkerLimits {
   readonly sweepPauseMs: number;
   /** Pause between queries for due attempts, in milliseconds. */
   readonly pollTickMs: number;
-  /** Most status calls at once in this process. */
-  readonly maxPolls: number;
   /**
    * Seconds in which a cancel without an answer is repeated, and in which an upstream that is silent at the timeout of an
    * attempt may still answer.
@@ -43,6 +41,19 @@ export interface WorkerLimits {
   readonly downloadTimeoutMs: number;
 }
 
+/** What one worker does at once. */
+export interface WorkerSlots {
+  /** Starts of one binding, calls that answer with the result among them; null: as many as the binding takes. */
+  readonly start: number | null;
+  /** Status requests. */
+  readonly poll: number;
+  /** Results that are stored. */
+  readonly store: number;
+}
+
+/** The defaults of the slots. */
+export const DEFAULT_SLOTS: WorkerSlots = { start: null, poll: 128, store: 4 };
+
 /** The defaults. */
 export const DEFAULT_LIMITS: WorkerLimits = {
   claimStaleSeconds: 15,
@@ -51,7 +62,6 @@ export const DEFAULT_LIMITS: WorkerLimits = {
   leaseSeconds: 20,
   sweepPauseMs: 30_000,
   pollTickMs: 200,
-  maxPolls: 128,
   cancelBudgetSeconds: 600,
   unconfiguredSeconds: 300,
   findGraceMs: 1_500,

@@ -5,6 +5,7 @@ import type { CallContext, JobCapability } from '../../../providers/contract/pro
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
+import type { WorkerSlots } from '../attempts/limits.ts';
 import type { ProgressWriter } from './progress-writer.ts';
 import type { Reporting } from './progress.ts';
 import type { UsualDurations } from './usual-durations.ts';
@@ -19,6 +20,7 @@ export interface PollDependencies extends WorkerDependencies {
   readonly planner: Pick<StepPlanner, 'progress'>;
   readonly progress: ProgressWriter;
   readonly durations: UsualDurations;
+  readonly slots: Pick<WorkerSlots, 'poll'>;
 }
 
 /** A due attempt with everything that is needed to ask its upstream. */

@@ -23,7 +23,7 @@ const MAX_LEASE = 300;
 
 /** Makes the poller of one worker. */
 export function createPoller(dependencies: PollDependencies): Poller {
-  const { limits, database, logger, bus } = dependencies;
+  const { limits, slots, database, logger, bus } = dependencies;
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let next: NextPoll[] = [];
@@ -43,7 +43,7 @@ export function createPoller(dependencies: PollDependencies): Poller {
   }
   async function tick(): Promise<void> {
     await writeBack();
-    const limit = Math.min(MAX_LEASE, limits.maxPolls - running.size);
+    const limit = Math.min(MAX_LEASE, slots.poll - running.size);
     if (limit <= 0) return;
     const batch = await leaseDue(database, { leaseSeconds: limits.leaseSeconds, limit });
     hasMore = batch.length === limit;
@@ -57,7 +57,7 @@ export function createPoller(dependencies: PollDependencies): Poller {
         .finally(() => {
           running.delete(poll);
           // Half of the slots at a time: a lease of one attempt costs as much as one of many.
-          if (hasMore && running.size <= limits.maxPolls / 2) loop.wake();
+          if (hasMore && running.size <= slots.poll / 2) loop.wake();
         });
       running.add(poll);
     }

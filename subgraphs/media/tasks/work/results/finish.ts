@@ -4,13 +4,13 @@ import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { approximations } from '../../../domain/inputs/options.ts';
 import { stageOf } from '../../../domain/steps.ts';
-import { asJson, isFinal, type TaskOutcome } from '../../../domain/task.ts';
+import { isFinal, type TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf, type StepInput } from '../../../domain/work/work.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
 import { settle } from '../../accounting/settle.ts';
-import { STORE_QUEUE, startQueue, type StepJob } from '../../rules/queues.ts';
+import { startQueue, storeJob } from '../../rules/queues.ts';
 import { closeAttempt } from '../../storage/attempt-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
@@ -105,8 +105,7 @@ async function storeOrFinish(
       finished: toFinishedWork(outcome),
     });
     await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
-    const data: StepJob = { taskId: task.id, step };
-    await scope.enqueue({ queue: STORE_QUEUE, data: asJson(data) });
+    await scope.enqueue(storeJob(task, { step, binding: attempt.binding }));
   } else if (rulesOf(current.input).result.needsFile || isEmpty(outcome)) {
     await transitions.failStep(scope, task, { step, failure: EMPTY_RESULT });
   } else {

@@ -1,13 +1,14 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { AttemptKey } from '../../../domain/attempt.ts';
-import { claimAttempt, countHeld, lockBinding, renewClaim } from '../../storage/attempt-store.ts';
+import { claimAttempt, renewClaim } from '../../storage/attempt-store.ts';
+import { countRequest, lockBinding, readRoom } from '../../storage/slot-store.ts';
 import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 
 /**
- * Takes the claim and with it a slot of the binding: counting the held ones and taking one is one transaction under the
- * binding's lock, so its limit holds with any number of workers. `full` when every slot is held, `not-ours` when the
- * start was claimed or cancelled meanwhile.
+ * Takes the claim and with it a slot of the binding and one of its requests a minute: looking whether there is room and
+ * taking it is one transaction under the binding's lock, so its limits hold with any number of workers. `full` when there
+ * is no room, `not-ours` when the start was claimed or cancelled meanwhile.
  */
 export async function takeClaim(
   { transactor }: WorkerDependencies,
@@ -16,8 +17,10 @@ export async function takeClaim(
 ): Promise<'ours' | 'full' | 'not-ours'> {
   return transactor.run(async ({ transaction }) => {
     await lockBinding(transaction, binding.id);
-    if ((await countHeld(transaction, binding.id)) >= binding.concurrency) return 'full';
-    return (await claimAttempt(transaction, keyOf(attempt), claim)) ? 'ours' : 'not-ours';
+    if ((await readRoom(transaction, binding)).free <= 0) return 'full';
+    if (!(await claimAttempt(transaction, keyOf(attempt), claim))) return 'not-ours';
+    await countRequest(transaction, binding);
+    return 'ours';
   });
 }
 

@@ -36,7 +36,7 @@ export async function detour(
     if (other === undefined || !isUsable(other) || waitOf(other) > 0)
       return wait(dependencies, scope, { task, step, bindings });
     await moveStep(scope.transaction, { taskId, step: number, state: 'QUEUED', binding: other.id });
-    await enqueueStarts(scope, taskId, [{ step: number, binding: other.id }]);
+    await enqueueStarts(scope, task, [{ step: number, binding: other.id }]);
   });
 }
 

@@ -3,7 +3,8 @@ import { stageOf } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { isUsable, modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { countHeld, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
+import { insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
+import { readRoom } from '../../storage/slot-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import { connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
@@ -18,7 +19,7 @@ export type Opening =
   | { readonly kind: 'gone' }
   /** Its upstream is left alone for a while, or has asked for time; or the binding is paused. */
   | { readonly kind: 'away' }
-  /** Every slot of the binding is held. */
+  /** The binding has no room now: its slots are held, or its requests of this minute are sent. */
   | { readonly kind: 'full' }
   /** Another worker has claimed the start, or had. */
   | { readonly kind: 'claimed'; readonly context: AttemptContext }
@@ -42,7 +43,7 @@ export async function openAttempt(
     const steps = await readSteps(transaction, task.id);
     const step = steps.find((entry) => entry.step === job.step);
     if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };
-    const isFull = (await countHeld(transaction, binding.id)) >= binding.concurrency;
+    const isFull = (await readRoom(transaction, binding)).free <= 0;
     if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
     if (step.state !== 'QUEUED') return { kind: 'gone' };
     // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.

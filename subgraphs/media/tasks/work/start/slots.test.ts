@@ -5,7 +5,15 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { referencesOf } from '../../../domain/attempt.ts';
 import type { StoredFile } from '../../../files/files.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import {
+  image,
+  me,
+  registryOf,
+  startEngine,
+  stranger,
+  type TestEngine,
+  until,
+} from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
 
@@ -108,4 +116,58 @@ it('are not held by work that is still being prepared', async () => {
   release();
   expect((await engine.ended(service, slow.id)).state).toBe('SUCCEEDED');
   expect(upstream.mostOpen()).toBe(1);
+});
+
+it('are given to callers in turn, and so is storing', async () => {
+  const { registry, service } = setUp({ concurrency: 2 });
+  for (let count = 0; count < 40; count += 1) await service.submit(me, image());
+  const { id } = await service.submit(stranger, image());
+  await engine.worker(registry, { workerSlots: { store: 1 } });
+  expect((await engine.ended(service, id, stranger)).state).toBe('SUCCEEDED');
+  const { rows } = await engine.pool.query(
+    `select count(*)::int as before from media.tasks task where state = 'SUCCEEDED'
+      and ended_at < (select ended_at from media.tasks where id = $1)`,
+    [id],
+  );
+  expect(upstream.starts.indexOf(`${referencesOf(id)}/1/1`)).toBeLessThan(2);
+  expect(rows[0]).toMatchObject({ before: expect.toSatisfy((before: number) => before < 10) });
+});
+
+it('are fewer while results wait to be stored', async () => {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const store = engine.files.store.bind(engine.files);
+  engine.files.store = async (...file) => {
+    await released;
+    return store(...file);
+  };
+  const { registry, service } = setUp({ concurrency: 2 });
+  const tasks = [];
+  for (let count = 0; count < 24; count += 1) tasks.push(await service.submit(me, image()));
+  await engine.worker(registry, { workerSlots: { store: 2 } });
+  // 16 that may wait to be stored, and the two slots that two more of them hold.
+  const isUnstored = `select count(*)::int as unstored from media.task_steps where state = 'STORING'`;
+  await until(async () => (await engine.pool.query(isUnstored)).rows[0]?.unstored === 18);
+  expect(upstream.starts).toHaveLength(18);
+  release();
+  for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+});
+
+it('are used for as many requests a minute as the provider takes, over all workers', async () => {
+  const times: number[] = [];
+  upstream.onStart = () => {
+    times.push(performance.now());
+    return 'accept';
+  };
+  // Four at once, then one each 60 / 37 s.
+  const { registry, service } = setUp({ requestsPerMinute: 40 });
+  const tasks = [];
+  for (let count = 0; count < 5; count += 1) tasks.push(await service.submit(me, image()));
+  await engine.worker(registry);
+  await engine.worker(registry, { queue: await engine.anotherQueue() });
+  for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  const [first = 0, , , , fifth = 0] = times;
+  expect(times).toHaveLength(5);
+  // The provider may hear of the first one somewhat after it was counted.
+  expect(fifth - first).toBeGreaterThan(1_000);
 });

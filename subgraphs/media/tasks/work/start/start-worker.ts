@@ -9,7 +9,8 @@ import type { Binding } from '../../../generators/bindings/binding.ts';
 import { isUsable } from '../../../generators/limits/limits.ts';
 import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { closeUnsentAttempts, countHeld } from '../../storage/attempt-store.ts';
+import { closeUnsentAttempts } from '../../storage/attempt-store.ts';
+import { readRoom } from '../../storage/slot-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
 import { attemptSpan, jobOf, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
@@ -26,13 +27,15 @@ export interface StartWorkerOptions extends StartDependencies, InputDependencies
   readonly calls: CallRunner;
   /** Aborted when this worker is about to stop: starts that it has not sent are left to others at once. */
   readonly leaving: AbortSignal;
+  /** Is told of bindings that start less until results are stored. */
+  readonly unstored: { wait(bindingId: string): void };
 }
 
 /** What works a binding's start queue. */
 export interface StartWorker {
   /** Delivering a job twice is harmless. */
   readonly handler: JobHandler;
-  /** How many more starts the binding takes now: its limit, less the slots held over all workers and what is prepared here. */
+  /** How many more starts the binding takes now: its room over all workers, less what is prepared here. */
   readonly capacity: () => Promise<number>;
 }
 
@@ -71,13 +74,15 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     },
     async capacity() {
       // While its upstream is away, what waits is looked at whether or not a slot is free: another one may take it.
-      const held = isUsable(binding) ? await countHeld(database, binding.id) : 0;
-      return binding.concurrency - held - preparing.size;
+      if (!isUsable(binding)) return binding.concurrency - preparing.size;
+      const { free, lacks } = await readRoom(database, binding);
+      if (lacks === 'storage') options.unstored.wait(binding.id);
+      return free - preparing.size;
     },
   };
 }
 
-/** No slot is free. The end of what holds one wakes the queue; this is the backstop. */
+/** There is no room. The end of what holds a slot wakes the queue; this is the backstop. */
 const LATER = { againInSeconds: 1 };
 
 /** For another worker, now. */
