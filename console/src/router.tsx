@@ -1,8 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 
 import { consolePath } from './api/addresses.ts';
-import type { TaskState } from './api/operations.ts';
+import type { PaymentStatus, TaskState } from './api/operations.ts';
 import type { FileKind } from './pages/gallery/gallery-item.tsx';
+import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
 import { type Group, GROUPS } from './pages/usage/sums.ts';
 import { Empty, Problem } from './parts/problem.tsx';
@@ -61,9 +62,45 @@ const gallery = createRoute({
 const shop = createRoute({
   getParentRoute: () => root,
   path: '/shop',
-  validateSearch: (search: Record<string, unknown>): { readonly template?: string } =>
-    typeof search['template'] === 'string' ? { template: search['template'] } : {},
+  validateSearch: (search: Record<string, unknown>): ShopSearch => ({
+    ...textsOf(search, ['template', 'of', 'user']),
+    ...daysOf(search),
+    ...viewOf(search['view']),
+    ...paymentStatusOf(search['status']),
+  }),
   component: lazyRouteComponent(() => import('./pages/shop/shop-page.tsx'), 'ShopPage'),
+});
+
+const execution = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/executions/$taskId',
+  component: lazyRouteComponent(() => import('./pages/shop/execution/execution-page.tsx'), 'ExecutionPage'),
+});
+
+const template = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/templates/$code',
+  component: lazyRouteComponent(() => import('./pages/shop/catalog/template-page.tsx'), 'TemplatePage'),
+});
+
+const newTemplate = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/new',
+  component: lazyRouteComponent(() => import('./pages/shop/catalog/template-page.tsx'), 'NewTemplatePage'),
+});
+
+const paid = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/paid',
+  validateSearch: (search: Record<string, unknown>): { readonly session?: string } =>
+    textsOf(search, ['session']),
+  component: lazyRouteComponent(() => import('./pages/shop/paid-page.tsx'), 'PaidPage'),
+});
+
+const unpaid = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/unpaid',
+  component: lazyRouteComponent(() => import('./pages/shop/paid-page.tsx'), 'UnpaidPage'),
 });
 
 const models = createRoute({
@@ -119,11 +156,50 @@ interface TasksSearch {
   readonly owner?: string;
 }
 
+/** Which part of the shop is shown, and what its payments are filtered by. */
+interface ShopSearch extends PaymentSearch {
+  readonly view?: 'executions' | 'payments' | 'manage';
+  readonly template?: string;
+  readonly user?: string;
+}
+
+/** The part of the shop that an address names; none means what is for sale. */
+function viewOf(name: unknown): Pick<ShopSearch, 'view'> {
+  return name === 'executions' || name === 'payments' || name === 'manage' ? { view: name } : {};
+}
+
+/** The state of payments that an address filters by; none means all. */
+function paymentStatusOf(name: unknown): Pick<ShopSearch, 'status'> {
+  const found = STATUSES.find((status) => status === name);
+  return found === undefined ? {} : { status: found };
+}
+
+/** The days that an address names; what is none is left out. */
+function daysOf(search: Record<string, unknown>): Pick<ShopSearch, 'from' | 'to'> {
+  const days = textsOf(search, ['from', 'to']);
+  return Object.fromEntries(
+    Object.entries(days).filter(([, day]) => /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))),
+  );
+}
+
+/** The members of an address that are texts. */
+function textsOf<Name extends string>(
+  search: Record<string, unknown>,
+  names: readonly Name[],
+): { readonly [Key in Name]?: string } {
+  const found = names.flatMap((name) => {
+    const text = search[name];
+    return typeof text === 'string' && text !== '' ? [[name, text] as const] : [];
+  });
+  return Object.fromEntries(found) as { readonly [Key in Name]?: string };
+}
+
 /** The kind of file that an address filters by; none means all. */
 function fileKindOf(name: unknown): { readonly kind?: FileKind } {
   return name === 'image' || name === 'video' || name === 'audio' ? { kind: name } : {};
 }
 
+const STATUSES: readonly PaymentStatus[] = ['PENDING', 'COMPLETED', 'REFUNDED', 'FAILED', 'CANCELLED'];
 const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
 
 /** The state that an address filters by; none means all. */
@@ -140,7 +216,22 @@ function kindOf(name: unknown): { readonly kind?: Tab } {
 
 /** The router of the console. */
 export const router = createRouter({
-  routeTree: root.addChildren([studio, gallery, tasks, task, shop, models, usage, keys, start]),
+  routeTree: root.addChildren([
+    studio,
+    gallery,
+    tasks,
+    task,
+    shop,
+    execution,
+    template,
+    newTemplate,
+    paid,
+    unpaid,
+    models,
+    usage,
+    keys,
+    start,
+  ]),
   basepath: consolePath === '' ? '/' : consolePath,
 });
 

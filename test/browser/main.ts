@@ -15,6 +15,7 @@ import { walkGallery } from './walk-gallery.ts';
 import { walkKeys } from './walk-keys.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
+import { walkShop } from './walk-shop.ts';
 import { walkSignIn } from './walk-sign-in.ts';
 import { walkSigned } from './walk-signed.ts';
 import { walkStudio } from './walk-studio.ts';
@@ -36,6 +37,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkTasks(url, browser, steps, key);
   await walkSession(url, browser, steps, address);
   await walkSigned(url, browser, steps, key);
+  await walkShop(url, browser, steps, key);
   // Before the gallery is filled with rows that have no files.
   if (process.argv.includes('screens')) await takeScreens(url, browser, key);
   await walkGallery(url, browser, steps, key);

@@ -4,7 +4,7 @@ import type { Steps } from './steps.ts';
 import { faultsOf, VIEWS } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
-const PAGES = ['Tasks', 'Templates', 'Usage', 'People and keys'];
+const PAGES = ['Tasks', 'Shop', 'Usage', 'People and keys'];
 
 /** The pages as an administrator sees them: each against WCAG, in both themes and at phone width; usage and its table. */
 export async function walkSigned(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {

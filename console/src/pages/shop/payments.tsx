@@ -1,61 +1,72 @@
 import { useQuery } from '@apollo/client/react';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type PaymentPartsFragment, PaymentsDocument, type PaymentStatus } from '../../api/operations.ts';
+import { type PaymentPartsFragment, PaymentsDocument, type PaymentsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { minorMoneyText } from '../../parts/money.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { Refund } from './refund.tsx';
+import { buyerText, listedFor } from './order/buyer.ts';
+import { filterOf, PaymentFilters, STATUSES } from './payment-filters.tsx';
+import { isRefundable, Refund } from './refund.tsx';
 
-const STATUSES: readonly PaymentStatus[] = ['PENDING', 'COMPLETED', 'REFUNDED', 'FAILED', 'CANCELLED'];
 const PAGE = 25;
 
-/** What was paid, by state, with the sums of all of it; administrators give it back, wholly or in part. */
+/** What was paid, by state, template, days and buyer, with the sums of all of it; administrators give it back. */
 export function Payments() {
-  const mayRefund = useCaller()?.mayAdministrate === true;
-  const [status, setStatus] = useState<PaymentStatus | null>(null);
+  const caller = useCaller();
+  const search = useSearch({ from: '/shop' });
   const [refunding, setRefunding] = useState<PaymentPartsFragment | null>(null);
-  const { data, error, loading, fetchMore } = useQuery(PaymentsDocument, {
-    variables: { first: PAGE, filter: status === null ? null : { statuses: [status] } },
+  const { data, previousData, error, loading, fetchMore } = useQuery(PaymentsDocument, {
+    variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter: filterOf(search) },
+    skip: caller === undefined,
     fetchPolicy: 'cache-and-network',
   });
-  const edges = data?.payments.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.payments.pageInfo ?? {};
+  // What was shown stays until the answer to another filter has come.
+  const payments = (data ?? previousData)?.payments;
+  const edges = payments?.edges ?? [];
+  const { hasNextPage = false, endCursor = null } = payments?.pageInfo ?? {};
   const more = () =>
     void fetchMore({
       variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { payments } }) => ({
-        payments: { ...payments, edges: [...before.payments.edges, ...payments.edges] },
+      updateQuery: (before, { fetchMoreResult: { payments: next } }) => ({
+        payments: { ...next, edges: [...before.payments.edges, ...next.edges] },
       }),
     }).catch(() => undefined);
+  const mayRefund = caller?.mayAdministrate === true;
   return (
     <section className="card">
-      <header className="row wrap">
+      <header>
         <h2>{t('shop.payments')}</h2>
-        <span className="c12 faint num">{data?.payments.totalCount}</span>
-        <div className="bars push" role="group" aria-label={t('shop.paymentState')}>
-          {[null, ...STATUSES].map((one) => (
-            <button
-              key={one ?? 'all'}
-              type="button"
-              className="chip"
-              aria-pressed={one === status}
-              onClick={() => setStatus(one)}
-            >
-              {one === null ? t('shop.allPayments') : t(`payment.${one}`)}
-            </button>
-          ))}
-        </div>
+        <span className="c12 faint num">{payments?.totalCount}</span>
       </header>
+      <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
-      <Sums sums={data?.payments.sums ?? []} />
-      {!loading && error === undefined && edges.length === 0 && <Empty title={t('shop.noPayments')} />}
+      <Sums sums={payments?.sums ?? []} />
+      {payments !== undefined && edges.length === 0 && <Empty title={t('shop.noPayments')} />}
       {edges.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.payments')}>
+        <div
+          className="scroll"
+          tabIndex={0}
+          role="region"
+          aria-label={t('shop.payments')}
+          aria-busy={loading}
+        >
           <table>
+            <thead>
+              <tr>
+                <th>{t('shop.template')}</th>
+                <th className="p-hide">{t('shop.buyer')}</th>
+                <th>{t('task.state')}</th>
+                <th className="num">{t('shop.amount')}</th>
+                <th className="num p-hide">{t('task.created')}</th>
+                <th>
+                  <span className="vh">{t('task.actions')}</span>
+                </th>
+              </tr>
+            </thead>
             <tbody>
               {edges.map(({ node }) => (
                 <PaymentRow
@@ -80,35 +91,42 @@ export function Payments() {
   );
 }
 
-interface SumsProps {
-  readonly sums: readonly {
-    readonly currency: string;
-    readonly status: PaymentStatus;
-    readonly count: number;
-    readonly amount: number;
-  }[];
-}
-
-function Sums({ sums }: SumsProps) {
+/** The amounts of all pages together, by state and currency. */
+function Sums({ sums }: Pick<PaymentsQuery['payments'], 'sums'>) {
   if (sums.length === 0) return null;
   return (
-    <ul className="pad row wrap gap-4">
-      {sums.map(({ currency, status, count, amount }) => (
-        <li key={`${currency} ${status}`} className="c12 mute">
-          {t(`payment.${status}`)}: {t('shop.sum', { count, amount: minorMoneyText(amount, currency) })}
-        </li>
+    <dl className="kpis shop-sums" aria-label={t('shop.sums')}>
+      {sums.toSorted(byStatus).map(({ currency, status, count, amount, amountRefunded }) => (
+        <div key={`${currency} ${status}`} className="kpi">
+          <dt className="c12 mute">
+            {t(`payment.${status}`)} · {count}
+          </dt>
+          <dd>
+            <b>{minorMoneyText(amount, currency)}</b>
+            {amountRefunded > 0 && (
+              <span className="c12 mute block">
+                {t('shop.refunded', { amount: minorMoneyText(amountRefunded, currency) })}
+              </span>
+            )}
+          </dd>
+        </div>
       ))}
-    </ul>
+    </dl>
   );
 }
 
-function PaymentRow({
-  payment,
-  onRefund,
-}: {
+type Sum = PaymentsQuery['payments']['sums'][number];
+
+function byStatus(one: Sum, other: Sum): number {
+  return STATUSES.indexOf(one.status) - STATUSES.indexOf(other.status);
+}
+
+interface PaymentRowProps {
   readonly payment: PaymentPartsFragment;
   readonly onRefund: (() => void) | null;
-}) {
+}
+
+function PaymentRow({ payment, onRefund }: PaymentRowProps) {
   const { template, status, amount, amountRefunded, currency, createdAt, taskId, disputed } = payment;
   return (
     <tr>
@@ -116,12 +134,15 @@ function PaymentRow({
         {taskId === null ? (
           <span className="med">{template.name}</span>
         ) : (
-          <Link className="med" to="/tasks/$id" params={{ id: taskId }}>
+          <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
             {template.name}
           </Link>
         )}
       </td>
-      <td>
+      <td className="p-hide audit-id">
+        <Buyer payment={payment} />
+      </td>
+      <td className="shop-state">
         {t(`payment.${status}`)} {disputed && <span className="tag">{t('shop.disputed')}</span>}
       </td>
       <td className="num">
@@ -132,7 +153,7 @@ function PaymentRow({
           </span>
         )}
       </td>
-      <td className="num">
+      <td className="num p-hide">
         <Ago at={createdAt} />
       </td>
       <td className="num">
@@ -146,6 +167,16 @@ function PaymentRow({
   );
 }
 
-function isRefundable({ status, amount, amountRefunded }: PaymentPartsFragment): boolean {
-  return status === 'COMPLETED' && amountRefunded < amount;
+/** For whom it was bought; a click shows only what was bought for them. */
+export function Buyer({ payment: { userId, user } }: { readonly payment: PaymentPartsFragment }) {
+  return (
+    <Link
+      className="link"
+      to="/shop"
+      search={(before) => ({ ...before, view: 'payments' as const, user: userId })}
+      title={userId}
+    >
+      {buyerText({ userId, user })}
+    </Link>
+  );
 }

@@ -1,7 +1,12 @@
 import { useMutation } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
-import { type PaymentPartsFragment, type RefundReason, RefundPaymentDocument } from '../../api/operations.ts';
+import {
+  type PaymentPartsFragment,
+  PaymentsDocument,
+  RefundPaymentDocument,
+  type RefundReason,
+} from '../../api/operations.ts';
 import { Modal } from '../../parts/controls/modal.tsx';
 import { fractionDigits, minorMoneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
@@ -24,7 +29,11 @@ export function Refund({ payment, onClose }: RefundProps) {
   const [text, setText] = useState(String(left / unit));
   // One key per dialog: a second click, or a lost answer, gives back once.
   const [key] = useState(() => crypto.randomUUID());
-  const [refund, { error, loading }] = useMutation(RefundPaymentDocument);
+  // The sums of the list change with it.
+  const [refund, { error, loading }] = useMutation(RefundPaymentDocument, {
+    refetchQueries: [PaymentsDocument],
+    awaitRefetchQueries: true,
+  });
   const wanted = Math.round(Number(text) * unit);
   const isSound = Number.isInteger(wanted) && wanted > 0 && wanted <= left;
   const giveBack = () =>
@@ -78,4 +87,13 @@ export function Refund({ payment, onClose }: RefundProps) {
       {error !== undefined && <Problem error={error} />}
     </Modal>
   );
+}
+
+/** Whether there is something to give back. */
+export function isRefundable({
+  status,
+  amount,
+  amountRefunded,
+}: Pick<PaymentPartsFragment, 'status' | 'amount' | 'amountRefunded'>): boolean {
+  return status === 'COMPLETED' && amountRefunded < amount;
 }

@@ -1,0 +1,71 @@
+import { useMutation } from '@apollo/client/react';
+
+import {
+  CatalogDocument,
+  ChangeTemplatesDocument,
+  ShopDocument,
+  type TemplateOperation,
+  UnrunnableDocument,
+} from '../../../api/operations.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+
+const OPERATIONS: readonly TemplateOperation[] = ['ACTIVATE', 'DEACTIVATE', 'SYNC', 'DELETE'];
+
+interface BulkBarProps {
+  readonly codes: readonly string[];
+  /** Called when all of it was done. */
+  readonly onDone: () => void;
+}
+
+/** Does the same to all selected templates; what could not be done stays selected and says why. */
+export function BulkBar({ codes, onDone }: BulkBarProps) {
+  const [change, { data, error, loading }] = useMutation(ChangeTemplatesDocument, {
+    refetchQueries: [CatalogDocument, ShopDocument, UnrunnableDocument],
+    awaitRefetchQueries: true,
+  });
+  if (codes.length === 0) return null;
+  const failed = data?.changeTemplates.failed ?? [];
+  const act = (operation: TemplateOperation) => {
+    if (operation === 'DELETE' && !window.confirm(t('shop.deleteMany', { count: codes.length }))) return;
+    change({ variables: { codes: [...codes], operation } }).then(
+      ({ data: answer }) => {
+        if (answer?.changeTemplates.failed.length === 0) onDone();
+      },
+      () => undefined,
+    );
+  };
+  return (
+    <div className="pad col" role="region" aria-label={t('shop.selected')}>
+      <div className="row wrap">
+        <span className="med num">{t('gallery.selected', { count: codes.length })}</span>
+        {OPERATIONS.map((operation) => (
+          <button
+            key={operation}
+            type="button"
+            className={operation === 'DELETE' ? 'btn sm bad' : 'btn sm'}
+            disabled={loading}
+            onClick={() => act(operation)}
+          >
+            {t(`shop.operation.${operation}`)}
+          </button>
+        ))}
+        <button type="button" className="btn sm ghost" onClick={onDone}>
+          {t('gallery.clear')}
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {failed.length > 0 && (
+        <ul className="note bad" role="alert">
+          {failed.map(({ code, error: reason }) => (
+            <li key={code} className="row">
+              <Icon name="warning" size={14} />
+              <span className="mono">{code}</span> {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

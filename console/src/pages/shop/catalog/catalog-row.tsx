@@ -1,0 +1,66 @@
+import { Link } from '@tanstack/react-router';
+
+import type { CatalogPartsFragment } from '../../../api/operations.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { priceText } from '../order/template.ts';
+
+interface CatalogRowProps {
+  readonly template: CatalogPartsFragment;
+  /** Why it can not be run now; null when it can. */
+  readonly reason: string | null;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+/** A template in the list of all. */
+export function CatalogRow({ template, reason, isSelected, onSelect }: CatalogRowProps) {
+  const { code, name, templateType, workflow, ppSynced, salePrice } = template;
+  return (
+    <tr aria-selected={isSelected}>
+      <td>
+        <input
+          type="checkbox"
+          className="check"
+          aria-label={t('gallery.selectOne', { name })}
+          checked={isSelected}
+          onChange={onSelect}
+        />
+      </td>
+      <td>
+        <Link className="med block" to="/shop/templates/$code" params={{ code }}>
+          {name}
+        </Link>
+        <span className="c12 mono mute block">{code}</span>
+      </td>
+      <td className="p-hide">
+        {t(`shop.${templateType}`)} <span className="c12 mono mute block">{workflow}</span>
+      </td>
+      <td className="num">{priceText(template)}</td>
+      <td>
+        <SaleState template={template} reason={reason} />
+      </td>
+      <td className="p-hide mute">
+        {salePrice === null ? t('shop.noProvider') : t(ppSynced ? 'shop.synced' : 'shop.notSynced')}
+      </td>
+    </tr>
+  );
+}
+
+/** Whether it is on sale, and why it can not be run, as shape and words. */
+export function SaleState({ template, reason }: Pick<CatalogRowProps, 'template' | 'reason'>) {
+  return (
+    <>
+      <span className={`st ${template.isActive ? 'SUCCEEDED' : 'CANCELLED'}`}>
+        <Icon name={template.isActive ? 'check' : 'minus'} size={14} />
+        {t(template.isActive ? 'shop.active' : 'shop.inactive')}
+      </span>
+      {reason !== null && (
+        <span className="c12 row shop-reason">
+          <Icon name="warning" size={12} />
+          {reason}
+        </span>
+      )}
+    </>
+  );
+}

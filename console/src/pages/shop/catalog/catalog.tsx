@@ -1,0 +1,139 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import {
+  CatalogDocument,
+  type CatalogPartsFragment,
+  CreateTestTemplateDocument,
+  ImportBundledTemplatesDocument,
+  ShopDocument,
+  UnrunnableDocument,
+} from '../../../api/operations.ts';
+import { SearchField } from '../../../parts/controls/search-field.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { Empty, Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { CatalogRow } from './catalog-row.tsx';
+
+/** Every template, for administrators: what it costs, whether it is on sale, and why it can not be run. */
+export function Catalog() {
+  const { data, error } = useQuery(CatalogDocument, { fetchPolicy: 'cache-and-network' });
+  const checked = useQuery(UnrunnableDocument, { fetchPolicy: 'cache-and-network' });
+  const [find, setFind] = useState<string | undefined>(undefined);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const reasons = new Map(
+    checked.data?.unrunnableTemplates.map((one) => [one.template.code, one.reason] as const),
+  );
+  const all = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
+  const shown = all.filter((template) => matches(template, find));
+  const toggle = (code: string) => {
+    const rest = [...selected].filter((one) => one !== code);
+    setSelected(new Set(selected.has(code) ? rest : [...rest, code]));
+  };
+  const isAll = shown.length > 0 && shown.every(({ code }) => selected.has(code));
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.catalog')}</h2>
+        <span className="c12 faint num">{data?.templatesConnection.totalCount}</span>
+        <Link className="btn pri push" to="/shop/new">
+          <Icon name="plus" size={14} />
+          {t('shop.newTemplate')}
+        </Link>
+      </header>
+      <div className="pad row wrap">
+        <SearchField label={t('shop.findTemplate')} find={find} onSearch={setFind} />
+        <span className="push row wrap">
+          <Makers />
+        </span>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {reasons.size > 0 && (
+        <p className="note warn shop-note" role="status">
+          <Icon name="warning" />
+          {t('shop.someUnrunnable', { count: reasons.size })}
+        </p>
+      )}
+      <BulkBar codes={[...selected]} onDone={() => setSelected(new Set())} />
+      {data !== undefined && shown.length === 0 && (
+        <Empty title={t(all.length === 0 ? 'shop.none' : 'gallery.noMatch')} />
+      )}
+      {shown.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.catalog')}>
+          <table>
+            <thead>
+              <tr>
+                <th className="shop-check">
+                  <input
+                    type="checkbox"
+                    className="check"
+                    aria-label={t('shop.selectAll')}
+                    checked={isAll}
+                    onChange={() => setSelected(new Set(isAll ? [] : shown.map(({ code }) => code)))}
+                  />
+                </th>
+                <th>{t('shop.template')}</th>
+                <th className="p-hide">{t('models.makes')}</th>
+                <th className="num">{t('shop.price')}</th>
+                <th>{t('task.state')}</th>
+                <th className="p-hide">{t('shop.atProvider')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((template) => (
+                <CatalogRow
+                  key={template.code}
+                  template={template}
+                  reason={reasons.get(template.code) ?? null}
+                  isSelected={selected.has(template.code)}
+                  onSelect={() => toggle(template.code)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function matches({ code, name, tags }: CatalogPartsFragment, find: string | undefined): boolean {
+  if (find === undefined) return true;
+  return [code, name, ...tags].some((text) => text.toLowerCase().includes(find.toLowerCase()));
+}
+
+/** Templates that need no form: those that come with Kiln, and one to try things with. */
+function Makers() {
+  const navigate = useNavigate();
+  const refetchQueries = [CatalogDocument, ShopDocument];
+  const [createTest, test] = useMutation(CreateTestTemplateDocument, { refetchQueries });
+  const [addBundled, bundled] = useMutation(ImportBundledTemplatesDocument, { refetchQueries });
+  const error = test.error ?? bundled.error;
+  const makeTest = () =>
+    createTest().then(
+      ({ data }) => {
+        const code = data?.createTestTemplate.code;
+        if (code !== undefined) void navigate({ to: '/shop/templates/$code', params: { code } });
+      },
+      () => undefined,
+    );
+  return (
+    <>
+      <button
+        type="button"
+        className="btn"
+        disabled={bundled.loading}
+        title={t('shop.addBundledText')}
+        onClick={() => void addBundled().catch(() => undefined)}
+      >
+        {t('shop.addBundled')}
+      </button>
+      <button type="button" className="btn" disabled={test.loading} onClick={() => void makeTest()}>
+        {t('shop.newTest')}
+      </button>
+      {error !== undefined && <Problem error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import { type ReactNode, useId } from 'react';
+
+import { t } from '../../../text/text.ts';
+
+interface FieldProps {
+  readonly label: string;
+  readonly help?: string;
+  /** What the server says is wrong with it. */
+  readonly problem?: string | undefined;
+  readonly optional?: boolean;
+  readonly children: (common: {
+    readonly id: string;
+    readonly className: string;
+    readonly 'aria-invalid': boolean;
+    readonly 'aria-describedby': string | undefined;
+  }) => ReactNode;
+}
+
+/** A label, its control, and what there is to say of it. */
+export function Field({ label, help, problem, optional = false, children }: FieldProps) {
+  const id = useId();
+  const note = problem ?? help;
+  const noteId = note === undefined ? undefined : `${id}-note`;
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label}
+        {optional && <span className="push faint font-normal">{t('field.optional')}</span>}
+      </label>
+      {children({
+        id,
+        className: 'in',
+        'aria-invalid': problem !== undefined,
+        'aria-describedby': noteId,
+      })}
+      {note !== undefined && (
+        <p id={noteId} className={problem === undefined ? 'help' : 'help bad'}>
+          {note}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { t } from '../../../text/text.ts';
+import { Field } from './fields.tsx';
+import type { PartProps } from './work-fields.tsx';
+
+/** What it costs: in credits, or a price of its own. `usual` is the currency of those that name none. */
+export function PriceFields({ draft, problems, onChange, usual }: PartProps & { readonly usual: string }) {
+  const { creditCost, price, currency } = draft;
+  return (
+    <div className="shop-filters">
+      <Field label={t('shop.creditCost')} problem={problems['creditCost']}>
+        {(common) => (
+          <input
+            {...common}
+            type="number"
+            min={0}
+            step={1}
+            required
+            value={creditCost}
+            onChange={({ target }) => onChange({ creditCost: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t('shop.ownPrice')} help={t('shop.ownPriceHelp')} problem={problems['price']}>
+        {(common) => (
+          <input
+            {...common}
+            type="number"
+            min={0}
+            step="any"
+            placeholder={t('shop.byCredits')}
+            value={price}
+            onChange={({ target }) => onChange({ price: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t('shop.currency')} problem={problems['currency']}>
+        {(common) => (
+          <input
+            {...common}
+            maxLength={3}
+            disabled={price.trim() === ''}
+            placeholder={usual}
+            value={currency}
+            onChange={({ target }) => onChange({ currency: target.value })}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}

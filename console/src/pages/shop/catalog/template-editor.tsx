@@ -1,0 +1,161 @@
+import { CombinedGraphQLErrors } from '@apollo/client/errors';
+import { useMutation } from '@apollo/client/react';
+import { type FormEvent, useState } from 'react';
+
+import {
+  CatalogDocument,
+  type CatalogPartsFragment,
+  CatalogStateDocument,
+  CreateTemplateDocument,
+  ShopDocument,
+  UnrunnableDocument,
+  UpdateTemplateDocument,
+} from '../../../api/operations.ts';
+import { Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { type Draft, draftOf, inputOf } from './draft.ts';
+import { Field } from './fields.tsx';
+import { PriceFields } from './price-fields.tsx';
+import { WorkFields } from './work-fields.tsx';
+
+const REFETCHED = [CatalogDocument, ShopDocument, UnrunnableDocument, CatalogStateDocument];
+
+interface TemplateEditorProps {
+  /** The one that is changed; null for a new one. */
+  readonly template: CatalogPartsFragment | null;
+  readonly onSaved: (code: string) => void;
+}
+
+/** The form of a template: what it is called, what it runs, what it costs. */
+export function TemplateEditor({ template, onSaved }: TemplateEditorProps) {
+  const [draft, setDraft] = useState<Draft>(() => draftOf(template));
+  const [isSaved, setSaved] = useState(false);
+  const [create, created] = useMutation(CreateTemplateDocument, { refetchQueries: REFETCHED });
+  const [update, updated] = useMutation(UpdateTemplateDocument, { refetchQueries: REFETCHED });
+  const error = created.error ?? updated.error;
+  const problems = problemsOf(error);
+  const usual = template?.currency === null ? (template.salePrice?.currency ?? 'usd') : 'usd';
+  const change = (part: Partial<Draft>) => {
+    setSaved(false);
+    setDraft({ ...draft, ...part });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const input = inputOf(draft, usual);
+    const saving =
+      template === null
+        ? create({ variables: { input: { ...input, code: draft.code.trim() } } })
+        : update({ variables: { code: template.code, change: { ...input, isActive: draft.isActive } } });
+    saving.then(
+      () => {
+        setSaved(true);
+        onSaved(template?.code ?? draft.code.trim());
+      },
+      () => undefined,
+    );
+  };
+  const parts = { draft, problems, onChange: change };
+  return (
+    <form className="card" aria-label={t('shop.template')} onSubmit={submit}>
+      <div className="pad col gap-3">
+        {template === null && (
+          <Field label={t('shop.code')} help={t('shop.codeHelp')} problem={problems['code']}>
+            {(common) => (
+              <input
+                {...common}
+                required
+                pattern="[A-Za-z0-9_\-]{1,64}"
+                value={draft.code}
+                onChange={({ target }) => change({ code: target.value })}
+              />
+            )}
+          </Field>
+        )}
+        <Naming {...parts} />
+        <WorkFields {...parts} />
+        <PriceFields {...parts} usual={usual} />
+        {template !== null && (
+          <label className="row">
+            <input
+              type="checkbox"
+              className="check"
+              checked={draft.isActive}
+              onChange={({ target }) => change({ isActive: target.checked })}
+            />
+            {t('shop.isActive')}
+          </label>
+        )}
+        {error !== undefined && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="btn pri" disabled={created.loading || updated.loading}>
+            {t(template === null ? 'shop.create' : 'shop.save')}
+          </button>
+          <span role="status" className="mute">
+            {isSaved && t('shop.saved')}
+          </span>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+type NamingProps = Parameters<typeof WorkFields>[0];
+
+/** What it is called and found by. */
+function Naming({ draft, problems, onChange }: NamingProps) {
+  return (
+    <>
+      <Field label={t('field.name')} problem={problems['name']}>
+        {(common) => (
+          <input
+            {...common}
+            required
+            value={draft.name}
+            onChange={({ target }) => onChange({ name: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t('shop.description')} problem={problems['description']} optional>
+        {(common) => (
+          <textarea
+            {...common}
+            className="in shop-short"
+            value={draft.description}
+            onChange={({ target }) => onChange({ description: target.value })}
+          />
+        )}
+      </Field>
+      <div className="shop-filters">
+        <Field label={t('shop.tags')} help={t('shop.tagsHelp')} problem={problems['tags']} optional>
+          {(common) => (
+            <input
+              {...common}
+              value={draft.tags}
+              onChange={({ target }) => onChange({ tags: target.value })}
+            />
+          )}
+        </Field>
+        <Field label={t('shop.version')} problem={problems['version']} optional>
+          {(common) => (
+            <input
+              {...common}
+              value={draft.version}
+              onChange={({ target }) => onChange({ version: target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </>
+  );
+}
+
+/** What the server says of single fields. */
+function problemsOf(error: unknown): Readonly<Record<string, string>> {
+  if (!CombinedGraphQLErrors.is(error)) return {};
+  return Object.fromEntries(
+    error.errors.flatMap(({ message, extensions }) => {
+      const field = extensions?.['field'];
+      return typeof field === 'string' ? [[field, message] as const] : [];
+    }),
+  );
+}

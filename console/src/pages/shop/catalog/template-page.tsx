@@ -1,0 +1,105 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+
+import {
+  CatalogDocument,
+  type CatalogPartsFragment,
+  CatalogTemplateDocument,
+  DeleteTemplateDocument,
+  ShopDocument,
+} from '../../../api/operations.ts';
+import { useCaller } from '../../../api/use-caller.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { Empty, Problem, problemText } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { TemplateEditor } from './template-editor.tsx';
+import { TemplateState } from './template-state.tsx';
+import { TestRun } from './test-run.tsx';
+
+/** One template, for administrators: its form, whether it can be run and sold, and a run to try it. */
+export function TemplatePage() {
+  const { code } = useParams({ from: '/shop/templates/$code' });
+  const caller = useCaller();
+  const { data, error } = useQuery(CatalogTemplateDocument, { variables: { code } });
+  if (error !== undefined && data === undefined) return <Problem error={error} />;
+  if (data === undefined || caller === undefined) return <div className="page" aria-busy="true" />;
+  const { template } = data;
+  if (template === null || !caller.mayAdministrate) return <Empty title={t('shell.notFound')} />;
+  return (
+    <>
+      <Head title={template.name}>
+        <Delete template={template} />
+      </Head>
+      <div className="page">
+        <div className="split">
+          <div>
+            <TemplateEditor key={code} template={template} onSaved={() => undefined} />
+          </div>
+          <div>
+            <TemplateState template={template} />
+            <TestRun key={`${template.workflow} ${code}`} template={template} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** A new template; then its page. */
+export function NewTemplatePage() {
+  const caller = useCaller();
+  const navigate = useNavigate();
+  if (caller === undefined) return <div className="page" aria-busy="true" />;
+  if (!caller.mayAdministrate) return <Empty title={t('shell.notFound')} />;
+  const onSaved = (code: string) =>
+    void navigate({ to: '/shop/templates/$code', params: { code }, replace: true });
+  return (
+    <>
+      <Head title={t('shop.newTemplate')} />
+      <div className="page">
+        <div className="shop-new">
+          <TemplateEditor template={null} onSaved={onSaved} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Head({ title, children }: { readonly title: string; readonly children?: React.ReactNode }) {
+  return (
+    <header className="top">
+      <Link className="btn ghost ico" to="/shop" search={{ view: 'manage' }} aria-label={t('shop.catalog')}>
+        <Icon name="left" />
+      </Link>
+      <h1 className="cut">{title}</h1>
+      <span className="push row">{children}</span>
+    </header>
+  );
+}
+
+function Delete({ template: { code, name } }: { readonly template: CatalogPartsFragment }) {
+  const navigate = useNavigate();
+  const [remove, { error, loading }] = useMutation(DeleteTemplateDocument, {
+    refetchQueries: [CatalogDocument, ShopDocument],
+  });
+  const act = () => {
+    if (!window.confirm(t('shop.deleteSure', { name }))) return;
+    remove({ variables: { code } }).then(
+      () => void navigate({ to: '/shop', search: { view: 'manage' } }),
+      () => undefined,
+    );
+  };
+  return (
+    <>
+      {error !== undefined && (
+        <span className="c12" role="alert">
+          {problemText(error)}
+        </span>
+      )}
+      <button type="button" className="btn bad" disabled={loading} onClick={act}>
+        <Icon name="trash" size={14} />
+        {t('shop.delete')}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+
+import {
+  type CatalogPartsFragment,
+  CatalogStateDocument,
+  GeneratorSettingsDocument,
+  SyncTemplatesDocument,
+  UnrunnableDocument,
+} from '../../../api/operations.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+import { priceText } from '../order/template.ts';
+import { SaleState } from './catalog-row.tsx';
+
+/** Whether a template can be run, and why not; how it stands at the payment provider, and what to do about it. */
+export function TemplateState({ template }: { readonly template: CatalogPartsFragment }) {
+  const { code, salePrice, ppProductId, lastPpSyncAt } = template;
+  const unrunnable = useQuery(UnrunnableDocument, { fetchPolicy: 'cache-and-network' });
+  const found = unrunnable.data?.unrunnableTemplates.find((one) => one.template.code === code);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.state')}</h2>
+      </header>
+      <div className="pad col gap-3">
+        <p className="row">
+          <SaleState template={template} reason={null} />
+          <span className="push num sb">{priceText(template)}</span>
+        </p>
+        {found !== undefined && (
+          <div className="note warn">
+            <div className="col">
+              <p>{found.reason}</p>
+              {found.generator !== null && <Setting generator={found.generator} />}
+            </div>
+          </div>
+        )}
+        {salePrice === null ? (
+          <p className="mute">{t('shop.noProviderText')}</p>
+        ) : (
+          <>
+            <dl className="kv">
+              <dt>{t('shop.product')}</dt>
+              <dd className="mono">{ppProductId ?? '–'}</dd>
+              <dt>{t('shop.syncedAt')}</dt>
+              <dd>{lastPpSyncAt === null ? t('keys.never') : <Ago at={lastPpSyncAt} />}</dd>
+            </dl>
+            <AtProvider code={code} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The setting whose absence keeps a template from running. */
+function Setting({ generator }: { readonly generator: string }) {
+  const { data } = useQuery(GeneratorSettingsDocument);
+  const setting = data?.health.generators.find((one) => one.generator === generator)?.setting ?? null;
+  if (setting === null) return <p className="c12">{t('providers.administrators')}</p>;
+  return (
+    <p className="row">
+      {t('shop.setIt')} <code className="tag">{setting}</code>
+      <CopyButton text={setting} />
+    </p>
+  );
+}
+
+/** What is found there, looked at now, with a way to bring it over again. */
+function AtProvider({ code }: { readonly code: string }) {
+  const { data, error } = useQuery(CatalogStateDocument, {
+    variables: { code },
+    fetchPolicy: 'cache-and-network',
+  });
+  const [sync, synced] = useMutation(SyncTemplatesDocument, { refetchQueries: [CatalogStateDocument] });
+  const [state] = data?.catalogState ?? [];
+  const problem = error ?? synced.error;
+  return (
+    <div className="col">
+      {problem !== undefined && <Problem error={problem} />}
+      {state !== undefined && <p role="status">{t(state.synced ? 'shop.synced' : 'shop.notSynced')}</p>}
+      {[...(state?.issues ?? []), ...(state?.recommendations ?? [])].map((text) => (
+        <p key={text} className="c12 mute">
+          {text}
+        </p>
+      ))}
+      <button
+        type="button"
+        className="btn sm self-start"
+        disabled={synced.loading}
+        onClick={() => void sync({ variables: { codes: [code] } }).catch(() => undefined)}
+      >
+        {t('shop.operation.SYNC')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ExecutionPageQuery, TaskState } from '../../../api/operations.ts';
+import { StateShape } from '../../../parts/state.tsx';
+import { durationText } from '../../../parts/time.tsx';
+import { t, textOr } from '../../../text/text.ts';
+
+type Task = NonNullable<NonNullable<ExecutionPageQuery['execution']>['task']>;
+type Attempt = Task['attempts'][number];
+
+/** Shapes of the tasks' states for those of attempts. */
+const SHAPE_OF: Readonly<Record<Attempt['state'], TaskState>> = {
+  STARTING: 'QUEUED',
+  RUNNING: 'RUNNING',
+  SUCCEEDED: 'SUCCEEDED',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+  UNKNOWN: 'FAILED',
+};
+
+/** What was done for it, step by step: which provider, how it went, how long, and why not. */
+export function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.steps')}</h2>
+        <span className="c12 faint num">{attempts.length}</span>
+      </header>
+      {attempts.length === 0 && <p className="pad mute">{t('shop.noSteps')}</p>}
+      <ol className="shop-steps">
+        {attempts.map((attempt) => (
+          <li key={`${attempt.step} ${attempt.number}`}>
+            <span className={`row ${SHAPE_OF[attempt.state]}`}>
+              <StateShape state={SHAPE_OF[attempt.state]} />
+              <span className="attempt-name grow cut">
+                {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
+                <span className="mute">
+                  {attempt.provider}
+                  {attempt.model === null ? '' : `, ${attempt.model}`}
+                </span>
+              </span>
+              <span className="num attempt-name">{lastedText(attempt, endedAt)}</span>
+            </span>
+            {attempt.error !== null && (
+              <span className="c12 attempt-error">
+                {textOr(`error.${attempt.error.code}`, attempt.error.code)} {attempt.error.message}
+                {attempt.error.retryable ? ` ${t('task.retryable')}` : ''}
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function lastedText({ startedAt, endedAt }: Attempt, taskEndedAt: string | null): string {
+  const end = endedAt ?? taskEndedAt;
+  return durationText((end === null ? Date.now() : Date.parse(end)) - Date.parse(startedAt));
+}

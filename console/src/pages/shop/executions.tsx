@@ -1,0 +1,85 @@
+import { useQuery } from '@apollo/client/react';
+import { Link } from '@tanstack/react-router';
+
+import { ExecutionsDocument, type ExecutionStatus, type TaskState } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { stageText } from '../../parts/progress.tsx';
+import { StateBadge } from '../../parts/state.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t, textOr } from '../../text/text.ts';
+import { listedFor } from './order/buyer.ts';
+
+const PAGE = 25;
+
+/** The states of tasks that those of executions look like. */
+export const STATE_OF: Readonly<Record<ExecutionStatus, TaskState>> = {
+  PENDING: 'QUEUED',
+  RUNNING: 'RUNNING',
+  COMPLETED: 'SUCCEEDED',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+};
+
+/** What was run, newest first: the caller's own, everybody's for keys and administrators. */
+export function Executions() {
+  const caller = useCaller();
+  const { data, error, loading, fetchMore } = useQuery(ExecutionsDocument, {
+    variables: { first: PAGE, userId: listedFor(caller) },
+    skip: caller === undefined,
+    fetchPolicy: 'cache-and-network',
+  });
+  const edges = data?.executions.edges ?? [];
+  const { hasNextPage = false, endCursor = null } = data?.executions.pageInfo ?? {};
+  const more = () =>
+    void fetchMore({
+      variables: { after: endCursor },
+      updateQuery: (before, { fetchMoreResult: { executions } }) => ({
+        executions: { ...executions, edges: [...before.executions.edges, ...executions.edges] },
+      }),
+    }).catch(() => undefined);
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.executions')}</h2>
+        <span className="c12 faint num">{data?.executions.totalCount}</span>
+      </header>
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && edges.length === 0 && <Empty title={t('shop.noExecutions')} />}
+      {edges.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
+          <table>
+            <tbody>
+              {edges.map(({ node: { id, taskId, template, status, stage, progress, createdAt, error } }) => (
+                <tr key={id}>
+                  <td>
+                    <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
+                      {template.name}
+                    </Link>
+                  </td>
+                  <td>
+                    <StateBadge state={STATE_OF[status]} />
+                  </td>
+                  <td className="c12 mute p-hide">
+                    {error === null ? stageText({ stage }) : textOr(`error.${error.code}`, error.message)}
+                  </td>
+                  <td className="num p-hide">{progress} %</td>
+                  <td className="num">
+                    <Ago at={createdAt} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && (
+        <div className="pad">
+          <button type="button" className="btn" disabled={loading} onClick={more}>
+            {t('list.more')}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

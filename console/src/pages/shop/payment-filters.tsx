@@ -1,0 +1,127 @@
+import { useQuery } from '@apollo/client/react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useId } from 'react';
+
+import { CatalogDocument, type PaymentFilter, type PaymentStatus } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { t } from '../../text/text.ts';
+import { buyerText } from './order/buyer.ts';
+
+/** Every state of a payment, in the order of their meaning. */
+export const STATUSES: readonly PaymentStatus[] = ['PENDING', 'COMPLETED', 'REFUNDED', 'FAILED', 'CANCELLED'];
+
+const DAY_MS = 86_400_000;
+
+/** What the address says of the payments that are listed. */
+export interface PaymentSearch {
+  readonly status?: PaymentStatus;
+  readonly of?: string;
+  /** Days of the browser's own time, 2026-01-31; the last one is included. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The same as the API's filter. */
+export function filterOf({ status, of, from, to }: PaymentSearch): PaymentFilter {
+  const start = (day: string) => Date.parse(`${day}T00:00`);
+  return {
+    ...(status === undefined ? {} : { statuses: [status] }),
+    ...(of === undefined ? {} : { templateCode: of }),
+    ...(from === undefined ? {} : { createdAfter: new Date(start(from)).toISOString() }),
+    // A day and a bit, then back to midnight: days of 23 and 25 hours are days.
+    ...(to === undefined ? {} : { createdBefore: dayAfter(start(to)) }),
+  };
+}
+
+function dayAfter(start: number): string {
+  const next = new Date(start + 1.25 * DAY_MS);
+  next.setHours(0, 0, 0, 0);
+  return next.toISOString();
+}
+
+/** State, template, days and buyer of the payments; all of them are in the address. */
+export function PaymentFilters() {
+  const search = useSearch({ from: '/shop' });
+  const navigate = useNavigate({ from: '/shop' });
+  const set = (change: Partial<Record<keyof PaymentSearch | 'user', string | undefined>>) =>
+    void navigate({ search: { ...search, ...change } as typeof search, replace: true });
+  return (
+    <div className="pad col gap-3">
+      <div className="bars row wrap" role="group" aria-label={t('shop.paymentState')}>
+        {[undefined, ...STATUSES].map((one) => (
+          <button
+            key={one ?? 'all'}
+            type="button"
+            className="chip"
+            aria-pressed={one === search.status}
+            onClick={() => set({ status: one })}
+          >
+            {one === undefined ? t('shop.allPayments') : t(`payment.${one}`)}
+          </button>
+        ))}
+      </div>
+      <div className="shop-filters">
+        <TemplateFilter value={search.of} onChange={(of) => set({ of })} />
+        <DayFilter label={t('shop.from')} value={search.from} onChange={(from) => set({ from })} />
+        <DayFilter label={t('shop.to')} value={search.to} onChange={(to) => set({ to })} />
+      </div>
+      {search.user !== undefined && (
+        <p>
+          <button type="button" className="chip" aria-pressed="true" onClick={() => set({ user: undefined })}>
+            {t('shop.onlyOf', { user: buyerText({ userId: search.user, user: null }) })}
+            <Icon name="close" size={12} />
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FilterProps {
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+function TemplateFilter({ value, onChange }: FilterProps) {
+  const id = useId();
+  const caller = useCaller();
+  const { data } = useQuery(CatalogDocument, { skip: caller === undefined });
+  const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
+  const isKnown = value === undefined || templates.some(({ code }) => code === value);
+  return (
+    <div className="field">
+      <label htmlFor={id}>{t('shop.template')}</label>
+      <select
+        id={id}
+        className="in"
+        value={value ?? ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+      >
+        <option value="">{t('shop.allTemplates')}</option>
+        {!isKnown && <option>{value}</option>}
+        {templates.map(({ code, name }) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function DayFilter({ label, value, onChange }: FilterProps & { readonly label: string }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="in"
+        type="date"
+        value={value ?? ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+      />
+    </div>
+  );
+}
