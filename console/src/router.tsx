@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 
 import { consolePath } from './api/addresses.ts';
 import type { PaymentStatus, TaskState } from './api/operations.ts';
+import { type Narrowing, narrowingOf } from './library/narrowing.ts';
 import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
@@ -35,7 +36,7 @@ const tasks = createRoute({
     ...stateOf(search['state']),
     ...(typeof search['type'] === 'string' ? { type: search['type'] } : {}),
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
-    ...(typeof search['owner'] === 'string' ? { owner: search['owner'] } : {}),
+    ...narrowingOf(search),
   }),
   component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
 });
@@ -49,9 +50,8 @@ const task = createRoute({
 const gallery = createRoute({
   getParentRoute: () => root,
   path: '/gallery',
-  validateSearch: (
-    search: Record<string, unknown>,
-  ): { readonly open?: string; readonly kind?: FileKind; readonly find?: string } => ({
+  validateSearch: (search: Record<string, unknown>): GallerySearch => ({
+    ...narrowingOf(search),
     ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
     ...fileKindOf(search['kind']),
@@ -149,11 +149,17 @@ function groupOf(name: unknown): { readonly by?: Group } {
 }
 
 /** What the list of tasks is filtered by. */
-interface TasksSearch {
+interface TasksSearch extends Narrowing {
   readonly state?: TaskState;
   readonly type?: string;
   readonly find?: string;
-  readonly owner?: string;
+}
+
+/** Which file is open, and what the gallery is filtered by. */
+interface GallerySearch extends Narrowing {
+  readonly open?: string;
+  readonly kind?: FileKind;
+  readonly find?: string;
 }
 
 /** Which part of the shop is shown, and what its payments are filtered by. */

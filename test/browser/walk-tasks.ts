@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 
 import type { Steps } from './steps.ts';
+import { faultsOf } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
 /** The list of tasks as it follows work from elsewhere, and what a task's page tells. */
@@ -57,6 +58,23 @@ async function followOthers(page: Page, ask: Ask, { holds }: Steps): Promise<voi
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'a film of a low wave' }).waitFor({ state: 'detached' });
   holds('tasks: the search is in the address', new URL(page.url()).searchParams.get('find'), 'high wave');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByLabel('Generator', { exact: true }).selectOption('agg/imga');
+  await page.getByText('No tasks here').waitFor();
+  await page.getByLabel('Generator', { exact: true }).selectOption('agg/vidb');
+  await page.getByLabel('From', { exact: true }).fill('2026-01-01');
+  await page.getByRole('link', { name: 'a film of a high wave' }).waitFor();
+  holds('tasks: the menu of filters is accessible', await faultsOf(page), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^From/ }).click();
+  const { searchParams } = new URL(page.url());
+  holds('tasks: a filter is taken away alone', [...searchParams.keys()].toSorted(), ['find', 'generator']);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  holds('tasks: what is filtered is saved as a table', download.suggestedFilename(), 'tasks.csv');
+  await page.getByRole('button', { name: /^Generator/ }).click();
 }
 
 async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void> {

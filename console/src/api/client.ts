@@ -6,6 +6,7 @@ import { createClient } from 'graphql-ws';
 import { graphqlUrl, socketUrl } from './addresses.ts';
 import { connection } from './connection.ts';
 import { onCredential } from './credential.ts';
+import { resuming } from './resume.ts';
 import { freshAuthorization } from './session.ts';
 
 /** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
@@ -65,7 +66,7 @@ export const client = new ApolloClient({
   }),
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    new GraphQLWsLink(socket),
+    new GraphQLWsLink(resuming(socket)),
     http,
   ),
 });

@@ -28,6 +28,8 @@ const PATHS = {
   analysis:
     'M3 7V5a2 2 0 0 1 2-2h2M17 3h2a2 2 0 0 1 2 2v2M21 17v2a2 2 0 0 1-2 2h-2M7 21H5a2 2 0 0 1-2-2v-2M7 8h8M7 12h10M7 16h6',
   chat: 'M21 15a2 2 0 0 1-2 2H7l-4 4V5a2 2 0 0 1 2-2h14a2 2 0 0 1 2 2Z',
+  filter: 'M3 6h18M7 12h10M10 18h4',
+  share: 'M12 15V3M8 7l4-4 4 4M5 12v7a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2v-7',
   plus: 'M5 12h14M12 5v14',
   minus: 'M5 12h14',
   close: 'M18 6 6 18M6 6l12 12',

@@ -1,3 +1,4 @@
+import { libraryEn } from './pages/library.ts';
 import { peopleEn } from './pages/people.ts';
 import { shellEn } from './pages/shell.ts';
 import { shopEn } from './pages/shop.ts';
@@ -8,6 +9,7 @@ import { usageEn } from './pages/usage.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
+  ...libraryEn,
   ...peopleEn,
   ...shellEn,
   ...shopEn,

@@ -1,4 +1,5 @@
 import type { Texts } from './en.ts';
+import { libraryZh } from './pages/library.ts';
 import { peopleZh } from './pages/people.ts';
 import { shellZh } from './pages/shell.ts';
 import { shopZh } from './pages/shop.ts';
@@ -9,6 +10,7 @@ import { usageZh } from './pages/usage.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
+  ...libraryZh,
   ...peopleZh,
   ...shellZh,
   ...shopZh,

@@ -1,8 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import type { TaskState } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
+import { Narrow, NarrowChips } from '../../library/narrow.tsx';
+import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
-import { Icon } from '../../parts/icons.tsx';
 import { StateShape } from '../../parts/state.tsx';
 import { t } from '../../text/text.ts';
 
@@ -31,10 +33,16 @@ const KINDS = [
 export function Filters() {
   const search = useSearch({ from: '/tasks' });
   const navigate = useNavigate({ from: '/tasks' });
-  const set = (name: 'state' | 'type' | 'find' | 'owner', value: string | undefined) => {
+  const set = (name: 'state' | 'type' | 'find', value: string | undefined) => {
     const { [name]: _, ...rest } = search;
     void navigate({ search: value === undefined ? rest : { ...rest, [name]: value } });
   };
+  const narrowing = narrowingOf({ ...search });
+  const narrow = (next: Narrowing) => {
+    const { state, type, find } = search;
+    void navigate({ search: { ...given({ state, type, find }), ...next } });
+  };
+  const seesAll = useCaller()?.mayAdministrate === true;
   return (
     <div className="row wrap">
       <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
@@ -65,12 +73,15 @@ export function Filters() {
           </option>
         ))}
       </select>
-      {search.owner !== undefined && (
-        <button type="button" className="chip on" onClick={() => set('owner', undefined)}>
-          {t('tasks.onlyOwner', { owner: search.owner })}
-          <Icon name="close" size={12} />
-        </button>
-      )}
+      <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
+      <NarrowChips value={narrowing} onChange={narrow} />
     </div>
   );
+}
+
+/** The members that have a value. */
+function given<Shape extends object>(shape: Shape) {
+  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Shape]?: Exclude<Shape[Name], undefined>;
+  };
 }

@@ -1,7 +1,7 @@
 import { graphqlUrl, serverUrl } from '../../api/addresses.ts';
 import { CodeTabs } from '../../parts/code-tabs.tsx';
 import { t } from '../../text/text.ts';
-import type { TaskLog } from './task-log.ts';
+import type { TaskLog } from './timeline/task-log.ts';
 
 /** How a program reads this task, to copy. */
 export function SameRequest({ task }: { readonly task: TaskLog }) {

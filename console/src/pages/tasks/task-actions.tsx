@@ -11,7 +11,7 @@ import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
 import { recallTask } from '../../work/recall.ts';
 import { choicesOf, startTask } from '../../work/work.ts';
-import type { TaskLog } from './task-log.ts';
+import type { TaskLog } from './timeline/task-log.ts';
 
 /** What can be done with a task: cancel it while it runs, make it again, change its settings first. */
 export function TaskActions({ task }: { readonly task: TaskLog }) {

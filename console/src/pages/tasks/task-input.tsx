@@ -1,5 +1,8 @@
 import { t, textOr } from '../../text/text.ts';
-import type { TaskLog } from './task-log.ts';
+import type { TaskLog } from './timeline/task-log.ts';
+
+/** Longer values are folded. */
+const SHORT = 40;
 
 /** What the task was asked for: its words, its files, every setting. */
 export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
@@ -32,12 +35,26 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
             {settings.map(([name, value]) => (
               <div key={name} className="contents">
                 <dt>{textOr(`field.${name}`, name)}</dt>
-                <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+                <dd className="mono">
+                  {typeof value === 'object' && value !== null ? <Folded value={value} /> : String(value)}
+                </dd>
               </div>
             ))}
           </dl>
         )}
       </div>
     </section>
+  );
+}
+
+/** A list or an object, such as a whole workflow: one line until it is opened. */
+function Folded({ value }: { readonly value: object }) {
+  const text = JSON.stringify(value);
+  if (text.length <= SHORT) return text;
+  return (
+    <details>
+      <summary className="cut">{text.slice(0, SHORT)}…</summary>
+      <pre className="code folded">{JSON.stringify(value, null, 2)}</pre>
+    </details>
   );
 }

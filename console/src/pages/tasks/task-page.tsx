@@ -18,9 +18,9 @@ import { Deliveries } from './deliveries.tsx';
 import { SameRequest } from './same-request.tsx';
 import { TaskActions } from './task-actions.tsx';
 import { TaskInput } from './task-input.tsx';
-import type { TaskLog } from './task-log.ts';
 import { costOf, nameOf } from './task-row.tsx';
-import { Timeline } from './timeline.tsx';
+import type { TaskLog } from './timeline/task-log.ts';
+import { Timeline } from './timeline/timeline.tsx';
 
 /** One task: its outputs or why it failed, then where the time went, then who was asked. */
 export function TaskPage() {

@@ -128,7 +128,9 @@ export function costOf({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sand
 function Preview({ task }: { readonly task: TaskPartsFragment }) {
   const [output] = task.outputs;
   if (output?.contentType.startsWith('image/') === true) {
-    return <img className="thumb" src={output.thumbnail ?? output.url} alt="" loading="lazy" />;
+    return (
+      <img className="thumb" src={output.small ?? output.thumbnail ?? output.url} alt="" loading="lazy" />
+    );
   }
   const icon = TABS.find(({ kinds }) => (kinds as readonly string[]).includes(task.kind))?.icon ?? 'tasks';
   return (

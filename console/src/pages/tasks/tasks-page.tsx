@@ -6,10 +6,12 @@ import { useIsSignedIn } from '../../api/credential.ts';
 import { CancelTaskDocument, type TaskFilter, type TaskKind } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
+import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
+import { CsvButton } from './csv-button.tsx';
 import { Filters } from './filters.tsx';
 import { LiveRow, TaskRow } from './task-row.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -33,16 +35,16 @@ export function TasksPage() {
 }
 
 function CallerTasks() {
-  const { state, type, find, owner } = useSearch({ from: '/tasks' });
-  const filter = useMemo(
-    (): TaskFilter => ({
+  const search = useSearch({ from: '/tasks' });
+  const filter = useMemo((): TaskFilter => {
+    const { state, type, find, ...narrowing } = search;
+    return {
       ...(state === undefined ? {} : { states: [state] }),
       ...(type === undefined ? {} : { kinds: [type as TaskKind] }),
       ...(find === undefined ? {} : { text: find }),
-      ...(owner === undefined ? {} : { owner }),
-    }),
-    [state, type, find, owner],
-  );
+      ...filterOfNarrowing(narrowing),
+    };
+  }, [search]);
   const seesAll = useCaller()?.mayAdministrate === true;
   const navigate = useNavigate({ from: '/tasks' });
   const { tasks, total, error, isLoading, more } = useTasks(filter);
@@ -105,8 +107,9 @@ function CallerTasks() {
       {total !== null && tasks.length > 0 && (
         <div className="row">
           <span className="c12 mute num">{t('tasks.shown', { count: tasks.length, total })}</span>
+          <CsvButton filter={filter} />
           {more !== null && (
-            <button type="button" className="btn push" onClick={more}>
+            <button type="button" className="btn" onClick={more}>
               {t('list.more')}
             </button>
           )}

@@ -11,7 +11,7 @@ import {
 } from '../../api/operations.ts';
 
 /** A task of the list. */
-type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
+export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
 
 interface Tasks {
   readonly tasks: readonly ListedTask[];
@@ -75,10 +75,16 @@ function putOnTop(task: EventTask, variables: { readonly filter: TaskFilter; rea
   });
 }
 
-function matches(task: EventTask | ListedTask, { states, kinds, text, owner }: TaskFilter): boolean {
+function matches(task: EventTask | ListedTask, filter: TaskFilter): boolean {
+  const { states, kinds, text, owner, generator, model, createdAfter, createdBefore } = filter;
   if (states && !states.includes(task.state)) return false;
   if (kinds && !kinds.includes(task.kind)) return false;
-  if (owner && task.owner !== owner) return false;
+  // Nobody's tasks have no owner to compare.
+  if (owner && owner !== 'anon' && task.owner !== owner) return false;
+  if (generator && task.generator !== generator) return false;
+  if (model && task.model !== model && task.input?.model !== model) return false;
+  if (createdAfter && task.createdAt <= createdAfter) return false;
+  if (createdBefore && task.createdAt >= createdBefore) return false;
   // What the server finds by words is not repeated here: a task whose prompt is not told stays.
   const prompt = task.input?.prompt;
   return !text || typeof prompt !== 'string' || prompt.toLowerCase().includes(text.toLowerCase());

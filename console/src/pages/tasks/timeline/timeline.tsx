@@ -1,9 +1,10 @@
-import type { TaskState } from '../../api/operations.ts';
-import { isEnded } from '../../api/use-live-task.ts';
-import { StateShape } from '../../parts/state.tsx';
-import { durationText } from '../../parts/time.tsx';
-import { t, textOr } from '../../text/text.ts';
-import { Legend, Stages } from './stages.tsx';
+import type { TaskState } from '../../../api/operations.ts';
+import { isEnded } from '../../../api/use-live-task.ts';
+import { StateShape } from '../../../parts/state.tsx';
+import { durationText } from '../../../parts/time.tsx';
+import { t, textOr } from '../../../text/text.ts';
+import { segmentsOfAttempt, ticksOfAttempt } from './segments.ts';
+import { Legend, type Span, Stages, Track } from './stages.tsx';
 import type { TaskLog } from './task-log.ts';
 
 type Attempt = TaskLog['attempts'][number];
@@ -17,15 +18,6 @@ const SHAPE_OF: Readonly<Record<Attempt['state'], TaskState>> = {
   CANCELLED: 'CANCELLED',
   UNKNOWN: 'FAILED',
 };
-const COLOURS: Readonly<Record<Attempt['state'], string>> = {
-  STARTING: 's',
-  RUNNING: 'r',
-  SUCCEEDED: 'r',
-  FAILED: 'f',
-  CANCELLED: 's',
-  UNKNOWN: 'f',
-};
-
 /** Who was asked, when and for how long: one bar per attempt on the task's own time. */
 export function Timeline({ task }: { readonly task: TaskLog }) {
   const from = Date.parse(task.createdAt);
@@ -43,10 +35,10 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
         {task.attempts.map((attempt) => (
           <AttemptLine
             key={`${attempt.step} ${attempt.number}`}
+            task={task}
             attempt={attempt}
             from={from}
             to={to}
-            total={total}
           />
         ))}
       </ul>
@@ -54,17 +46,15 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
   );
 }
 
-interface AttemptLineProps {
+interface AttemptLineProps extends Span {
+  readonly task: TaskLog;
   readonly attempt: Attempt;
-  readonly from: number;
-  readonly to: number;
-  readonly total: number;
 }
 
-function AttemptLine({ attempt, from, to, total }: AttemptLineProps) {
+function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
   const started = Date.parse(attempt.startedAt);
   const ended = attempt.endedAt === null ? to : Date.parse(attempt.endedAt);
-  const share = (ms: number) => `${Math.min(100, Math.max(0, (ms / total) * 100))}%`;
+  const waited = { from, to: started, look: 'q', text: t('task.queued') } as const;
   return (
     <li className="ln">
       <span className={`nm row ${SHAPE_OF[attempt.state]}`}>
@@ -77,13 +67,12 @@ function AttemptLine({ attempt, from, to, total }: AttemptLineProps) {
           </span>
         </span>
       </span>
-      <span className="track" aria-hidden="true">
-        <span className="seg-b q" style={{ left: 0, width: share(started - from) }} />
-        <span
-          className={`seg-b ${COLOURS[attempt.state]}`}
-          style={{ left: share(started - from), width: share(ended - started) }}
-        />
-      </span>
+      <Track
+        from={from}
+        to={to}
+        segments={[waited, ...segmentsOfAttempt(task, attempt, to)]}
+        ticks={ticksOfAttempt(task, attempt, to)}
+      />
       <span className="num tm">{durationText(ended - started)}</span>
       {attempt.error !== null && (
         <span className="c12 attempt-error">

@@ -1,0 +1,147 @@
+import { useQuery } from '@apollo/client/react';
+import { Popover } from '@base-ui/react/popover';
+import { type ReactNode, useId } from 'react';
+
+import { ModelsDocument } from '../api/operations.ts';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../text/text.ts';
+import type { Narrowing } from './narrowing.ts';
+import { OwnerField } from './owner-field.tsx';
+
+interface NarrowProps {
+  readonly value: Narrowing;
+  readonly onChange: (value: Narrowing) => void;
+}
+
+/** The menu of what a list is narrowed by: where it was made, by which model, whose, when. */
+export function Narrow({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: boolean }) {
+  const count = Object.keys(value).length;
+  return (
+    <Popover.Root>
+      <Popover.Trigger className="btn">
+        <Icon name="filter" size={14} />
+        {t('narrow.title')}
+        {count > 0 && <span className="num mute">{count}</span>}
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={4} align="start" className="picker-place">
+          <Popover.Popup className="picker narrow" aria-label={t('narrow.title')}>
+            <Fields value={value} onChange={onChange} seesAll={seesAll} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function Fields({ value, onChange, seesAll }: NarrowProps & { readonly seesAll: boolean }) {
+  const { data } = useQuery(ModelsDocument);
+  const models = data?.models ?? [];
+  const set = (name: keyof Narrowing, next: string) => onChange(changed(value, name, next));
+  const { generator } = value;
+  const ofGenerator = generator === undefined ? models : models.filter((one) => one.generator === generator);
+  return (
+    <div className="col gap-3 pad">
+      <Choice
+        label={t('task.generator')}
+        value={generator}
+        values={models.map((one) => one.generator)}
+        onChange={(next) => set('generator', next)}
+      />
+      <Choice
+        label={t('gallery.model')}
+        value={value.model}
+        values={ofGenerator.map(({ model }) => model)}
+        onChange={(next) => set('model', next)}
+      />
+      <Labelled label={t('narrow.from')}>
+        {(id) => <Day id={id} value={value.from} most={value.to} onChange={(next) => set('from', next)} />}
+      </Labelled>
+      <Labelled label={t('narrow.to')}>
+        {(id) => <Day id={id} value={value.to} least={value.from} onChange={(next) => set('to', next)} />}
+      </Labelled>
+      {seesAll && <OwnerField value={value.owner} onChange={(next) => set('owner', next)} />}
+    </div>
+  );
+}
+
+/** What is narrowed by now; each can be taken away. */
+export function NarrowChips({ value, onChange }: NarrowProps) {
+  const names = Object.keys(value) as (keyof Narrowing)[];
+  return names.map((name) => (
+    <button key={name} type="button" className="chip on" onClick={() => onChange(changed(value, name, ''))}>
+      <span className="mute">{t(`narrow.${name}`)}</span> <span className="cut">{value[name]}</span>{' '}
+      <span className="vh">{t('narrow.remove')}</span>
+      <Icon name="close" size={12} />
+    </button>
+  ));
+}
+
+function changed(value: Narrowing, name: keyof Narrowing, next: string): Narrowing {
+  const { [name]: _, ...rest } = value;
+  return next === '' ? rest : { ...rest, [name]: next };
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly values: readonly string[];
+  readonly onChange: (value: string) => void;
+}
+
+function Choice({ label, value, values, onChange }: ChoiceProps) {
+  // What the address names stays choosable when no model has it any more.
+  const all = [...new Set([...(value === undefined ? [] : [value]), ...values])].toSorted();
+  return (
+    <Labelled label={label}>
+      {(id) => (
+        <select id={id} className="in" value={value ?? ''} onChange={({ target }) => onChange(target.value)}>
+          <option value="">{t('narrow.any')}</option>
+          {all.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+interface DayProps {
+  readonly id: string;
+  readonly value: string | undefined;
+  readonly least?: string | undefined;
+  readonly most?: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+function Day({ id, value = '', least, most, onChange }: DayProps) {
+  return (
+    <input
+      id={id}
+      className="in"
+      type="date"
+      min={least}
+      max={most}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
+}
+
+function Labelled({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: (id: string) => ReactNode;
+}) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useState } from 'react';
+
+import { client } from '../../api/client.ts';
+import { type TaskFilter, TasksDocument, type TasksQuery } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { problemText } from '../../parts/problem.tsx';
+import { saveAs } from '../../parts/save-as.ts';
+import { t } from '../../text/text.ts';
+import type { ListedTask } from './use-tasks.ts';
+
+const PAGE = 200;
+/** More than this is a question for the API, not for a tab. */
+const MOST = 10_000;
+
+/** Saves every task that the filters let in as a table, newest first. */
+export function CsvButton({ filter }: { readonly filter: TaskFilter }) {
+  const [count, setCount] = useState<number | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const save = () => {
+    setCount(0);
+    setFailure(null);
+    readAll(filter, setCount)
+      .then(
+        (tasks) => saveAs(new Blob([csvOf(tasks)], { type: 'text/csv' }), 'tasks.csv'),
+        (thrown: unknown) => setFailure(problemText(thrown)),
+      )
+      .finally(() => setCount(null));
+  };
+  return (
+    <span className="row push">
+      {failure !== null && (
+        <span className="c12" role="alert">
+          {failure}
+        </span>
+      )}
+      <button type="button" className="btn" disabled={count !== null} onClick={save}>
+        <Icon name="download" size={14} />
+        {count === null || count === 0 ? t('usage.csv') : t('tasks.read', { count })}
+      </button>
+    </span>
+  );
+}
+
+async function readAll(filter: TaskFilter, onCount: (count: number) => void): Promise<ListedTask[]> {
+  const tasks: ListedTask[] = [];
+  let after: string | null = null;
+  do {
+    const { edges, pageInfo }: TasksQuery['tasks'] = await readPage(filter, after);
+    tasks.push(...edges.map(({ node }) => node));
+    onCount(tasks.length);
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  } while (after !== null && tasks.length < MOST);
+  return tasks;
+}
+
+async function readPage(filter: TaskFilter, after: string | null): Promise<TasksQuery['tasks']> {
+  const { data } = await client.query({
+    query: TasksDocument,
+    variables: { filter, first: PAGE, after },
+    fetchPolicy: 'no-cache',
+  });
+  if (data === undefined) throw new Error('the server has sent no tasks');
+  return data.tasks;
+}
+
+const HEADS = [
+  'id',
+  'state',
+  'kind',
+  'generator',
+  'model',
+  'owner',
+  'prompt',
+  'createdAt',
+  'startedAt',
+  'endedAt',
+  'cost',
+  'currency',
+  'estimated',
+  'sandbox',
+  'error',
+] as const;
+
+function csvOf(tasks: readonly ListedTask[]): string {
+  const rows = tasks.map((task) => {
+    const { cost, input, error } = task;
+    const cells: Readonly<Record<(typeof HEADS)[number], unknown>> = {
+      ...task,
+      prompt: input?.prompt,
+      cost: cost?.amount,
+      currency: cost?.currency,
+      estimated: cost?.estimated,
+      error: error?.code,
+    };
+    return HEADS.map((name) => cellOf(cells[name])).join(',');
+  });
+  return `${[HEADS.join(','), ...rows].join('\r\n')}\r\n`;
+}
+
+/** What a spreadsheet would take for a formula is quoted as text. */
+function cellOf(value: unknown): string {
+  const text =
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,121 @@
+import { nodeOf, stageText } from '../../../parts/progress.tsx';
+import type { TaskLog } from './task-log.ts';
+
+/** Where the time of a task went, as its events tell it. Pure. */
+
+/** How a piece of time is drawn: queued, started, polled, stored, failed. */
+type Look = 'q' | 's' | 'r' | 'w' | 'f';
+
+/** A piece of time with one stage. */
+export interface Segment {
+  readonly from: number;
+  readonly to: number;
+  readonly look: Look;
+  readonly text: string;
+}
+
+/** A moment at which the provider told something new. */
+export interface Tick {
+  readonly at: number;
+  readonly text: string;
+}
+
+type Attempt = TaskLog['attempts'][number];
+
+/** The stages of a task, one after the other; events of one stage, and of one node of a workflow, are one segment. */
+export function segmentsOf({ events }: TaskLog, end: number): readonly Segment[] {
+  const segments: Segment[] = [];
+  for (const { at, stage, state } of events) {
+    const start = Date.parse(at);
+    const text = nodeOf(stage)?.name ?? stageText({ stage });
+    const before = segments.at(-1);
+    if (before?.text === text) continue;
+    if (before !== undefined) segments[segments.length - 1] = { ...before, to: start };
+    if (state === 'QUEUED' || state === 'RUNNING') {
+      segments.push({ from: start, to: end, look: lookOf(stage), text });
+    }
+  }
+  return segments;
+}
+
+function lookOf(stage: string): Look {
+  if (stage === 'queued' || stage === 'queued upstream' || stage.includes('next try in')) return 'q';
+  if (stage.startsWith('starting')) return 's';
+  return stage.startsWith('storing') ? 'w' : 'r';
+}
+
+/** What the provider told, and when: each a tick on the bar. */
+function ticksOf({ events }: TaskLog): readonly Tick[] {
+  return events
+    .filter(
+      ({ state, stage }) => state === 'RUNNING' && !stage.startsWith('st') && !stage.includes('next try'),
+    )
+    .map(({ at, stage, progress }) => ({
+      at: Date.parse(at),
+      text: `${stageText({ stage })}, ${progress} %`,
+    }));
+}
+
+/**
+ * The stages within one attempt. Events name no attempt: where two run at a time, theirs is one bar in its last colour.
+ */
+export function segmentsOfAttempt(task: TaskLog, attempt: Attempt, now: number): readonly Segment[] {
+  const from = Date.parse(attempt.startedAt);
+  const to = endOf(attempt, now);
+  const hasFailed = attempt.state === 'FAILED' || attempt.state === 'UNKNOWN';
+  const whole: Segment = { from, to, look: hasFailed ? 'f' : 'r', text: '' };
+  if (isShared(task, attempt, now)) return [whole];
+  const found = segmentsOf(task, now)
+    .filter((one) => one.to > from && one.from < to && one.look !== 'w')
+    .map((one, index): Segment => ({
+      ...one,
+      from: Math.max(from, one.from),
+      to: Math.min(to, one.to),
+      look: index === 0 && one.look === 'q' ? 's' : one.look,
+    }));
+  const last = found.pop() ?? whole;
+  return [...found, { ...last, to, look: hasFailed ? 'f' : last.look }];
+}
+
+/** The ticks within one attempt; none where another runs at the same time. */
+export function ticksOfAttempt(task: TaskLog, attempt: Attempt, now: number): readonly Tick[] {
+  if (isShared(task, attempt, now)) return [];
+  const from = Date.parse(attempt.startedAt);
+  const to = endOf(attempt, now);
+  return ticksOf(task).filter(({ at }) => at >= from && at <= to);
+}
+
+/** Each node of a workflow with the times it ran, in the order they began. */
+export function nodesOf(task: TaskLog, end: number): readonly { node: string; runs: readonly Segment[] }[] {
+  const nodes = new Map<string, Segment[]>();
+  const { events } = task;
+  let last: string | null = null;
+  events.forEach(({ at, stage }, index) => {
+    const found = nodeOf(stage);
+    const node = found === null ? null : `${found.name} ${found.node}`;
+    const until = events.slice(index + 1).find((later) => nodeOf(later.stage)?.node !== found?.node);
+    if (node !== null && node !== last) {
+      const run = {
+        from: Date.parse(at),
+        to: until === undefined ? end : Date.parse(until.at),
+        look: 'r',
+        text: node,
+      } as const;
+      nodes.set(node, [...(nodes.get(node) ?? []), run]);
+    }
+    last = node;
+  });
+  return [...nodes].map(([node, runs]) => ({ node, runs }));
+}
+
+function isShared({ attempts }: TaskLog, attempt: Attempt, now: number): boolean {
+  const from = Date.parse(attempt.startedAt);
+  return attempts.some(
+    (other) =>
+      other !== attempt && Date.parse(other.startedAt) < endOf(attempt, now) && endOf(other, now) > from,
+  );
+}
+
+function endOf({ endedAt }: Attempt, now: number): number {
+  return endedAt === null ? now : Date.parse(endedAt);
+}
