@@ -31,5 +31,7 @@ function isAway(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // Node joins the failures of several addresses of one name.
   const isSocket = SOCKET_CODES.has(code) && ('syscall' in error || error instanceof AggregateError);
-  return isSocket || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
+  // A server that has stopped takes its Unix socket with it; a file that is not there is another matter.
+  const isSocketGone = code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+  return isSocket || isSocketGone || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
 }

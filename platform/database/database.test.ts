@@ -95,16 +95,17 @@ test('says UNAVAILABLE when nobody answers', async () => {
 });
 
 test('knows the errors of an absent or hanging server from those of statements', async () => {
-  const config = { host: '127.0.0.1', port: 1, user: 'nobody', database: 'none' };
-  const absent = createDatabase({
-    config,
-    maxConnections: 1,
-    applicationName: 'test',
-    logger: silentLogger(),
-  });
-  const refused = await absent.pool.query('select 1').catch((thrown: unknown) => thrown);
-  await absent.close();
-  expect(databaseAway(refused)).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+  for (const host of ['127.0.0.1', '/tmp/no-such-folder']) {
+    const absent = createDatabase({
+      config: { host, port: 1, user: 'nobody', database: 'none' },
+      maxConnections: 1,
+      applicationName: 'test',
+      logger: silentLogger(),
+    });
+    const refused = await absent.pool.query('select 1').catch((thrown: unknown) => thrown);
+    await absent.close();
+    expect(databaseAway(refused)).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+  }
   const cancelled = await database.pool
     .query(`do $$ begin raise exception 'busy' using errcode = '57014'; end $$`)
     .catch((thrown: unknown) => thrown);

@@ -75,15 +75,67 @@ test('leaves nothing of a set in which one migration fails, and names it', async
   ).toHaveLength(2);
 });
 
-test('refuses a database that a newer version has migrated', async () => {
-  await migrate({
+test('runs beside a newer version, unless that took away what this one uses', async () => {
+  const old = { schema: 'newer', migrations: { '001-a': creates('a') } };
+  const added = { ...old.migrations, '002-b': creates('b') };
+  await migrate({ database, sets: [{ ...old, migrations: added }], logger });
+  expect(await migrate({ database, sets: [old], logger })).toEqual([]);
+  const contracted = { ...added, '003-no-a-needs-002': { up: async () => undefined } };
+  await migrate({ database, sets: [{ ...old, migrations: contracted }], logger });
+  expect(await migrate({ database, sets: [{ ...old, migrations: added }], logger })).toEqual([]);
+  await expect(migrate({ database, sets: [old], logger })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('003-no-a-needs-002'),
+  });
+});
+
+test('waits for a table that somebody holds, without holding up others for long', async () => {
+  const first = { '001-first': creates('first') };
+  await migrate({ database, sets: [{ schema: 'held', migrations: first }], logger });
+  const [holder, writer] = [connect(1), connect(1)];
+  const client = await holder.pool.connect();
+  await client.query('begin; insert into held.first values (1)');
+  const alters: Migration = {
+    up: async (db) => void (await sql`alter table held.first add column more text`.execute(db)),
+  };
+  const migrated = migrate({
     database,
-    sets: [{ schema: 'newer', migrations: { '001-a': creates('a'), '002-b': creates('b') } }],
+    sets: [{ schema: 'held', migrations: { ...first, '002-more': alters } }],
     logger,
   });
-  await expect(
-    migrate({ database, sets: [{ schema: 'newer', migrations: { '001-a': creates('a') } }], logger }),
-  ).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('002-b') });
+  const waiting = () =>
+    client.query<{ count: number }>(`select count(*) from pg_locks
+      where relation = 'held.first'::regclass and mode = 'AccessExclusiveLock' and not granted`);
+  await expect.poll(async () => (await waiting()).rows[0]?.count).toBe(1);
+  // It waits behind the migration, and gets through although the holder goes on.
+  await writer.pool.query('insert into held.first values (2)');
+  await client.query('commit');
+  client.release();
+  expect(await migrated).toEqual(['held/002-more']);
+  await Promise.all([holder.close(), writer.close()]);
+});
+
+test('builds indexes beside who writes, once, and again what was left half built', async () => {
+  const set: MigrationSet = {
+    schema: 'indexed',
+    migrations: { '001-first': creates('first') },
+    indexes: { first_by_id: 'indexed.first (id)' },
+  };
+  const several = Array.from({ length: 3 }, () => connect(1));
+  await Promise.all(several.map((each) => migrate({ database: each, sets: [set], logger })));
+  for (const each of several) await each.close();
+  const index = async () => {
+    const { rows } = await database.pool.query<{ valid: boolean }>(
+      `select indisvalid as valid from pg_index where indexrelid = to_regclass('indexed.first_by_id')`,
+    );
+    return rows;
+  };
+  expect(await index()).toEqual([{ valid: true }]);
+  await database.pool.query(
+    `update pg_index set indisvalid = false where indexrelid = to_regclass('indexed.first_by_id')`,
+  );
+  await migrate({ database, sets: [set], logger });
+  expect(await index()).toEqual([{ valid: true }]);
 });
 
 test('lets any number of processes start at once: one migrates, the others find it done', async () => {

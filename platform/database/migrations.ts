@@ -1,9 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { Kysely, PostgresDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { PoolClient } from 'pg';
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { buildIndexes } from './concurrent-indexes.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -13,8 +16,17 @@ import type { Database } from './database.ts';
 export interface MigrationSet {
   /** The PostgreSQL schema, created when missing. It also holds the list of applied migrations. */
   readonly schema: string;
-  /** Applied in the order of their names. A released migration is never changed: add another one. */
+  /**
+   * Applied in the order of their names. A released migration is never changed: add another one, which only adds
+   * (test/upgrade/migrations.test.ts). One that takes away what the previous release no longer uses is named
+   * `0030-what-needs-0025`: a process that does not know migration 0025 does not start on such a database.
+   */
   readonly migrations: Readonly<Record<string, Migration>>;
+  /**
+   * Indexes of tables that may be large, by name: built after the migrations without keeping anybody from writing. For
+   * instance `'tasks_by_kind': 'media.tasks (kind, id desc)'`.
+   */
+  readonly indexes?: Readonly<Record<string, string>>;
 }
 
 export interface MigrateOptions {
@@ -25,6 +37,12 @@ export interface MigrateOptions {
 
 /** "KILN" in ASCII; processes that start at once migrate one at a time. */
 const LOCK = 0x4b_49_4c_4e;
+/** Most that one process waits for another one that migrates, or for somebody who holds a table. */
+const PATIENCE_MS = 600_000;
+/** While a statement waits for a table, everybody else waits behind it. So it gives up soon, and tries again. */
+const TABLE_WAIT_MS = 2_000;
+const BETWEEN_TRIES_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Applies what is new and returns its names (`media/001-tasks`). The migrations of one set are one transaction. Throws
@@ -33,18 +51,79 @@ const LOCK = 0x4b_49_4c_4e;
 export async function migrate({ database, sets, logger }: MigrateOptions): Promise<string[]> {
   const client = await database.pool.connect();
   try {
-    // Building an index may take long, and so may waiting for another process that does.
+    // Building an index may take long.
     await client.query(
-      `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = '10min'`,
+      `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = ${TABLE_WAIT_MS}`,
     );
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await takeTurn(client);
     const applied: string[] = [];
-    for (const set of sets) applied.push(...(await migrateSet(client, set)));
+    for (const set of sets) {
+      if (await isNewer(client, set)) {
+        logger.info(
+          { schema: set.schema },
+          'the database is of a newer version, which this one can run beside',
+        );
+        continue;
+      }
+      applied.push(...(await migrateInTime(client, set)));
+      await buildIndexes(client, set);
+    }
     if (applied.length > 0) logger.info({ applied }, 'migrated the database');
     return applied;
   } finally {
     // Closing the connection resets its settings and releases the lock.
     client.release(true);
+  }
+}
+
+/** Asks again and again: who waits inside of a statement would hold up an index that is built beside. */
+async function takeTurn(client: PoolClient): Promise<void> {
+  for (const until = Date.now() + PATIENCE_MS; ;) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      LOCK,
+    ]);
+    if (rows[0]?.taken === true) return;
+    if (Date.now() > until) {
+      throw new AppError('UNAVAILABLE', 'another process has been migrating the database for ten minutes');
+    }
+    await pause(100);
+  }
+}
+
+/**
+ * Whether a newer version has migrated the database, as it does while it replaces this one. Throws when it has taken away
+ * what this version uses.
+ */
+async function isNewer(client: PoolClient, { schema, migrations }: MigrationSet): Promise<boolean> {
+  const table = `${schema}.migrations`;
+  const { rows: found } = await client.query<{ is: boolean }>('select to_regclass($1) is not null as is', [
+    table,
+  ]);
+  if (found[0]?.is !== true) return false;
+  const { rows } = await client.query<{ name: string }>(`select name from ${table}`);
+  const applied = new Set(rows.map(({ name }) => name));
+  const own = Object.keys(migrations).toSorted();
+  const newer = [...applied].filter((name) => name > (own.at(-1) ?? ''));
+  // What is missing in between is for the migrator to refuse.
+  if (newer.length === 0 || !own.every((name) => applied.has(name))) return false;
+  const refused = newer.find((name) => {
+    const needed = /-needs-(\d+)$/.exec(name)?.[1];
+    return needed !== undefined && !own.some((known) => known.startsWith(`${needed}-`));
+  });
+  if (refused === undefined) return true;
+  const why = `the database is two versions newer or more: ${schema}/${refused} took away what this one uses`;
+  throw new AppError('UNAVAILABLE', `${why}. Start a newer version.`);
+}
+
+async function migrateInTime(client: PoolClient, set: MigrationSet): Promise<string[]> {
+  for (const until = Date.now() + PATIENCE_MS; ;) {
+    try {
+      return await migrateSet(client, set);
+    } catch (thrown) {
+      const code = (toError(thrown).cause as { readonly code?: unknown } | undefined)?.code;
+      if (code !== LOCK_NOT_AVAILABLE || Date.now() > until) throw thrown;
+      await pause(BETWEEN_TRIES_MS);
+    }
   }
 }
 

@@ -8,6 +8,15 @@ export interface Fault {
   run(topology: Topology, ms: number): Promise<void>;
 }
 
+/** Faults of one kind; a run draws each of them before it repeats one. */
+interface Kind {
+  readonly faults: readonly Fault[];
+  /** How often it comes while each other kind comes once (default 1). */
+  readonly weight?: number;
+  /** Whether this machine can do it. */
+  readonly isPossible?: (topology: Topology) => boolean;
+}
+
 const PARTS = [
   'gateway 1',
   'gateway 2',
@@ -19,90 +28,113 @@ const PARTS = [
   'worker 3',
 ];
 
-/** Every fault of the list; a run goes through them in a random order, again and again. */
-const FAULTS: readonly Fault[] = [
-  ...PARTS.flatMap((part): Fault[] => [
-    {
-      name: `kill -9 of ${part}`,
-      async run(topology, ms) {
-        await topology.end(part, 'SIGKILL');
-        await pause(ms / 2);
-        await topology.start(part);
-      },
-    },
-    {
-      name: `SIGSTOP of ${part}`,
-      async run(topology, ms) {
-        topology.signal(part, 'SIGSTOP');
-        await pause(ms);
-        topology.signal(part, 'SIGCONT');
-      },
-    },
-    {
-      name: `planned stop of ${part}`,
-      async run(topology) {
-        await topology.end(part, 'SIGTERM');
-        await topology.start(part);
-      },
-    },
-  ]),
+const KINDS: readonly Kind[] = [
   {
-    name: 'database stopped',
-    async run({ database }, ms) {
-      await database.stop();
+    weight: 2,
+    faults: ofEachPart('kill -9', async (topology, part, ms) => {
+      await topology.end(part, 'SIGKILL');
+      await pause(ms / 2);
+      await topology.start(part);
+    }),
+  },
+  {
+    weight: 2,
+    faults: ofEachPart('SIGSTOP', async (topology, part, ms) => {
+      topology.signal(part, 'SIGSTOP');
       await pause(ms);
-      await database.start();
-    },
+      topology.signal(part, 'SIGCONT');
+    }),
   },
   {
-    name: 'database restarted',
-    async run({ database }) {
-      await database.stop();
-      await database.start();
-    },
+    weight: 2,
+    faults: ofEachPart('planned stop', async (topology, part) => {
+      await topology.end(part, 'SIGTERM');
+      await topology.start(part);
+    }),
   },
+  only('database stopped', async ({ database }, ms) => {
+    await database.stop();
+    await pause(ms);
+    await database.start();
+  }),
+  only('database restarted', async ({ database }) => {
+    await database.stop();
+    await database.start();
+  }),
+  only('database paused', async ({ database }, ms) => {
+    database.signal('SIGSTOP');
+    await pause(ms);
+    database.signal('SIGCONT');
+  }),
+  only('no connections left', async ({ database }, ms) => {
+    const giveBack = await database.exhaust();
+    await pause(ms);
+    await giveBack();
+  }),
+  only('provider away', async ({ sandbox }, ms) => {
+    await sandbox.kill();
+    await pause(ms);
+    await sandbox.restart();
+  }),
   {
-    name: 'database paused',
-    async run({ database }, ms) {
-      database.signal('SIGSTOP');
-      await pause(ms);
-      database.signal('SIGCONT');
-    },
-  },
-  {
-    name: 'no connections left',
-    async run({ database }, ms) {
-      const giveBack = await database.exhaust();
-      await pause(ms);
-      await giveBack();
-    },
-  },
-  {
-    name: 'provider away',
-    async run({ sandbox }, ms) {
-      await sandbox.kill();
-      await pause(ms);
-      await sandbox.restart();
-    },
-  },
-  {
-    name: 'disk of files full',
-    async run({ disk }, ms) {
+    ...only('disk of files full', async ({ disk }, ms) => {
       disk?.fill();
       await pause(ms);
       disk?.free();
-    },
+    }),
+    isPossible: ({ disk }) => disk !== null,
+  },
+  {
+    ...only('disk of files slow', async ({ disk }, ms) => disk?.slow(ms)),
+    isPossible: ({ disk }) => disk !== null,
   },
 ];
 
-/** Shuffles by a seed, so that a run can be repeated. */
-export function shuffled(seed: number): Fault[] {
-  const left = [...FAULTS];
-  const order: Fault[] = [];
-  let state = seed;
-  while (left.length > 0) {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    order.push(...left.splice(state % left.length, 1));
+function only(name: string, run: Fault['run']): Kind {
+  return { faults: [{ name, run }] };
+}
+
+function ofEachPart(
+  name: string,
+  run: (topology: Topology, part: string, ms: number) => Promise<void>,
+): readonly Fault[] {
+  return PARTS.map((part) => ({
+    name: `${name} of ${part}`,
+    run: (topology, ms) => run(topology, part, ms),
+  }));
+}
+
+/**
+ * Draws without end, the same for the same seed: round by round every kind as often as it weighs, in a random order; each
+ * time it is the turn of another part.
+ */
+export function* drawn(topology: Topology, seed: number): Generator<Fault, never> {
+  const random = randomOf(seed);
+  const kinds = KINDS.filter(({ isPossible }) => isPossible?.(topology) ?? true);
+  const bags = new Map(kinds.map((kind) => [kind, [] as Fault[]]));
+  for (;;) {
+    const round = kinds.flatMap((kind) => Array.from({ length: kind.weight ?? 1 }, () => kind));
+    for (const kind of shuffled(round, random)) {
+      const bag = bags.get(kind) ?? [];
+      if (bag.length === 0) bag.push(...shuffled(kind.faults, random));
+      const fault = bag.pop();
+      if (fault !== undefined) yield fault;
+    }
   }
-  return order;
+}
+
+/** Mulberry32: small, and good enough to shuffle with. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+function shuffled<Value>(values: readonly Value[], random: (below: number) => number): Value[] {
+  const left = [...values];
+  return values.flatMap(() => left.splice(random(left.length), 1));
 }

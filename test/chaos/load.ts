@@ -14,7 +14,7 @@ export interface Seen {
   readonly paid: Set<string>;
   /** Requests that were tried again, by what was answered. */
   readonly retried: Map<string, number>;
-  /** Answers that a client may not repeat. */
+  /** Answers that tell of a fault of Kiln, or that a client may not repeat, with the time they came. */
   readonly refused: string[];
 }
 
@@ -24,8 +24,13 @@ export interface Load {
   finish(): Promise<void>;
 }
 
-const MAY_REPEAT = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL', 'INTERNAL_SERVER_ERROR']);
+/** What docs/errors.md says to repeat. INTERNAL and 500 are faults of Kiln, and fail a run. */
+const MAY_REPEAT = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'QUEUE_FULL']);
+const MAY_REPEAT_STATUS = new Set([429, 503]);
 const PATIENCE_MS = 180_000;
+
+/** An answer that a client may not repeat: not to be taken for a lost one. */
+class NotToRepeat extends Error {}
 
 /** Starts the load at both gateways: pictures over GraphQL and REST, some of them followed, and purchases. */
 export async function startLoad(gateways: readonly string[], pauseMs: number): Promise<Load> {
@@ -40,7 +45,9 @@ export async function startLoad(gateways: readonly string[], pauseMs: number): P
   const work = new Set<Promise<void>>();
   const stopping = new AbortController();
   const begin = (job: Promise<void>): void => {
-    const noted = job.catch((thrown: unknown) => void seen.refused.push(String(thrown)));
+    const noted = job.catch(
+      (thrown: unknown) => void seen.refused.push(`${new Date().toISOString()} ${String(thrown)}`),
+    );
     work.add(noted);
     void noted.then(() => work.delete(noted));
   };
@@ -71,9 +78,10 @@ async function persist<Value>(
   const until = Date.now() + PATIENCE_MS;
   for (let attempt = 0; ; attempt += 1) {
     const url = gateways[attempt % gateways.length] ?? '';
-    const answer = await ask(url).catch((thrown: unknown) => ({
-      again: `no answer (${thrown instanceof Error ? thrown.name : 'unknown'})`,
-    }));
+    const answer = await ask(url).catch((thrown: unknown) => {
+      if (thrown instanceof NotToRepeat) throw thrown;
+      return { again: `no answer (${thrown instanceof Error ? thrown.name : 'unknown'})` };
+    });
     if (!isAgain(answer)) return answer;
     const reason = answer.again;
     seen.retried.set(reason, (seen.retried.get(reason) ?? 0) + 1);
@@ -106,8 +114,8 @@ async function restTask(url: string, key: string): Promise<string | { again: str
     headers,
   );
   if (status === 200 && body.status === true) return String(body.data);
-  if (status >= 500 || status === 429) return { again: `REST ${status}` };
-  throw new Error(`REST ${status}: ${JSON.stringify(body).slice(0, 200)}`);
+  if (MAY_REPEAT_STATUS.has(status)) return { again: `REST ${status}` };
+  throw new NotToRepeat(`REST ${status}: ${JSON.stringify(body).slice(0, 200)}`);
 }
 
 async function graphqlTask(url: string, key: string): Promise<string | { again: string }> {
@@ -121,7 +129,7 @@ function again(errors: readonly { message: string; extensions: Readonly<Record<s
   const [error] = errors;
   const code = String(error?.extensions['code']);
   if (MAY_REPEAT.has(code)) return { again: `GraphQL ${code}` };
-  throw new Error(`GraphQL ${code}: ${error?.message}`);
+  throw new NotToRepeat(`GraphQL ${code}: ${error?.message} ${JSON.stringify(error?.extensions)}`);
 }
 
 /** Follows a task to its end, coming back with the last entry seen after each break. */
@@ -134,6 +142,8 @@ async function follow(gateways: readonly string[], taskId: string, seen: Seen): 
     const late = setTimeout(() => follower.leave(), 60_000);
     const reason = await follower.over;
     clearTimeout(late);
+    if (reason !== null && /internal error|code 4500/.test(reason.message))
+      throw new NotToRepeat(`stream: ${reason.message}`);
     return isAtEnd() ? true : { again: reason === null ? 'stream ended early' : 'stream broke' };
   });
 }

@@ -1,14 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { shuffled } from './faults.ts';
-import { startLoad } from './load.ts';
+import { runChaos, type ChaosRun } from './run.ts';
 import { startTopology } from './topology.ts';
-import { verify } from './verify.ts';
 
 /**
- * Everything that goes wrong, under load: `npm run chaos -- --minutes 3 --seed 7 --pause 300`. `--quick` is 20 seconds.
- * Prints a table and ends with 1 when anything is wrong.
+ * Everything that goes wrong, under load: `npm run chaos -- --minutes 3 --seed 7 --pause 300`. `--quick` is 20 seconds;
+ * `--logs FOLDER` keeps what each process has printed. Prints a table and ends with 1 when anything is wrong.
  */
 const { values } = parseArgs({
   options: {
@@ -16,11 +15,10 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     pause: { type: 'string', default: '300' },
     quick: { type: 'boolean', default: false },
+    logs: { type: 'string' },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-const lastsMs = values.quick ? 20_000 : Number(values.minutes) * 60_000;
-const faultMs = values.quick ? 2_000 : 6_000;
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 say(`seed ${seed}`);
@@ -28,41 +26,49 @@ const topology = await startTopology();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void topology.close().finally(() => process.exit(130)));
 }
-if (topology.disk === null) say('the disk can not be filled here: mounting one is not allowed');
+if (topology.disk === null) say('the disk can not be filled or slowed here: mounting one is not allowed');
 let isRight = false;
 try {
-  isRight = await run();
+  const run = await runChaos(topology, {
+    seed,
+    say,
+    lastsMs: values.quick ? 20_000 : Number(values.minutes) * 60_000,
+    faultMs: values.quick ? 2_000 : 6_000,
+    pauseMs: Number(values.pause),
+  });
+  print(run);
+  isRight = run.findings.every(({ wrong }) => wrong.length === 0);
 } finally {
+  if (values.logs !== undefined) keepLogs(values.logs);
   await topology.close();
 }
 process.exit(isRight ? 0 : 1);
 
-async function run(): Promise<boolean> {
-  await topology.sandbox.latency({ queuedMs: 0, runningMs: 2_000 });
-  const load = await startLoad(topology.gateways, Number(values.pause));
-  const begun = performance.now();
-  const seconds = (): number => Math.round((performance.now() - begun) / 1000);
-  const isOver = (): boolean => performance.now() - begun >= lastsMs;
-  let done = 0;
-  for (let round = 0; !isOver(); round += 1) {
-    for (const fault of shuffled(seed + round)) {
-      if (isOver()) break;
-      say(`${String(seconds()).padStart(4)} s  ${fault.name}`);
-      await fault.run(topology, faultMs);
-      done += 1;
-      await pause(faultMs / 3);
-    }
-  }
-  say(`${String(seconds()).padStart(4)} s  no more faults; waiting for the end of what runs`);
-  await load.finish();
-  const findings = await verify(topology, load.seen);
-  say(`\n${done} faults in ${seconds()} s\n`);
+function print({ seen, findings, faults }: ChaosRun): void {
+  say('');
+  for (const [name, count] of kindsOf(faults)) say(`${name.padEnd(42)} ${String(count).padStart(6)}   times`);
   for (const { what, count, wrong } of findings) {
     const verdict = wrong.length === 0 ? 'right' : `${wrong.length} WRONG`;
     say(`${what.padEnd(42)} ${String(count).padStart(6)}   ${verdict}`);
-    for (const one of wrong.slice(0, 5)) say(`    ${one.slice(0, 200)}`);
+    for (const one of wrong.slice(0, 5)) say(`    ${one.slice(0, 400)}`);
   }
-  const again = [...load.seen.retried].map(([reason, count]) => `${reason}: ${count}`);
+  const again = [...seen.retried].map(([reason, count]) => `${reason}: ${count}`);
   say(`\nrepeated by clients: ${again.join(', ') || 'nothing'}`);
-  return findings.every(({ wrong }) => wrong.length === 0);
+}
+
+/** `kill -9 of media 1` counts as a `kill -9 of a process`. */
+function kindsOf(faults: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const kinds = new Map<string, number>();
+  for (const [name, count] of faults) {
+    const kind = name.replace(/^(kill -9|SIGSTOP|planned stop) of .*/, '$1 of a process');
+    kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+  }
+  return kinds;
+}
+
+function keepLogs(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, output] of topology.outputs()) {
+    writeFileSync(path.join(folder, `${name.replace(' ', '-')}.log`), output);
+  }
 }

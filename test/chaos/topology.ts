@@ -12,9 +12,13 @@ export interface Topology {
   readonly sandbox: SandboxProcess;
   /** The folder of files, on a small disk of its own; null where that may not be mounted. */
   readonly disk: Disk | null;
+  /** Where the files are. */
+  readonly files: string;
   signal(name: string, signal: NodeJS.Signals): void;
   end(name: string, signal: NodeJS.Signals): Promise<void>;
   start(name: string): Promise<void>;
+  /** What each part has printed, over all its starts. */
+  outputs(): ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
@@ -58,11 +62,15 @@ export async function startTopology(): Promise<Topology> {
     'gateway 2': { role: 'gateway', url: two },
   };
   const running = new Map<string, Program>();
+  const ended = new Map<string, string>();
+  const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
   const start = async (name: string): Promise<void> => {
     const { role, url } = parts[name] ?? { role: 'worker', url: null };
     const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
+    ended.set(name, outputOf(name));
+    running.delete(name);
     running.set(name, await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready }));
   };
   for (const name of Object.keys(parts)) await start(name);
@@ -71,11 +79,13 @@ export async function startTopology(): Promise<Topology> {
     database,
     sandbox,
     disk,
+    files,
     signal: (name, signal) => running.get(name)?.signal(signal),
     async end(name, signal) {
       await running.get(name)?.end(signal);
     },
     start,
+    outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
     async close() {
       await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
       await sandbox.stop();
