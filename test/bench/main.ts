@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
+import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
 import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
@@ -22,6 +23,7 @@ import { uploads } from './uploads/uploads.ts';
  */
 const benches: readonly Bench[] = [
   federation,
+  heavyQuery,
   restStatus,
   metrics,
   submits,
