@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
+import { burst } from './burst/burst.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
 import { heavyQuery } from './heavy-query/heavy-query.ts';
@@ -33,6 +34,7 @@ const benches: readonly Bench[] = [
   starts,
   history,
   fairness,
+  burst,
 ];
 
 /** Stops the bench that runs now. */

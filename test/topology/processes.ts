@@ -17,6 +17,7 @@ const START_MS = 60_000;
 
 /** A running program. */
 export interface Program {
+  readonly pid: number;
   /** Everything it has printed. */
   output(): string;
   /** Sends the signal to it and its children. */
@@ -57,6 +58,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   child.once('exit', () => process.off('exit', killAtExit));
   const output = (): string => printed.join('');
   const program: Program = {
+    pid: child.pid ?? 0,
     output,
     signal: (name) => signalGroup(child, name),
     async end(signal = 'SIGTERM') {

@@ -39,7 +39,7 @@ export interface RemoteLinkOptions {
 
 /**
  * Link to a subgraph in other processes, each request to the next that is well: HTTP for queries and mutations (uploads
- * are streamed), one lazy graphql-ws connection to each for all subscriptions there. One that does not answer is an error
+ * are streamed), a few lazy graphql-ws connections to each for all subscriptions there. One that does not answer is an error
  * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
