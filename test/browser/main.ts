@@ -13,6 +13,7 @@ import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkGallery } from './walk-gallery.ts';
 import { walkKeys } from './walk-keys.ts';
+import { walkPeople } from './walk-people.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkShop } from './walk-shop.ts';
@@ -38,6 +39,7 @@ async function walk(url: string, browser: Browser, output: string): Promise<void
   await walkSession(url, browser, steps, address);
   await walkSigned(url, browser, steps, key);
   await walkShop(url, browser, steps, key);
+  await walkPeople(url, browser, steps, key);
   // Before the gallery is filled with rows that have no files.
   if (process.argv.includes('screens')) await takeScreens(url, browser, key);
   await walkGallery(url, browser, steps, key);
