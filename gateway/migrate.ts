@@ -12,7 +12,7 @@ await runProcess(async (parts) => {
   const done = await migrate({
     database,
     sets: [
-      mediaMigrations,
+      { schema: 'media', migrations: mediaMigrations },
       { schema: 'workflow', migrations: workflowMigrations },
       { schema: 'gateway', migrations: gatewayMigrations },
       auditMigrations,

@@ -35,7 +35,6 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     endpoints.set(name, its);
     return linkTo(parts, name, its);
   });
-  checkSharedReads(parts, Object.keys(links));
   lifecycle.add(
     'addresses of subgraphs',
     async () => void (await Promise.all([...endpoints.values()].map((its) => its.close()))),
@@ -111,23 +110,9 @@ function isOurs(parts: ProcessParts, name: string): boolean {
 /** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
 function linkTo(parts: ProcessParts, name: string, endpoints: Endpoints): SubgraphLink {
   const { logger } = parts;
-  if (!isOurs(parts, name)) {
-    const sharesReads = parts.config.split.sharedReads.includes(name);
-    return createRemoteLink({ name, endpoints, logger, passesBearer: true, sharesReads });
-  }
+  if (!isOurs(parts, name)) return createRemoteLink({ name, endpoints, logger, passesBearer: true });
   const sign = signerFor(parts, name);
   return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
-}
-
-/** Names that nothing would come of. */
-function checkSharedReads(parts: ProcessParts, names: readonly string[]): void {
-  for (const name of parts.config.split.sharedReads) {
-    if (names.includes(name) && !isOurs(parts, name)) continue;
-    const foreign = names.filter((one) => !isOurs(parts, one)).join(', ');
-    throw new Error(
-      `SHARED_READS names ${name}, which is no foreign subgraph of the supergraph: it has ${foreign}`,
-    );
-  }
 }
 
 function signerFor({ config }: ProcessParts, audience: string): CallerSigner | undefined {

@@ -6,7 +6,6 @@ import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, typ
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { boundWaits } from './bounded-waits.ts';
 import { tracePool } from './trace-pool.ts';
 
 /**
@@ -49,12 +48,11 @@ const HANGING_MS = 2_000;
 /** Makes the pool; it connects at the first query. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = 30_000 } = options;
-  const maxWaitMs = Math.min(MAX_WAIT_MS, statementTimeoutMs);
   const config: PoolConfig = {
     ...options.config,
     application_name: options.applicationName,
     max: options.maxConnections,
-    connectionTimeoutMillis: maxWaitMs,
+    connectionTimeoutMillis: Math.min(MAX_WAIT_MS, statementTimeoutMs),
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -66,7 +64,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
   };
   const pool = new Pool(config);
-  boundWaits(pool, { max: options.maxConnections, maxWaitMs });
   if (options.isTraced === true) tracePool(pool);
   const connections = trackConnections(pool);
   let closing: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { Browser } from 'playwright-core';
@@ -8,47 +8,27 @@ import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps } from './steps.ts';
 import { takeScreens } from './take-screens.ts';
-import { walkConsole } from './walk-console.ts';
-import { walkDocs } from './walk-docs.ts';
-import { walkExplorer } from './walk-explorer.ts';
-import { walkGallery } from './walk-gallery.ts';
-import { walkKeys } from './walk-keys.ts';
-import { walkPeople } from './walk-people.ts';
-import { walkBack, walkPurchase } from './walk-purchase.ts';
-import { walkSession } from './walk-session.ts';
-import { walkShop } from './walk-shop.ts';
-import { walkSignIn } from './walk-sign-in.ts';
-import { walkSigned } from './walk-signed.ts';
-import { walkStudio } from './walk-studio.ts';
-import { walkTasks } from './walk-tasks.ts';
-import { openPage } from './watch-page.ts';
+import { type Started, WALKS } from './walks.ts';
 
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
 
-async function walk(url: string, browser: Browser, output: string): Promise<void> {
-  const app = await readFile(path.join(import.meta.dirname, 'app.html'), 'utf8');
-  const watched = await openPage(browser, { origin: url, pages: { '/walk/app': app } });
-  const { page } = watched;
-  const steps = createSteps();
-  const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
-  const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
-  await walkConsole(url, browser, steps, key);
-  await walkKeys(url, browser, steps);
-  await walkStudio(url, browser, steps);
-  await walkTasks(url, browser, steps, key);
-  await walkSession(url, browser, steps, address);
-  await walkSigned(url, browser, steps, key);
-  await walkShop(url, browser, steps, key);
-  await walkPeople(url, browser, steps, key);
-  // Before the gallery is filled with rows that have no files.
-  if (process.argv.includes('screens')) await takeScreens(url, browser, key);
-  await walkGallery(url, browser, steps, key);
-  await walkSignIn(url, page, steps);
-  await walkPurchase(url, page, steps, { template: 'poster', kind: 'image' });
-  await walkPurchase(url, page, steps, { template: 'clip', kind: 'video' });
-  await walkBack(url, page, steps, 'poster');
-  await walkExplorer(url, watched, steps);
-  await walkDocs(url, watched, steps);
+const SCREENS = 'screens';
+
+/** The walks of these names, in their order; without names all of them. */
+async function walk(started: Started, names: readonly string[]): Promise<void> {
+  const { browser, steps } = started;
+  const unknown = names.filter((name) => !Object.hasOwn(WALKS, name) && name !== SCREENS);
+  if (unknown.length > 0) {
+    throw new Error(
+      `no such walk: ${unknown.join(', ')}; there are ${Object.keys(WALKS).join(', ')}, ${SCREENS}`,
+    );
+  }
+  const chosen = names.filter((name) => name !== SCREENS);
+  for (const [name, run] of Object.entries(WALKS)) {
+    // Before the gallery is filled with rows that have no files.
+    if (name === 'gallery' && names.includes(SCREENS)) await takeScreens(started.url, browser, started.key);
+    if (chosen.length === 0 || chosen.includes(name)) await run(started);
+  }
   console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
 }
 
@@ -69,11 +49,30 @@ async function main(): Promise<void> {
     const url = await kiln.ready;
     await consoleBuilt(url);
     browser = await launchChromium(program);
-    await walk(url, browser, kiln.output());
+    const output = kiln.output();
+    const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
+    const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
+    await walk({ url, browser, steps: createSteps(), key, address }, process.argv.slice(2));
+  } catch (error) {
+    if (browser !== null) await picture(browser);
+    throw error;
   } finally {
     await browser?.close();
     await kiln.stop();
     remove();
+  }
+}
+
+/** What the tabs show where a walk has stopped, for whoever looks for the cause. */
+async function picture(browser: Browser): Promise<void> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  for (const [index, page] of pages.entries()) {
+    const file = path.join(tmpdir(), `kiln-browser-${process.pid}-${index}.png`);
+    const taken = await page.screenshot({ path: file, timeout: 5_000 }).then(
+      () => file,
+      () => 'no picture',
+    );
+    console.error(`stopped at ${page.url()} (${taken})`);
   }
 }
 

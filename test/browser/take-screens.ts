@@ -12,7 +12,7 @@ const VIEW = { width: 1280, height: 800 };
 /** `npm run browser -- screens` takes screens of four pages into docs/screens/, of what the walks have made. */
 export async function takeScreens(url: string, browser: Browser, key: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const { page } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const { page } = await openPage(browser, { origin: url });
   await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
   await page.setViewportSize(VIEW);
   await page.goto(`${url}/console/`);

@@ -1,16 +1,11 @@
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
+import { holdPages } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage, type WatchedPage } from './watch-page.ts';
 
-const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-export const VIEWS = [
-  { name: 'light', colorScheme: 'light', width: 1280, height: 800 },
-  { name: 'dark', colorScheme: 'dark', width: 1280, height: 800 },
-  { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
-] as const;
-const PAGES = [
+/** Every page, and forms of the Studio that differ. */
+export const PAGES = [
   '',
   '?kind=video',
   '?kind=chat',
@@ -18,6 +13,7 @@ const PAGES = [
   '?kind=templates',
   'gallery',
   'tasks',
+  'shop',
   'shop?template=poster',
   'models',
   'usage',
@@ -32,34 +28,12 @@ export async function walkConsole(
   steps: Steps,
   developmentKey: string,
 ): Promise<void> {
-  const watched = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
-  const noise: string[] = [];
-  watched.page.on('console', (message) => {
-    if (message.type() === 'error') noise.push(message.text());
-  });
+  const watched = await openPage(browser, { origin: url });
   await makePicture(url, watched, steps);
   await cancelVideo(url, watched.page, steps);
   await lookAround(url, watched.page, steps);
   await useKeys(url, watched.page, steps, developmentKey);
-  const foreign = watched
-    .takeRequests()
-    .filter((one) => !one.startsWith(url) && !one.startsWith(socketOf(url)));
-  const { holds } = steps;
-  holds(
-    'console: nothing was requested from elsewhere',
-    foreign.filter((one) => /^(https?|wss?):/.test(one)),
-    [],
-  );
-  holds(
-    'console: no script has failed, nothing was refused by the policy',
-    [...watched.errors, ...noise],
-    [],
-  );
-  await watched.page.context().close();
-}
-
-function socketOf(url: string): string {
-  return url.replace(/^http/, 'ws');
+  await watched.finish(steps, 'console');
 }
 
 async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
@@ -97,7 +71,8 @@ async function cancelVideo(url: string, page: Page, { holds }: Steps): Promise<v
   holds('console: a video is cancelled', await page.locator('.tile.ended .CANCELLED').count(), 1);
 }
 
-async function lookAround(url: string, page: Page, { holds }: Steps): Promise<void> {
+async function lookAround(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().click();
   await page.getByText('SHA-256').waitFor();
@@ -107,37 +82,7 @@ async function lookAround(url: string, page: Page, { holds }: Steps): Promise<vo
   holds('console: its task tells who was asked', (await page.locator('.tl .ln').count()) > 0, true);
   const task = new URL(page.url()).pathname.replace('/console/', '');
 
-  for (const { name, colorScheme, width, height } of VIEWS) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
-    for (const path of [...PAGES, task]) {
-      await page.goto(`${url}/console/${path}`);
-      await page.locator('main h1').waitFor({ state: 'attached' });
-      await page.waitForLoadState('networkidle');
-      holds(`console: /${path.split('/')[0]} in ${name} is accessible and fits`, await faultsOf(page), []);
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1280, height: 800 });
-}
-
-/** What axe finds against WCAG A and AA, and whether the page is wider than the window. */
-export async function faultsOf(page: Page): Promise<readonly string[]> {
-  // Not as a script of the page, which the console's policy refuses.
-  const session = await page.context().newCDPSession(page);
-  const run = `axe.run(document, { runOnly: ${JSON.stringify(WCAG)} }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' | ')))`;
-  await session.send('Runtime.evaluate', { expression: axe.source });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: run,
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  await session.detach();
-  const isWide = await page.evaluate(
-    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-  );
-  return [...(result.value as string[]), ...(isWide === true ? ['wider than the window'] : [])];
+  await holdPages(page, steps, { url, who: 'visitor', paths: [...PAGES, task] });
 }
 
 async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey: string): Promise<void> {

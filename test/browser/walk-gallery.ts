@@ -8,7 +8,8 @@ const UPLOADS = 260;
 
 /** The gallery of somebody who has signed in: paging, rows, search, details, remix from the task, zip, delete. */
 export async function walkGallery(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
-  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   const { holds } = steps;
   await fillGallery(url, key);
   await page.goto(`${url}/console/keys`);
@@ -40,8 +41,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
     'a lighthouse at dawn, calm sea, long light',
   );
   await downloadAndDelete(page, steps);
-  holds('gallery: no script has failed', errors, []);
-  await page.context().close();
+  await watched.finish(steps, 'gallery');
 }
 
 async function fillGallery(url: string, key: string): Promise<void> {

@@ -1,12 +1,13 @@
 import type { Browser } from 'playwright-core';
 
+import { faultsOf } from './page-faults.ts';
 import type { Steps } from './steps.ts';
-import { faultsOf } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
 /** The console by its keys alone: the palette, G and a letter, the list of keys and how single keys are turned off. */
 export async function walkKeys(url: string, browser: Browser, steps: Steps): Promise<void> {
-  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   const { holds } = steps;
   await page.emulateMedia({ reducedMotion: 'reduce' });
   const pathOf = () => new URL(page.url()).pathname;
@@ -49,6 +50,5 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   await list.waitFor();
   holds('keys: single keys rest when turned off, the palette does not', pathOf(), '/console/tasks');
   await list.getByRole('checkbox').check();
-  holds('keys: no script has failed', errors, []);
-  await page.context().close();
+  await watched.finish(steps, 'keys');
 }

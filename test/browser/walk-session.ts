@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
+import { holdPages } from './page-faults.ts';
 import type { Steps } from './steps.ts';
+import { PAGES } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
 /** Milliseconds: longer than an access token, shorter than a session. */
@@ -13,12 +15,14 @@ export async function walkSession(
   steps: Steps,
   address: string,
 ): Promise<void> {
-  const { page } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   const context = page.context();
   await useTerminalAddress(page, steps, address);
+  await holdPages(page, steps, { url, who: 'administrator', paths: PAGES });
   await useSeveralTabs(url, context, page, steps);
   await useLoginPage(url, page, steps);
-  await context.close();
+  await watched.finish(steps, 'session');
 }
 
 async function useTerminalAddress(page: Page, { holds }: Steps, address: string): Promise<void> {

@@ -1,12 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { faultsOf, holdView } from './page-faults.ts';
 import type { Steps } from './steps.ts';
-import { faultsOf, VIEWS } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
 /** The shop: a visitor buys, an administrator refunds, and makes, prices, tries and deletes a template. */
 export async function walkShop(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
-  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   await page.emulateMedia({ reducedMotion: 'reduce' });
   page.on('dialog', (question) => void question.accept());
   await buy(url, page, steps);
@@ -16,19 +17,7 @@ export async function walkShop(url: string, browser: Browser, steps: Steps, key:
   await page.getByRole('link', { name: 'Shop' }).first().click();
   await refund(page, steps);
   await manage(page, steps);
-  steps.holds('shop: no script has failed', errors, []);
-  await page.context().close();
-}
-
-async function lookAt(page: Page, name: string, { holds }: Steps): Promise<void> {
-  await page.waitForLoadState('networkidle');
-  for (const view of VIEWS) {
-    await page.emulateMedia({ colorScheme: view.colorScheme, reducedMotion: 'reduce' });
-    await page.setViewportSize(view);
-    holds(`shop: ${name} in ${view.name} is accessible and fits`, await faultsOf(page), []);
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await watched.finish(steps, 'shop');
 }
 
 async function buy(url: string, page: Page, steps: Steps): Promise<void> {
@@ -58,7 +47,7 @@ async function buy(url: string, page: Page, steps: Steps): Promise<void> {
     await page.locator('.shop-steps li').count(),
     1,
   );
-  await lookAt(page, 'an execution', steps);
+  await holdView(page, steps, 'shop: an execution');
   await page.getByRole('link', { name: 'All executions' }).click();
   await page.getByRole('button', { name: 'Payments', exact: true }).click();
   await page.getByText('Paid · 1').waitFor();
@@ -92,7 +81,7 @@ async function refund(page: Page, steps: Steps): Promise<void> {
     new URL(page.url()).search,
     '?view=payments&status=COMPLETED&of=poster',
   );
-  await lookAt(page, 'the payments', steps);
+  await holdView(page, steps, 'shop: the payments');
   await row.getByRole('link', { name: 'Poster' }).click();
   await page.getByRole('button', { name: 'Refund' }).click();
   await dialog.getByRole('button', { name: 'Give back $0.60' }).click();
@@ -109,7 +98,7 @@ async function manage(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('link', { name: 'Shop' }).first().click();
   await page.getByRole('button', { name: 'Manage' }).click();
   await page.getByRole('link', { name: 'Poster' }).waitFor();
-  await lookAt(page, 'the catalog', steps);
+  await holdView(page, steps, 'shop: the catalog');
   await page.getByRole('link', { name: 'New template' }).click();
   await page.getByLabel('Code', { exact: true }).fill('postcard');
   await page.getByLabel('Name', { exact: true }).fill('Postcard');
@@ -125,7 +114,7 @@ async function manage(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('button', { name: 'Create the template' }).click();
   await page.getByRole('heading', { name: 'Postcard', level: 1 }).waitFor();
   await page.getByText('Up to date').waitFor();
-  await lookAt(page, 'a template', steps);
+  await holdView(page, steps, 'shop: a template');
   await page.getByLabel('Own price').fill('');
   await page.getByLabel('Credits').fill('3');
   await page.getByRole('button', { name: 'Save' }).click();

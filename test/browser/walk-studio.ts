@@ -5,13 +5,13 @@ import { openPage } from './watch-page.ts';
 
 /** The Studio beyond a first picture: variants, inputs, other kinds of work, templates, chat. */
 export async function walkStudio(url: string, browser: Browser, steps: Steps): Promise<void> {
-  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   await varyAndReuse(url, page, steps);
   await otherKinds(url, page, steps);
   await runTemplate(page, steps);
   await chat(page, steps);
-  steps.holds('studio: no script has failed', errors, []);
-  await page.context().close();
+  await watched.finish(steps, 'studio');
 }
 
 async function varyAndReuse(url: string, page: Page, { holds }: Steps): Promise<void> {

@@ -1,12 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { faultsOf } from './page-faults.ts';
 import type { Steps } from './steps.ts';
-import { faultsOf } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
 
 /** The list of tasks as it follows work from elsewhere, and what a task's page tells. */
 export async function walkTasks(url: string, browser: Browser, steps: Steps, key: string): Promise<void> {
-  const { page, errors } = await openPage(browser, { origin: url, pages: { '/walk/none': '' } });
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
   const graphql = askWith(url, key);
   await page.goto(`${url}/console/keys`);
   await page.getByLabel('Service key or access token').fill(key);
@@ -16,8 +17,7 @@ export async function walkTasks(url: string, browser: Browser, steps: Steps, key
   await followOthers(page, graphql, steps);
   await seeFailure(page, graphql, steps);
   await redeliver(page, graphql, steps);
-  steps.holds('tasks: no script has failed', errors, []);
-  await page.context().close();
+  await watched.finish(steps, 'tasks');
 }
 
 type Ask = (query: string, variables?: object) => Promise<string>;

@@ -1,37 +1,69 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** A tab and what is noted of it. */
+import type { Steps } from './steps.ts';
+
+/** A tab and what is noted of it, and of every other tab of its context. */
 export interface WatchedPage {
   readonly page: Page;
   /** Every address that the page, its frames or its workers requested since the last call. */
   readonly takeRequests: () => readonly string[];
   /** Errors of its scripts. */
   readonly errors: readonly string[];
+  /**
+   * Holds what is true of every walk, and closes the tabs: nothing was requested from elsewhere, no script has failed,
+   * nothing stands in the browser's console as an error, which is where what the policy refuses is told. `expected`:
+   * errors that the walk itself has brought about.
+   */
+  readonly finish: (steps: Steps, walk: string, expected?: RegExp) => Promise<void>;
 }
 
 /** Opens a tab without cookies. `pages` are served below the origin by the walk itself, by path. */
 export async function openPage(
   browser: Browser,
-  { origin, pages }: { readonly origin: string; readonly pages: Readonly<Record<string, string>> },
+  { origin, pages = {} }: { readonly origin: string; readonly pages?: Readonly<Record<string, string>> },
 ): Promise<WatchedPage> {
   const context = await browser.newContext();
   context.setDefaultTimeout(60_000);
+  const noted = note(context);
   const page = await context.newPage();
-  let requests: string[] = [];
-  const errors: string[] = [];
-  context.on('request', (request) => void requests.push(request.url()));
-  page.on('websocket', (socket) => void requests.push(socket.url()));
-  page.on('pageerror', (error) => void errors.push(String(error)));
-  await servePages(page, origin, pages);
+  if (Object.keys(pages).length > 0) await servePages(page, origin, pages);
+  const ours = new URL(origin).host;
   return {
     page,
-    errors,
-    takeRequests() {
-      const taken = requests;
-      requests = [];
-      return taken;
+    errors: noted.errors,
+    takeRequests: () => noted.requests.splice(0),
+    async finish({ holds }, walk, expected) {
+      const foreign = [...noted.all].filter(
+        (one) => /^(https?|wss?):/.test(one) && new URL(one).host !== ours,
+      );
+      holds(`${walk}: nothing was requested from elsewhere`, foreign, []);
+      const noise = [...noted.errors, ...noted.noise].filter((one) => expected?.test(one) !== true);
+      holds(`${walk}: no script has failed, and nothing was refused by the policy`, noise, []);
+      await context.close();
     },
   };
+}
+
+/** Most addresses that are kept of a context. */
+const KEPT = 100_000;
+
+/** Notes what all tabs of a context request, and what fails there. */
+function note(context: BrowserContext) {
+  const requests: string[] = [];
+  const all = new Set<string>();
+  const errors: string[] = [];
+  const noise: string[] = [];
+  const add = (address: string) => {
+    if (requests.length < KEPT) requests.push(address);
+    if (all.size < KEPT) all.add(address);
+  };
+  context.on('request', (request) => add(request.url()));
+  context.on('page', (page) => page.on('websocket', (socket) => add(socket.url())));
+  context.on('weberror', (error) => void errors.push(String(error.error())));
+  context.on('console', (message) => {
+    if (message.type() === 'error') noise.push(`${message.text()} (${message.location().url})`);
+  });
+  return { requests, errors, noise, all };
 }
 
 /** Serves these pages in the browser. `page.route` is not asked after a redirect, which is how a sign-in comes back. */

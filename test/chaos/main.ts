@@ -1,6 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { keepLogs, printFindings } from './report.ts';
 import { runChaos, type ChaosRun } from './run.ts';
 import { startTopology } from './topology.ts';
 
@@ -35,17 +36,24 @@ try {
     faultMs: values.quick ? 2_000 : 6_000,
     pauseMs: Number(values.pause),
   });
-  isRight = print(run);
+  print(run);
+  isRight = run.findings.every(({ wrong }) => wrong.length === 0);
 } finally {
-  if (values.logs !== undefined) keepLogs(topology, values.logs);
+  if (values.logs !== undefined) keepLogs(values.logs);
   await topology.close();
 }
 process.exit(isRight ? 0 : 1);
 
-function print({ seen, findings, faults }: ChaosRun): boolean {
+function print({ seen, findings, faults }: ChaosRun): void {
   say('');
   for (const [name, count] of kindsOf(faults)) say(`${name.padEnd(42)} ${String(count).padStart(6)}   times`);
-  return printFindings(findings, seen, say);
+  for (const { what, count, wrong } of findings) {
+    const verdict = wrong.length === 0 ? 'right' : `${wrong.length} WRONG`;
+    say(`${what.padEnd(42)} ${String(count).padStart(6)}   ${verdict}`);
+    for (const one of wrong.slice(0, 5)) say(`    ${one.slice(0, 400)}`);
+  }
+  const again = [...seen.retried].map(([reason, count]) => `${reason}: ${count}`);
+  say(`\nrepeated by clients: ${again.join(', ') || 'nothing'}`);
 }
 
 /** `kill -9 of media 1` counts as a `kill -9 of a process`. */
@@ -56,4 +64,11 @@ function kindsOf(faults: ReadonlyMap<string, number>): ReadonlyMap<string, numbe
     kinds.set(kind, (kinds.get(kind) ?? 0) + count);
   }
   return kinds;
+}
+
+function keepLogs(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, output] of topology.outputs()) {
+    writeFileSync(path.join(folder, `${name.replace(' ', '-')}.log`), output);
+  }
 }

@@ -30,7 +30,7 @@ const MORE_THAN_ADDING: Readonly<
 > = {};
 
 const SETS: Readonly<Record<string, Readonly<Record<string, Migration>>>> = {
-  media: mediaMigrations.migrations,
+  media: mediaMigrations,
   workflow: workflowMigrations,
   gateway: gatewayMigrations,
   audit: auditMigrations.migrations,

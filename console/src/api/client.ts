@@ -12,31 +12,64 @@ import { freshAuthorization } from './session.ts';
 /** The Apollo Client of the console: queries over HTTP, subscriptions over one graphql-ws socket. */
 
 const RETRY_MOST_MS = 10_000;
+const PING_MS = 15_000;
+/** A pong that takes longer will not come. */
+const PONG_MS = 5_000;
+
+let missingPong: ReturnType<typeof setTimeout> | undefined;
 
 const socket = createClient({
   url: socketUrl,
   lazyCloseTimeout: 5_000,
-  // A socket that a sleeping laptop has lost is noticed by its missing pong.
-  keepAlive: 15_000,
-  // Asked for each connection: the server closes the socket of a token that ends, the next one has its successor.
-  connectionParams: async () => {
-    const header = await freshAuthorization();
-    return header === null ? {} : { authorization: header };
-  },
+  keepAlive: PING_MS,
+  connectionParams: paramsOfConnection,
   retryAttempts: Infinity,
   shouldRetry: () => true,
-  retryWait: async (attempt) => {
-    const ms = Math.min(RETRY_MOST_MS, 500 * 2 ** attempt);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-  },
+  retryWait: (attempt) => pauseOnline(Math.min(RETRY_MOST_MS, 500 * 2 ** attempt)),
   on: {
-    connected: connection.opened,
+    connected: () => {
+      if (connection.opened()) askAgain();
+    },
+    message: connection.heard,
+    // A socket that a sleeping laptop has lost is not closed by anybody: it is noticed by its missing pong.
+    ping: (isReceived) => {
+      if (isReceived) return;
+      clearTimeout(missingPong);
+      missingPong = setTimeout(() => socket.terminate(), PONG_MS);
+    },
+    pong: () => clearTimeout(missingPong),
     closed: (event) => {
+      clearTimeout(missingPong);
       if ((event as CloseEvent).code === 1000) connection.ended();
       else connection.failed();
     },
   },
 });
+
+/** Asked for each connection: the server closes the socket of a token that ends, the next one has its successor. */
+async function paramsOfConnection(): Promise<Record<string, unknown>> {
+  try {
+    const header = await freshAuthorization();
+    return header === null ? {} : { authorization: header };
+  } catch {
+    // To be tried again: a failure here would be the end of every subscription.
+    socket.terminate();
+    return {};
+  }
+}
+
+/** Waits so long, or until the machine says that it is online again. */
+function pauseOnline(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener('online', done);
+  });
+}
 
 const http = new HttpLink({
   uri: graphqlUrl,
@@ -77,3 +110,10 @@ onCredential(() => {
   // Every query on the page shows its own failure.
   client.resetStore().catch(() => undefined);
 });
+
+/** What has failed on this page while the connection was lost is asked for again. */
+function askAgain(): void {
+  for (const query of client.getObservableQueries()) {
+    if (query.getCurrentResult().error !== undefined) query.refetch().catch(() => undefined);
+  }
+}

@@ -18,9 +18,24 @@ function set(next: ConnectionState): void {
   for (const listener of listeners) listener();
 }
 
+let heardAt = Date.now();
+
+/** When the server was last heard of, in milliseconds: what has happened since may have been missed. */
+export function lastHeard(): number {
+  return heardAt;
+}
+
 /** What the socket reports (client.ts). */
 export const connection = {
-  opened: () => set('live'),
+  /** Answers whether it was lost before. */
+  opened: () => {
+    const wasLost = state === 'lost';
+    set('live');
+    return wasLost;
+  },
+  heard: () => {
+    heardAt = Date.now();
+  },
   ended: () => set('idle'),
   failed: () => {
     timer ??= setTimeout(() => set('lost'), QUIET_MS);

@@ -1,6 +1,7 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
 
 import { TaskByIdDocument, TaskEventsDocument, type TaskPartsFragment } from './operations.ts';
+import { useHealing } from './use-healing.ts';
 
 /** A task that follows its events until it ends. */
 export interface LiveTask {
@@ -27,5 +28,6 @@ export function useLiveTask(id: string): LiveTask {
     // A new lastSeq with every event must not start a new subscription.
     shouldResubscribe: false,
   });
+  useHealing(live);
   return { task, error: error ?? live.error };
 }

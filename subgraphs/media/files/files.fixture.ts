@@ -25,7 +25,7 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
   });
   await migrate({
     database: platform,
-    sets: [mediaMigrations],
+    sets: [{ schema: 'media', migrations: mediaMigrations }],
     logger,
   });
   const database = mediaDatabase(platform);

@@ -1,14 +1,12 @@
-import { useQuery } from '@apollo/client/react';
+import { useMutation, useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
+import { EndUserSessionsDocument, PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { PersonSessions } from './person-sessions.tsx';
-import { nameOf } from './person.ts';
 
 const PAGE = 20;
 
@@ -19,7 +17,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
     variables: { first: PAGE, search: search ?? null },
     fetchPolicy: 'cache-and-network',
   });
-  const [shown, show] = useState<PersonPartsFragment | null>(null);
+  const [end, ended] = useMutation(EndUserSessionsDocument, { refetchQueries: [PeopleDocument] });
   const edges = data?.users.edges ?? [];
   const { hasNextPage = false, endCursor = null } = data?.users.pageInfo ?? {};
   const more = () =>
@@ -29,6 +27,10 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         users: { ...users, edges: [...before.users.edges, ...users.edges] },
       }),
     }).catch(() => undefined);
+  const endOf = (person: PersonPartsFragment) => {
+    if (!window.confirm(t('people.sure', { name: nameOf(person) }))) return;
+    end({ variables: { userId: person.id } }).catch(() => undefined);
+  };
   return (
     <section className="card">
       <header className="row wrap">
@@ -38,6 +40,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         </span>
       </header>
       {error !== undefined && <Problem error={error} />}
+      {ended.error !== undefined && <Problem error={ended.error} />}
       {!loading && error === undefined && edges.length === 0 && (
         <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
       )}
@@ -57,7 +60,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
             </thead>
             <tbody>
               {edges.map(({ node }) => (
-                <Person key={node.id} person={node} onSessions={() => show(node)} onAudit={onAudit} />
+                <Person key={node.id} person={node} onEnd={() => endOf(node)} onAudit={onAudit} />
               ))}
             </tbody>
           </table>
@@ -70,18 +73,17 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
           </button>
         </div>
       )}
-      {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
     </section>
   );
 }
 
 interface PersonProps {
   readonly person: PersonPartsFragment;
-  readonly onSessions: () => void;
+  readonly onEnd: () => void;
   readonly onAudit: (caller: string) => void;
 }
 
-function Person({ person, onSessions, onAudit }: PersonProps) {
+function Person({ person, onEnd, onAudit }: PersonProps) {
   const { id, email, subject, lastSignInAt, openSessions } = person;
   return (
     <tr>
@@ -102,14 +104,15 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
           <button type="button" className="btn sm" onClick={() => onAudit(id)}>
             {t('audit.title')}
           </button>
-          <Link className="btn sm" to="/shop" search={{ view: 'payments', user: id }}>
-            {t('shop.payments')}
-          </Link>
-          <button type="button" className="btn sm" disabled={openSessions === 0} onClick={onSessions}>
-            {t('keys.sessions')}
+          <button type="button" className="btn sm bad" disabled={openSessions === 0} onClick={onEnd}>
+            {t('people.end')}
           </button>
         </span>
       </td>
     </tr>
   );
+}
+
+function nameOf({ name, email, subject, id }: PersonPartsFragment): string {
+  return name ?? email ?? subject ?? id;
 }

@@ -22,6 +22,28 @@ export function ModelsPage() {
   const words = useDeferredValue(find).toLowerCase();
   const found = (data?.models ?? []).filter((model) => searchText(model).includes(words));
   const providers = Map.groupBy(found, ({ provider }) => provider);
+  const list = (
+    <>
+      <div className="find max-w-80">
+        <Icon name="search" />
+        <input
+          className="in"
+          type="search"
+          aria-label={t('models.search')}
+          placeholder={t('models.search')}
+          value={find}
+          onChange={({ target }) =>
+            void navigate({ search: target.value === '' ? {} : { find: target.value }, replace: true })
+          }
+        />
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
+      {[...providers].map(([provider, models]) => (
+        <ProviderCard key={provider} provider={provider} models={models} />
+      ))}
+    </>
+  );
   return (
     <>
       <header className="top">
@@ -30,25 +52,8 @@ export function ModelsPage() {
       </header>
       <div className="page">
         <Health />
-        {caller?.mayAdministrate === true && <Providers />}
-        <div className="find max-w-80">
-          <Icon name="search" />
-          <input
-            className="in"
-            type="search"
-            aria-label={t('models.search')}
-            placeholder={t('models.search')}
-            value={find}
-            onChange={({ target }) =>
-              void navigate({ search: target.value === '' ? {} : { find: target.value }, replace: true })
-            }
-          />
-        </div>
-        {error !== undefined && <Problem error={error} />}
-        {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
-        {[...providers].map(([provider, models]) => (
-          <ProviderCard key={provider} provider={provider} models={models} />
-        ))}
+        {caller?.mayAdministrate === true && <Providers>{list}</Providers>}
+        {caller?.mayAdministrate === false && list}
       </div>
     </>
   );
@@ -57,11 +62,10 @@ export function ModelsPage() {
 function Health() {
   const { data } = useQuery(HealthDocument, { fetchPolicy: 'cache-and-network' });
   const health = data?.health;
-  if (!health) return null;
-  const checks = Object.entries((health.checks ?? {}) as Record<string, unknown>);
+  const checks = Object.entries((health?.checks ?? {}) as Record<string, unknown>);
   return (
-    <p className="row wrap c12 mute">
-      <span className="tag">Kiln {health.version}</span>
+    <p className="row wrap c12 mute health">
+      {health && <span className="tag">Kiln {health.version}</span>}
       {checks.map(([name, check]) => (
         <span key={name} className="tag">
           {name}: {typeof check === 'string' ? check : JSON.stringify(check)}

@@ -1,4 +1,5 @@
 import { useQuery } from '@apollo/client/react';
+import type { ReactNode } from 'react';
 
 import { type BindingPartsFragment, ProvidersDocument } from '../../api/operations.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -13,13 +14,25 @@ import { PauseButton } from './pause-button.tsx';
 
 const POLL_MS = 5_000;
 
-/** How the providers do, for administrators: what is broken first, then what works, then what has settings missing. */
-export function Providers() {
+/**
+ * How the providers do, for administrators: what is broken first, then what works, then what has settings missing. What
+ * follows waits for it, so that nothing is pushed down.
+ */
+export function Providers({ children }: { readonly children: ReactNode }) {
   const { data, error } = useQuery(ProvidersDocument, {
     pollInterval: POLL_MS,
     fetchPolicy: 'cache-and-network',
   });
-  if (data === undefined) return error === undefined ? null : <Problem error={error} />;
+  if (data === undefined) {
+    return (
+      error !== undefined && (
+        <>
+          <Problem error={error} />
+          {children}
+        </>
+      )
+    );
+  }
   const bindings = data.providerHealth;
   const shown = bindings.filter(isShown).toSorted((one, other) => urgency(other) - urgency(one));
   const troubled = shown.filter((binding) => urgency(binding) > 0).length;
@@ -42,6 +55,7 @@ export function Providers() {
       <Resting bindings={bindings.filter((binding) => !isShown(binding))} />
       {missing.length > 0 && <Missing generators={missing} />}
       <ComfyServers servers={data.comfyServers} />
+      {children}
     </>
   );
 }
@@ -65,7 +79,7 @@ function Resting({ bindings }: { readonly bindings: readonly BindingPartsFragmen
         <span className="c12 faint">{t('providers.restingText')}</span>
       </header>
       <div className="scroll" tabIndex={0} role="region" aria-label={t('providers.resting')}>
-        <table>
+        <table className="stack">
           <thead>
             <tr>
               <th>{t('task.provider')}</th>
@@ -83,10 +97,10 @@ function Resting({ bindings }: { readonly bindings: readonly BindingPartsFragmen
                   {binding.provider} {binding.sandbox && <SandboxTag />}
                 </td>
                 <td className="mono">{binding.binding}</td>
-                <td>
+                <td className="settings">
                   <Settings names={binding.settings} />
                 </td>
-                <td className="num">
+                <td className="num act">
                   <PauseButton binding={binding} />
                 </td>
               </tr>
@@ -109,7 +123,7 @@ function Missing({
         <h2>{t('providers.missing')}</h2>
         <span className="c12 faint num">{generators.length}</span>
       </header>
-      <table>
+      <table className="stack">
         <thead>
           <tr>
             <th>{t('task.generator')}</th>
@@ -120,7 +134,9 @@ function Missing({
           {generators.map(({ generator, setting }) => (
             <tr key={generator}>
               <td className="mono">{generator}</td>
-              <td>{setting === null ? t('providers.administrators') : <Settings names={setting} />}</td>
+              <td className="settings">
+                {setting === null ? t('providers.administrators') : <Settings names={setting} />}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -58,7 +58,10 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
           </ul>
         </div>
       </div>
-      <Canvas onRemix={remix} onAgain={again} onVary={vary} onInput={useAsInput} onIdea={undefined} />
+      {/* On phones it is below the cards, which would push it down. */}
+      {(data !== undefined || error !== undefined) && (
+        <Canvas onRemix={remix} onAgain={again} onVary={vary} onInput={useAsInput} onIdea={undefined} />
+      )}
     </>
   );
 }

@@ -1,7 +1,8 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
 import { client } from '../../api/client.ts';
+import { lastHeard, useConnection } from '../../api/connection.ts';
 import {
   type TaskFilter,
   TasksDocument,
@@ -9,6 +10,7 @@ import {
   type TasksProgressSubscription,
   type TasksQuery,
 } from '../../api/operations.ts';
+import { useHealing } from '../../api/use-healing.ts';
 
 /** A task of the list. */
 export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
@@ -36,13 +38,14 @@ export function useTasks(filter: TaskFilter): Tasks {
     variables,
     fetchPolicy: 'cache-and-network',
   });
-  const [endedSince] = useState(() => new Date(Date.now() - OVERLAP_MS).toISOString());
+  const endedSince = useEndedSince();
   const live = useSubscription(TasksProgressDocument, {
     variables: { endedSince },
     onData: ({ data: { data: event } }) => {
       if (event !== undefined) putOnTop(event.tasksProgress.task, variables);
     },
   });
+  useHealing(live);
   const { edges = [], totalCount = null, pageInfo } = (data ?? previousData)?.tasks ?? {};
   const showMore = () =>
     void fetchMore({
@@ -58,6 +61,20 @@ export function useTasks(filter: TaskFilter): Tasks {
     isLoading: loading && data === undefined,
     more: pageInfo?.hasNextPage === true && !loading ? showMore : null,
   };
+}
+
+/** The moment from which ends are replayed: this page's opening, or the last sign of the connection that was lost. */
+function useEndedSince(): string {
+  const [since, setSince] = useState(overlapping);
+  const connection = useConnection();
+  useEffect(() => {
+    if (connection === 'lost') setSince(overlapping(lastHeard()));
+  }, [connection]);
+  return since;
+}
+
+function overlapping(moment = Date.now()): string {
+  return new Date(moment - OVERLAP_MS).toISOString();
 }
 
 type EventTask = TasksProgressSubscription['tasksProgress']['task'];

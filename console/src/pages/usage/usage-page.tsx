@@ -94,10 +94,12 @@ function Usage() {
   const navigate = useNavigate({ from: '/usage' });
   const seesAll = useCaller()?.mayAdministrate === true;
   const days = daysBack(count);
-  const { data, error } = useQuery(UsageDocument, {
+  const { data, previousData, error } = useQuery(UsageDocument, {
     variables: { by: ['DAY', group], from: `${days[0]}T00:00:00Z`, sandbox: sandboxOf(only) },
     fetchPolicy: 'cache-and-network',
   });
+  // The page comes as a whole: its parts would push each other down.
+  if (data === undefined && previousData === undefined && error === undefined) return null;
   const rows = data?.usage ?? [];
   const total = sumOf(null, rows);
   const isMoney = (total.cost.amount ?? 0) >= CENT;

@@ -16,7 +16,7 @@ import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
-import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
+import { readEvents } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { readWholeTasks, type WholeTaskRow } from '../storage/whole-tasks.ts';
@@ -76,7 +76,6 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     read: (taskIds) => readSeenAttempts(database, taskIds),
     idOf: ({ taskId }) => taskId,
   });
-  const readSharedHeads = batchReads({ read: (ids) => readHeads(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
@@ -88,8 +87,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
       return await cancelTask({ database, transactor, transitions }, id);
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
-    watch: (caller, id, afterSeq, signal) =>
-      watch({ readHeads: readSharedHeads, hub }, { caller, id, afterSeq, signal }),
+    watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
     async watchOwned(caller, { endedSince, signal }) {
       if (caller.kind === 'anonymous') throw unauthenticated();
       return ownedTasks.watch({ owner: caller.id, endedSince, signal });
@@ -160,7 +158,7 @@ async function events(
   return readEvents(database, [{ taskId, after }], first);
 }
 
-function refuseExpired(row: Pick<TaskRow, 'eventsPruned'>): void {
+function refuseExpired(row: TaskRow): void {
   if (!row.eventsPruned) return;
   throw new AppError(
     'EVENTS_EXPIRED',
@@ -169,12 +167,10 @@ function refuseExpired(row: Pick<TaskRow, 'eventsPruned'>): void {
 }
 
 async function watch(
-  // Shared: thousands may come at once, many of them for the same task.
-  { readHeads: read, hub }: { readHeads: BatchedRead<LogHead>; hub: EventHub },
+  { database, hub }: { database: MediaDatabase; hub: EventHub },
   { caller, id, afterSeq, signal }: { caller: Caller; id: string; afterSeq: number; signal: AbortSignal },
 ): Promise<AsyncIterableIterator<TaskEvent>> {
-  const known = id.toLowerCase();
-  const row = isUuid(known) ? (await read([known])).get(known) : undefined;
+  const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
   if (row === undefined || !mayRead(caller, row.owner)) throw notFound('task', id);
   const after = Math.max(0, Math.trunc(afterSeq));
   if (after < row.lastSeq) refuseExpired(row);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
@@ -118,17 +118,14 @@ export async function readEvents(
   return rows;
 }
 
-/** How far a task's log goes, and who may follow it. */
-export type LogHead = Pick<TaskRow, 'id' | 'owner' | 'state' | 'lastSeq' | 'eventsPruned'>;
-
 /** How far each task's log goes: what the slow tick compares with its subscribers' cursors. */
 export async function readHeads(
   database: MediaDatabase,
   taskIds: readonly string[],
-): Promise<readonly LogHead[]> {
+): Promise<readonly { readonly id: string; readonly lastSeq: number; readonly state: TaskState }[]> {
   return database
     .selectFrom('media.tasks')
-    .select(['id', 'owner', 'state', 'lastSeq', 'eventsPruned'])
+    .select(['id', 'lastSeq', 'state'])
     .where(sql<boolean>`id = any(${taskIds}::uuid[])`)
     .execute();
 }
