@@ -23,7 +23,8 @@ beforeAll(async () => {
 afterAll(() => kiln.close());
 
 function contextOf(id: string, signal = new AbortController().signal) {
-  const caller: Caller = { kind: 'user', id, scopes: [], traceId: 'test', address: null };
+  const scopes = id === 'usr_admin' ? (['admin'] as const) : [];
+  const caller: Caller = { kind: 'user', id, scopes, traceId: 'test', address: null };
   return { caller, signal };
 }
 
@@ -139,6 +140,23 @@ describe('lists', () => {
     expect((await listed({ model: 'none' })).totalCount).toBe(0);
     expect((await listed({ owner: 'usr_clara' })).totalCount).toBe(2);
     expect((await listed({ owner: 'usr_anna' })).totalCount).toBe(0);
+  });
+
+  it('of tasks are filtered by a file among their inputs', async () => {
+    const made = await image('usr_clara', { prompt: 'a first step' });
+    const { task } = await as('usr_clara', 'query ($id: ID!) { task(id: $id) { outputs { id } } }', {
+      id: made,
+    });
+    const file = task.outputs[0].id;
+    const id = await image('usr_clara', {
+      generator: 'union',
+      prompt: 'a second',
+      images: [{ fileId: file }],
+    });
+    const listed = async (user: string, filter: object) => (await as(user, TASKS, { filter })).tasks;
+    expect(await listed('usr_clara', { file })).toEqual({ totalCount: 1, edges: [{ node: { id } }] });
+    expect((await listed('usr_anna', { file })).totalCount).toBe(0);
+    expect((await listed('usr_clara', { file: '%' })).totalCount).toBe(0);
   });
 
   it("of files are the caller's own, in pages", async () => {
@@ -295,6 +313,27 @@ describe('tasksProgress', () => {
     }
     again.abort();
     expect(new Set(ends)).toEqual(new Set([first.id, second.id]));
+  });
+
+  it('follows the tasks of everyone for administrators alone', async () => {
+    const request = {
+      query: 'subscription { tasksProgress(everyone: true) { task { id } } }',
+      variables: {},
+    };
+    const refused = await kiln.federation.subscribe({ ...request, context: contextOf('usr_ella') });
+    expect(isStream(refused) ? null : refused.errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN');
+    const leaving = new AbortController();
+    const stream = await kiln.federation.subscribe({
+      ...request,
+      context: contextOf('usr_admin', leaving.signal),
+    });
+    if (!isStream(stream)) throw new Error(JSON.stringify(stream));
+    const started = await as('usr_fritz', START, { input: { generator: 'agg/imga', prompt: 'his' } });
+    for await (const { data } of stream) {
+      // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+      if ((data as any).tasksProgress.task.id === started.generateImage.id) break;
+    }
+    leaving.abort();
   });
 
   it('is refused without a caller', async () => {

@@ -13,3 +13,11 @@ export function useCallerName(): string | undefined {
   if (data === undefined || data.caller.kind === 'ANONYMOUS') return undefined;
   return data.viewer?.name ?? data.viewer?.email ?? data.caller.id;
 }
+
+/**
+ * Whether lists hold what is everyone's. Not `mayAdministrate`: an open server lets everybody change things, and shows
+ * nobody what is somebody else's.
+ */
+export function useSeesAll(): boolean {
+  return useCaller()?.mayIssueKeys === true;
+}

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
+import { isUuid } from '../../../platform/ids.ts';
+
 /** Conditions on rows of `media.tasks`, for queries that have it in their `from` as `tasks`. */
 
 /** Whether a task asks for a model, or was done by it. */
@@ -12,4 +14,9 @@ export function usesModel(model: string): RawBuilder<boolean> {
 export function containsText(text: string): RawBuilder<boolean> {
   const pattern = `%${text.replaceAll(/[\\%_]/g, (special) => `\\${special}`)}%`;
   return sql<boolean>`concat_ws(' ', tasks.input ->> 'prompt', tasks.input ->> 'text') ilike ${pattern}`;
+}
+
+/** Whether a file is among the inputs of a task, by its id or by its address, which holds the id. */
+export function takesFile(id: string): RawBuilder<boolean> {
+  return isUuid(id) ? sql<boolean>`strpos(tasks.input::text, ${id.toLowerCase()}) > 0` : sql<boolean>`false`;
 }

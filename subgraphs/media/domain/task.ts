@@ -65,6 +65,8 @@ export interface TaskFilter {
   readonly text?: string;
   /** `usr_...`, `key_...` or `anon`; within what the caller may list. */
   readonly owner?: string;
+  /** Id of a file among its inputs. */
+  readonly file?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
 }

@@ -21,6 +21,7 @@ const TaskFilter = builder.inputType('TaskFilter', {
       description:
         'Of this owner (usr_..., key_..., or anon for nobody); only admins have others than themselves.',
     }),
+    file: t.id({ description: 'With this file (the id of a Media) among its inputs.' }),
     createdAfter: t.field({ type: 'DateTime', description: 'Accepted after this moment.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Accepted before this moment.' }),
   }),
@@ -86,17 +87,23 @@ builder.subscriptionField('tasksProgress', (t) =>
   t.field({
     type: TaskProgress,
     description:
-      'Progress of all tasks of the caller: the newest entry of each that has not ended, then every entry, also of tasks that start later (within a second). Known callers only; it does not end by itself.',
+      'Progress of all tasks of the caller, or of everyone for administrators: the newest entry of each that has not ended, then every entry, also of tasks that start later (within a second). Known callers only; it does not end by itself.',
     rule: 'owner',
     args: {
+      everyone: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description:
+          'The tasks of everyone, at most the newest 1,000 that run. For administrators; FORBIDDEN for others.',
+      }),
       endedSince: t.arg({
         type: 'DateTime',
         description:
           'Begins also with the last entry of tasks that have ended after this moment: after a lost connection, `at` of the last entry seen.',
       }),
     },
-    subscribe: (_, { endedSince }, { caller, services, signal }) =>
-      services.tasks.watchOwned(caller, { endedSince: endedSince ?? null, signal }),
+    subscribe: (_, { everyone, endedSince }, { caller, services, signal }) =>
+      services.tasks.watchOwned(caller, { everyone, endedSince: endedSince ?? null, signal }),
     resolve: (event, _, { loaders }) => {
       loaders.forget();
       return event;

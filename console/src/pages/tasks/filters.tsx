@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import type { TaskState } from '../../api/operations.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
@@ -42,7 +42,7 @@ export function Filters() {
     const { state, type, find } = search;
     void navigate({ search: { ...given({ state, type, find }), ...next } });
   };
-  const seesAll = useCaller()?.mayAdministrate === true;
+  const seesAll = useSeesAll();
   return (
     <div className="row wrap">
       <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
 import { CancelTaskDocument, type TaskFilter, type TaskKind } from '../../api/operations.ts';
-import { useCaller } from '../../api/use-caller.ts';
+import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -45,9 +45,9 @@ function CallerTasks() {
       ...filterOfNarrowing(narrowing),
     };
   }, [search]);
-  const seesAll = useCaller()?.mayAdministrate === true;
+  const seesAll = useSeesAll();
   const navigate = useNavigate({ from: '/tasks' });
-  const { tasks, total, error, isLoading, more } = useTasks(filter);
+  const { tasks, total, error, isLoading, more } = useTasks(filter, seesAll);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [failure, setFailure] = useState<unknown>(null);
   const toggle = (id: string) => setSelected((before) => toggled(before, id));

@@ -29,10 +29,10 @@ const PAGE = 30;
 const OVERLAP_MS = 10_000;
 
 /**
- * The caller's tasks, newest first, which follow one subscription to all of them: rows change by its events, tasks that
+ * The tasks that the caller sees, newest first, which follow one subscription to all of them: rows change by its events, tasks that
  * start anywhere appear on top. After a lost connection the ends that were missed are replayed.
  */
-export function useTasks(filter: TaskFilter): Tasks {
+export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
   const variables = { filter, first: PAGE };
   const { data, previousData, error, loading, fetchMore } = useQuery(TasksDocument, {
     variables,
@@ -40,7 +40,7 @@ export function useTasks(filter: TaskFilter): Tasks {
   });
   const endedSince = useEndedSince();
   const live = useSubscription(TasksProgressDocument, {
-    variables: { endedSince },
+    variables: { everyone: seesAll, endedSince },
     onData: ({ data: { data: event } }) => {
       if (event !== undefined) putOnTop(event.tasksProgress.task, variables);
     },

@@ -8,14 +8,15 @@ import type { EventHub } from './event-hub.ts';
 import { createMergedStream, type MergedStream } from './merged-stream.ts';
 
 /**
- * Follows all tasks of an owner as one stream: the newest entry of each task that is open, then what is written, also
+ * Follows all tasks of an owner, or of everybody, as one stream: the newest entry of each task that is open, then what is written, also
  * to tasks that are accepted later. Tasks are found by one query a second for all subscribers of this process; their
  * entries come from the event hub.
  */
 export interface OwnedTasks {
   /** `endedSince`: begins also with the last entry of tasks that have ended after this moment. */
   watch(subscription: {
-    readonly owner: string;
+    /** Null means everybody. */
+    readonly owner: string | null;
     readonly endedSince: Date | null;
     readonly signal: AbortSignal;
   }): Promise<AsyncIterableIterator<TaskEvent>>;
@@ -30,7 +31,7 @@ export interface OwnedTasksOptions {
 }
 
 interface Follower {
-  readonly owner: string;
+  readonly owner: string | null;
   readonly signal: AbortSignal;
   readonly stream: MergedStream<TaskEvent>;
   /** Tasks that were joined and may be found again. */
@@ -94,8 +95,9 @@ async function joinFirst(
   follower: Follower,
   endedSince: Date | null,
 ): Promise<void> {
-  const ended = endedSince === null ? [] : await readEndedSince(database, follower.owner, endedSince);
+  // In this order: what ends between the two is in both, not in none.
   const found = await readOpenTasks(database, [follower.owner]);
+  const ended = endedSince === null ? [] : await readEndedSince(database, follower.owner, endedSince);
   const [recent, open] = [found.filter(hasEnded), found.filter((task) => !hasEnded(task))];
   for (const task of [...ended, ...open]) join(hub, follower, task, task.lastSeq - 1);
   for (const { id } of recent) follower.joined.add(id);
@@ -109,7 +111,7 @@ async function joinNew({ database, hub }: Sources, followers: ReadonlySet<Follow
   const found = await readOpenTasks(database, [...new Set([...followers].map(({ owner }) => owner))]);
   const byOwner = Map.groupBy(found, ({ owner }) => owner);
   for (const follower of followers) {
-    const own = byOwner.get(follower.owner) ?? [];
+    const own = follower.owner === null ? found : (byOwner.get(follower.owner) ?? []);
     for (const task of own) join(hub, follower, task, 0);
     // What is not found any more never will be again.
     const ids = new Set(own.map(({ id }) => id));

@@ -88,9 +88,10 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
-    async watchOwned(caller, { endedSince, signal }) {
+    async watchOwned(caller, { everyone, endedSince, signal }) {
       if (caller.kind === 'anonymous') throw unauthenticated();
-      return ownedTasks.watch({ owner: caller.id, endedSince, signal });
+      if (everyone && listedOwner(caller) !== null) throw ownOnly();
+      return ownedTasks.watch({ owner: everyone ? null : caller.id, endedSince, signal });
     },
     async attempts(taskIds) {
       const found = await readSharedAttempts(taskIds.filter(isUuid));
@@ -103,6 +104,12 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
       hub.close();
     },
   };
+}
+
+function ownOnly(): AppError {
+  return new AppError('FORBIDDEN', 'only administrators follow the tasks of everyone; leave `everyone` out', {
+    field: 'everyone',
+  });
 }
 
 function unauthenticated(): AppError {

@@ -57,12 +57,16 @@ export interface TaskService {
     signal: AbortSignal,
   ): Promise<AsyncIterableIterator<TaskEvent>>;
   /**
-   * The newest entry of each open task of the caller (with `endedSince`, also the last of those that have ended after
+   * The newest entry of each open task of the caller, or of `everyone` for administrators (with `endedSince`, also the last of those that have ended after
    * it), then every entry of these and of later ones. UNAUTHENTICATED for anonymous callers.
    */
   watchOwned(
     caller: Caller,
-    options: { readonly endedSince: Date | null; readonly signal: AbortSignal },
+    options: {
+      readonly everyone: boolean;
+      readonly endedSince: Date | null;
+      readonly signal: AbortSignal;
+    },
   ): Promise<AsyncIterableIterator<TaskEvent>>;
   attempts(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** Queue position (1 = next), from a snapshot refreshed about once a second; null once it runs. */

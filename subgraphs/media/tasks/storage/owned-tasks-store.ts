@@ -13,16 +13,25 @@ export interface OwnedTask {
   readonly state: TaskState;
 }
 
-/** Most tasks of one owner that are followed at once, the newest ones. */
+/** Most tasks of one owner, or of everybody, that are followed at once, the newest ones. */
 const MAX_TASKS = 1_000;
 /** A task that was accepted and has ended within this time is found too. */
 const RECENT_SECONDS = 10;
 
-/** The open tasks of these owners, and the ones that were accepted in the last seconds. */
+/** The open tasks of these owners (null means everybody), and the ones that were accepted in the last seconds. */
 export async function readOpenTasks(
   database: MediaDatabase,
-  owners: readonly string[],
+  owners: readonly (string | null)[],
 ): Promise<readonly OwnedTask[]> {
+  const named = owners.filter((owner) => owner !== null);
+  const ofOwners = named.length === 0 ? [] : await readOpenOf(database, named);
+  if (named.length === owners.length) return ofOwners;
+  const all = await readOpenOfAll(database);
+  const known = new Set(all.map(({ id }) => id));
+  return [...all, ...ofOwners.filter(({ id }) => !known.has(id))];
+}
+
+async function readOpenOf(database: MediaDatabase, owners: readonly string[]): Promise<readonly OwnedTask[]> {
   const { rows } = await sql<OwnedTask>`/* tasks.open-of-owners */
     select task.* from unnest(${[...owners]}::text[]) as owners (name)
     cross join lateral (
@@ -30,23 +39,37 @@ export async function readOpenTasks(
        where owner = owners.name and ended_at is null order by id desc limit ${MAX_TASKS})
       union
       (select id, owner, last_seq, state from media.tasks
-       where owner = owners.name and id > ${firstIdAt(new Date(Date.now() - RECENT_SECONDS * 1_000))}::uuid
+       where owner = owners.name and id > ${firstRecentId()}::uuid
        order by id desc limit ${MAX_TASKS})
     ) task`.execute(database);
   return rows;
 }
 
+async function readOpenOfAll(database: MediaDatabase): Promise<readonly OwnedTask[]> {
+  const { rows } = await sql<OwnedTask>`/* tasks.open-of-all */
+    (select id, owner, last_seq as "lastSeq", state from media.tasks
+     where ended_at is null order by id desc limit ${MAX_TASKS})
+    union
+    (select id, owner, last_seq, state from media.tasks
+     where id > ${firstRecentId()}::uuid order by id desc limit ${MAX_TASKS})`.execute(database);
+  return rows;
+}
+
+function firstRecentId(): string {
+  return firstIdAt(new Date(Date.now() - RECENT_SECONDS * 1_000));
+}
+
 const DAY_MS = 86_400_000;
 
-/** The tasks of an owner that have ended after a moment, accepted at most a day before it. */
+/** The tasks of an owner (null means everybody) that have ended after a moment, accepted at most a day before it. */
 export async function readEndedSince(
   database: MediaDatabase,
-  owner: string,
+  owner: string | null,
   since: Date,
 ): Promise<readonly OwnedTask[]> {
   const { rows } = await sql<OwnedTask>`/* tasks.ended-since */
     select id, owner, last_seq as "lastSeq", state from media.tasks
-    where owner = ${owner} and ended_at > ${since} and id > ${firstIdAt(new Date(since.getTime() - DAY_MS))}::uuid
+    where ${owner === null ? sql`true` : sql`owner = ${owner}`} and ended_at > ${since} and id > ${firstIdAt(new Date(since.getTime() - DAY_MS))}::uuid
     order by id desc limit ${MAX_TASKS}`.execute(database);
   return rows;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
-import { containsText, usesModel } from '../../database/task-conditions.ts';
+import { containsText, takesFile, usesModel } from '../../database/task-conditions.ts';
 import { isFinal, type TaskFilter } from '../../domain/task.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
@@ -57,7 +57,7 @@ export async function countTasks(database: MediaDatabase, listed: ListedTasks): 
 }
 
 function listedTasks(database: MediaDatabase, { owner, filter }: ListedTasks) {
-  const { states, kinds, generator, model, text, createdAfter, createdBefore } = filter;
+  const { states, kinds, generator, model, text, file, createdAfter, createdBefore } = filter;
   let query = database.selectFrom('media.tasks');
   if (owner !== null) query = query.where('owner', '=', owner);
   if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
@@ -66,6 +66,7 @@ function listedTasks(database: MediaDatabase, { owner, filter }: ListedTasks) {
   if (generator !== undefined) query = query.where('generator', '=', generator);
   if (model !== undefined) query = query.where(usesModel(model));
   if (text !== undefined) query = query.where(containsText(text));
+  if (file !== undefined) query = query.where(takesFile(file));
   if (createdAfter !== undefined) query = query.where('createdAt', '>', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
   return query;
