@@ -12,7 +12,7 @@ await runProcess(async (parts) => {
   const done = await migrate({
     database,
     sets: [
-      { schema: 'media', migrations: mediaMigrations },
+      mediaMigrations,
       { schema: 'workflow', migrations: workflowMigrations },
       { schema: 'gateway', migrations: gatewayMigrations },
       auditMigrations,

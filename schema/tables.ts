@@ -28,7 +28,7 @@ export const tableTypes: readonly TableTypes[] = [
   {
     file: 'subgraphs/media/database/tables.ts',
     schema: 'media',
-    migrations: mediaMigrations,
+    migrations: mediaMigrations.migrations,
     columns: {
       'attempts.cost': named('number'),
       'attempts.error': named('Failure'),

@@ -35,7 +35,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   const runtime = await startRuntime({
     ...parts,
     migrations: [
-      { schema: 'media', migrations: mediaMigrations },
+      mediaMigrations,
       { schema: 'workflow', migrations: workflowMigrations },
       { schema: 'gateway', migrations: gatewayMigrations },
     ],

@@ -35,6 +35,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     endpoints.set(name, its);
     return linkTo(parts, name, its);
   });
+  checkSharedReads(parts, Object.keys(links));
   lifecycle.add(
     'addresses of subgraphs',
     async () => void (await Promise.all([...endpoints.values()].map((its) => its.close()))),
@@ -110,9 +111,23 @@ function isOurs(parts: ProcessParts, name: string): boolean {
 /** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
 function linkTo(parts: ProcessParts, name: string, endpoints: Endpoints): SubgraphLink {
   const { logger } = parts;
-  if (!isOurs(parts, name)) return createRemoteLink({ name, endpoints, logger, passesBearer: true });
+  if (!isOurs(parts, name)) {
+    const sharesReads = parts.config.split.sharedReads.includes(name);
+    return createRemoteLink({ name, endpoints, logger, passesBearer: true, sharesReads });
+  }
   const sign = signerFor(parts, name);
   return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
+}
+
+/** Names that nothing would come of. */
+function checkSharedReads(parts: ProcessParts, names: readonly string[]): void {
+  for (const name of parts.config.split.sharedReads) {
+    if (names.includes(name) && !isOurs(parts, name)) continue;
+    const foreign = names.filter((one) => !isOurs(parts, one)).join(', ');
+    throw new Error(
+      `SHARED_READS names ${name}, which is no foreign subgraph of the supergraph: it has ${foreign}`,
+    );
+  }
 }
 
 function signerFor({ config }: ProcessParts, audience: string): CallerSigner | undefined {

@@ -41,7 +41,7 @@ const MAX_VARIABLE_ERRORS = 5;
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
   const { planner, documents, links, logger, metrics = noMetrics } = options;
-  const closing = new AbortController();
+  const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
   const planned = (request: GraphqlRequest): Planned => {
@@ -64,12 +64,16 @@ export function createExecution(options: ExecutionOptions): Execution {
   ): Promise<ResultStream | ExecutionResult> => {
     const started = await subscribeTo(primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
-    return mapStream<ExecutionResult, ExecutionResult>({
+    const end = (): void => void stream.return();
+    const stream = mapStream<ExecutionResult, ExecutionResult>({
       source: started,
       map: (result) => compiled.run({ ...inputOf(request), answered: { fetch: primary, result } }),
       failed: (thrown) => failed(thrown, request),
-      signals: [request.context.signal, closing.signal],
+      signals: [request.context.signal],
+      onEnd: () => open.forget(end),
     });
+    open.keep(end, request.context.signal);
+    return stream;
   };
 
   return {
@@ -93,7 +97,24 @@ export function createExecution(options: ExecutionOptions): Execution {
         return failed(thrown, request);
       }
     },
-    close: () => closing.abort(),
+    close: () => open.close(),
+  };
+}
+
+/** What ends each open stream. Not one signal for all: adding a listener to it compares it with every other one. */
+function createOpenStreams() {
+  const ends = new Set<() => void>();
+  let isClosed = false;
+  return {
+    keep(end: () => void, left: AbortSignal): void {
+      if (isClosed) end();
+      else if (!left.aborted) ends.add(end);
+    },
+    forget: (end: () => void) => void ends.delete(end),
+    close(): void {
+      isClosed = true;
+      for (const end of ends) end();
+    },
   };
 }
 

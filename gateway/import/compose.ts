@@ -79,7 +79,7 @@ export async function startBeside(parts: ProcessParts): Promise<Runtime> {
     // Not the role `all`, which would demand that lock; METRICS_PORT may be in use by the Kiln that runs.
     config: { ...config, role: 'media', metrics: { port: null, key: null } },
     migrations: [
-      { schema: 'media', migrations: mediaMigrations },
+      mediaMigrations,
       { schema: 'workflow', migrations: workflowMigrations },
       { schema: 'gateway', migrations: gatewayMigrations },
     ],

@@ -49,6 +49,12 @@ function checkSplit({ values, commandLine, role, production }: SettingsContext, 
   if (commandLine.supergraph !== null && role !== 'gateway') {
     report('--supergraph', 'is for the gateway alone: add --role gateway');
   }
+  if (commandLine.supergraph === null && values.SHARED_READS.length > 0) {
+    report(
+      'SHARED_READS',
+      'is for subgraphs of --supergraph FILE: those of Kiln learn who asks, and share nothing',
+    );
+  }
   const isNamed = values.MEDIA_URL !== null || values.WORKFLOW_URL !== null;
   const isSplit = isNamed || (role !== 'all' && commandLine.supergraph === null);
   if (values.INTERNAL_KEY !== null) return;

@@ -83,8 +83,22 @@ export function publicUrlOf({ host, publicUrl }: Config['server'], port: number)
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
+/** The addresses of a system of several processes. */
+function splitOf({ values, commandLine }: SettingsContext) {
+  return {
+    /** Null: in process, or as the supergraph names it. */
+    mediaUrls: values.MEDIA_URL,
+    workflowUrls: values.WORKFLOW_URL,
+    internalKey: values.INTERNAL_KEY,
+    /** `--supergraph FILE` (absolute): the gateway serves this supergraph only. */
+    supergraphFile: absolute(commandLine.supergraph),
+    /** Names of subgraphs of that supergraph. */
+    sharedReads: values.SHARED_READS,
+  };
+}
+
 function configOf(context: SettingsContext) {
-  const { values, commandLine, role, production } = context;
+  const { values, role, production } = context;
   return {
     /** No sandbox, no development key, errors masked. */
     production,
@@ -103,14 +117,7 @@ function configOf(context: SettingsContext) {
       poolSize: values.DATABASE_POOL,
       queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
     },
-    split: {
-      /** Null: in process, or as the supergraph names it. */
-      mediaUrls: values.MEDIA_URL,
-      workflowUrls: values.WORKFLOW_URL,
-      internalKey: values.INTERNAL_KEY,
-      /** `--supergraph FILE` (absolute): the gateway serves this supergraph only. */
-      supergraphFile: absolute(commandLine.supergraph),
-    },
+    split: splitOf(context),
     auth: {
       mode: values.REST_AUTH ?? 'open',
       auditRetentionDays: values.AUDIT_RETENTION_DAYS,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../../test/kit/database/postgres.ts';
 import { databaseAway } from '../database-away.ts';
+import { AppError } from '../errors.ts';
 import { createLogger, silentLogger } from '../process/logger.ts';
 import { createDatabase, type Database, isUniqueViolation } from './database.ts';
 
@@ -81,6 +82,29 @@ test('ends a statement that takes longer than allowed', async () => {
   });
   await expect(hasty.pool.query('select pg_sleep(60)')).rejects.toThrow('statement timeout');
   await hasty.close();
+});
+
+test('refuses at once who would wait in vain for a connection, and nobody when it is free again', async () => {
+  const small = createDatabase({
+    config: home.config,
+    maxConnections: 1,
+    applicationName: 'small',
+    logger,
+    statementTimeoutMs: 200,
+  });
+  const ask = () =>
+    small.pool.query('select 1').then(
+      () => 'answered',
+      (thrown: unknown) => (thrown instanceof AppError ? [thrown.code, thrown.retryAfter] : String(thrown)),
+    );
+  const crowd = () => Promise.all(Array.from({ length: 20 }, ask));
+  const held = await small.pool.connect();
+  expect(new Set(await crowd())).toEqual(new Set(['Error: timeout exceeded when trying to connect']));
+  expect(await crowd()).toContainEqual(['UNAVAILABLE', 1]);
+  held.release();
+  expect(new Set(await Promise.all(Array.from({ length: 5 }, ask)))).toEqual(new Set(['answered']));
+  await expect.poll(async () => new Set(await crowd()), { timeout: 10_000 }).toEqual(new Set(['answered']));
+  await small.close();
 });
 
 test('says UNAVAILABLE when nobody answers', async () => {

@@ -6,6 +6,7 @@ import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, typ
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { boundWaits } from './bounded-waits.ts';
 import { tracePool } from './trace-pool.ts';
 
 /**
@@ -48,11 +49,12 @@ const HANGING_MS = 2_000;
 /** Makes the pool; it connects at the first query. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = 30_000 } = options;
+  const maxWaitMs = Math.min(MAX_WAIT_MS, statementTimeoutMs);
   const config: PoolConfig = {
     ...options.config,
     application_name: options.applicationName,
     max: options.maxConnections,
-    connectionTimeoutMillis: Math.min(MAX_WAIT_MS, statementTimeoutMs),
+    connectionTimeoutMillis: maxWaitMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -64,6 +66,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
   };
   const pool = new Pool(config);
+  boundWaits(pool, { max: options.maxConnections, maxWaitMs });
   if (options.isTraced === true) tracePool(pool);
   const connections = trackConnections(pool);
   let closing: Promise<void> | undefined;

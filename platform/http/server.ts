@@ -7,6 +7,8 @@ import { AppError } from '../errors.ts';
 
 /** Longer than the idle timeout of common load balancers (60 s) and of our own clients, so that they close first. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Most connections that wait to be accepted, as far as the system allows: a crowd comes while other work is being done. */
+const BACKLOG = 4_096;
 /** Interval in which a stopping server closes idle connections. */
 const SWEEP_MS = 50;
 
@@ -15,7 +17,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(listenFailure(error, host, port));
     server.once('error', fail);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', fail);
       resolve();
     });

@@ -23,7 +23,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   // Without the key any process could assert any caller; the settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [{ schema: 'media', migrations: mediaMigrations }];
+  const migrations = [mediaMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {

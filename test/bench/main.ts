@@ -3,8 +3,10 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
+import { burst } from './burst/burst.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
+import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
 import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
@@ -22,6 +24,7 @@ import { uploads } from './uploads/uploads.ts';
  */
 const benches: readonly Bench[] = [
   federation,
+  heavyQuery,
   restStatus,
   metrics,
   submits,
@@ -31,6 +34,7 @@ const benches: readonly Bench[] = [
   starts,
   history,
   fairness,
+  burst,
 ];
 
 /** Stops the bench that runs now. */

@@ -71,6 +71,16 @@ export function ratioOf(rounds: Rounds, ours: string, baseline: string): number 
   );
 }
 
+/** The same of the processor time of one request: how many of ours cost what one of the baseline does. Not a number where unknown. */
+export function costRatioOf(rounds: Rounds, ours: string, baseline: string): number {
+  const base = rounds[baseline] ?? [];
+  return median(
+    (rounds[ours] ?? []).map(
+      ({ microsPerRequest }, round) => (base[round]?.microsPerRequest ?? NaN) / (microsPerRequest ?? NaN),
+    ),
+  );
+}
+
 /** A subject's figures in words. */
 export function figuresOf(rounds: Rounds, name: string): string {
   const runs = rounds[name] ?? [];

@@ -11,6 +11,7 @@ import { walkExplorer } from './walk-explorer.ts';
 import { walkGallery } from './walk-gallery.ts';
 import { walkKeys } from './walk-keys.ts';
 import { walkModels } from './walk-models.ts';
+import { walkPeople } from './walk-people.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkShop } from './walk-shop.ts';
@@ -42,6 +43,7 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   session: ({ url, browser, steps, address }) => walkSession(url, browser, steps, address),
   signed: ({ url, browser, steps, key }) => walkSigned(url, browser, steps, key),
   shop: ({ url, browser, steps, key }) => walkShop(url, browser, steps, key),
+  people: ({ url, browser, steps, key }) => walkPeople(url, browser, steps, key),
   models: ({ url, browser, steps, key }) => walkModels(url, browser, steps, key),
   start: ({ url, browser, steps, key }) => walkStart(url, browser, steps, key),
   gallery: ({ url, browser, steps, key }) => walkGallery(url, browser, steps, key),

@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { keepLogs, printFindings } from './report.ts';
 import { runChaos, type ChaosRun } from './run.ts';
 import { startTopology } from './topology.ts';
 
@@ -36,24 +35,17 @@ try {
     faultMs: values.quick ? 2_000 : 6_000,
     pauseMs: Number(values.pause),
   });
-  print(run);
-  isRight = run.findings.every(({ wrong }) => wrong.length === 0);
+  isRight = print(run);
 } finally {
-  if (values.logs !== undefined) keepLogs(values.logs);
+  if (values.logs !== undefined) keepLogs(topology, values.logs);
   await topology.close();
 }
 process.exit(isRight ? 0 : 1);
 
-function print({ seen, findings, faults }: ChaosRun): void {
+function print({ seen, findings, faults }: ChaosRun): boolean {
   say('');
   for (const [name, count] of kindsOf(faults)) say(`${name.padEnd(42)} ${String(count).padStart(6)}   times`);
-  for (const { what, count, wrong } of findings) {
-    const verdict = wrong.length === 0 ? 'right' : `${wrong.length} WRONG`;
-    say(`${what.padEnd(42)} ${String(count).padStart(6)}   ${verdict}`);
-    for (const one of wrong.slice(0, 5)) say(`    ${one.slice(0, 400)}`);
-  }
-  const again = [...seen.retried].map(([reason, count]) => `${reason}: ${count}`);
-  say(`\nrepeated by clients: ${again.join(', ') || 'nothing'}`);
+  return printFindings(findings, seen, say);
 }
 
 /** `kill -9 of media 1` counts as a `kill -9 of a process`. */
@@ -64,11 +56,4 @@ function kindsOf(faults: ReadonlyMap<string, number>): ReadonlyMap<string, numbe
     kinds.set(kind, (kinds.get(kind) ?? 0) + count);
   }
   return kinds;
-}
-
-function keepLogs(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, output] of topology.outputs()) {
-    writeFileSync(path.join(folder, `${name.replace(' ', '-')}.log`), output);
-  }
 }

@@ -16,7 +16,8 @@ export interface Topology {
   readonly files: string;
   signal(name: string, signal: NodeJS.Signals): void;
   end(name: string, signal: NodeJS.Signals): Promise<void>;
-  start(name: string): Promise<void>;
+  /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
+  start(name: string, checkout?: string): Promise<void>;
   /** What each part has printed, over all its starts. */
   outputs(): ReadonlyMap<string, string>;
   close(): Promise<void>;
@@ -29,8 +30,8 @@ const SCRIPTS = {
   worker: 'subgraphs/media/main.ts',
 } as const;
 
-/** Starts all of it. */
-export async function startTopology(): Promise<Topology> {
+/** Starts all of it, from a checkout of another version if one is named. */
+export async function startTopology(checkout?: string): Promise<Topology> {
   const folder = await temporaryFolder();
   const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
     (port) => `http://127.0.0.1:${port}`,
@@ -64,16 +65,21 @@ export async function startTopology(): Promise<Topology> {
   const running = new Map<string, Program>();
   const ended = new Map<string, string>();
   const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
-  const start = async (name: string): Promise<void> => {
+  const checkouts = new Map<string, string | undefined>();
+  const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
+    checkouts.set(name, from);
     const { role, url } = parts[name] ?? { role: 'worker', url: null };
     const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
     ended.set(name, outputOf(name));
     running.delete(name);
-    running.set(name, await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready }));
+    running.set(
+      name,
+      await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from }),
+    );
   };
-  for (const name of Object.keys(parts)) await start(name);
+  for (const name of Object.keys(parts)) await start(name, checkout);
   return {
     gateways: [one, two],
     database,

@@ -78,10 +78,7 @@ beforeAll(async () => {
   home = await testDatabase();
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-execute-template-'));
   database = createDatabase({ config: home.config, maxConnections: 10, applicationName: 'test', logger });
-  const sets = [
-    { schema: 'media', migrations: mediaMigrations },
-    { schema: 'workflow', migrations: workflowMigrations },
-  ];
+  const sets = [mediaMigrations, { schema: 'workflow', migrations: workflowMigrations }];
   await migrate({ database, sets, logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });

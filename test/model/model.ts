@@ -70,7 +70,7 @@ async function withDatabase(use: (pool: Pool) => Promise<void>): Promise<void> {
       name: 'model',
       prepare: async (config) => {
         const database = createDatabase({ config, maxConnections: 2, applicationName: 'model', logger });
-        const media = { schema: 'media', migrations: mediaMigrations };
+        const media = mediaMigrations;
         const workflow = { schema: 'workflow', migrations: workflowMigrations };
         await migrate({ database, sets: [media, workflow], logger });
         await database.pool.query(`${MODEL_JOBS}; ${MODEL_FUNCTIONS}`);

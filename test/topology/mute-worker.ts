@@ -20,7 +20,7 @@ export async function startWorkerWithoutWakeUps(
   const config = readConfig({ ...settings, ROLE: 'worker' });
   const logger = createLogger({ level: 'error' });
   const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
-  const migrations = [{ schema: 'media', migrations: mediaMigrations }];
+  const migrations = [mediaMigrations];
   const runtime = await startRuntime({ config, logger, lifecycle, migrations });
   let lost = 0;
   const bus = { ...runtime.bus, publish: () => void (lost += 1) };

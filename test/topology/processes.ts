@@ -17,6 +17,7 @@ const START_MS = 60_000;
 
 /** A running program. */
 export interface Program {
+  readonly pid: number;
   /** Everything it has printed. */
   output(): string;
   /** Sends the signal to it and its children. */
@@ -30,6 +31,8 @@ export interface ProgramOptions {
   readonly command: string;
   readonly words: readonly string[];
   readonly settings?: Readonly<Record<string, string>>;
+  /** A checkout of another version; this one when absent. */
+  readonly checkout?: string | undefined;
   /** Asked again and again until it resolves. */
   readonly ready: (output: string) => Promise<boolean>;
 }
@@ -37,7 +40,7 @@ export interface ProgramOptions {
 /** Starts a program in a process group of its own and waits until it is ready; rejects with its output when it ends before. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.words, {
-    cwd: root,
+    cwd: options.checkout ?? root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -57,6 +60,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   child.once('exit', () => process.off('exit', killAtExit));
   const output = (): string => printed.join('');
   const program: Program = {
+    pid: child.pid ?? 0,
     output,
     signal: (name) => signalGroup(child, name),
     async end(signal = 'SIGTERM') {
@@ -103,7 +107,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 export function startNode(
   script: string,
   words: readonly string[],
-  options: Pick<ProgramOptions, 'settings' | 'ready'>,
+  options: Pick<ProgramOptions, 'settings' | 'ready' | 'checkout'>,
 ): Promise<Program> {
   return startProgram({ ...options, command: process.execPath, words: [script, ...words] });
 }

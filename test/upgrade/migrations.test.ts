@@ -30,7 +30,7 @@ const MORE_THAN_ADDING: Readonly<
 > = {};
 
 const SETS: Readonly<Record<string, Readonly<Record<string, Migration>>>> = {
-  media: mediaMigrations,
+  media: mediaMigrations.migrations,
   workflow: workflowMigrations,
   gateway: gatewayMigrations,
   audit: auditMigrations.migrations,

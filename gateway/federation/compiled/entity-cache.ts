@@ -1,23 +1,4 @@
-import type { ExecutionResult } from 'graphql';
-
-import type { Members } from './shape/merged.ts';
-
-/** The entities that one fetch requests, and the response. */
-export interface EntityBatch {
-  readonly representations: Members[];
-  /** Resolves when `result` is there; never rejects. */
-  answer: Promise<unknown>;
-  result: ExecutionResult | null;
-}
-
-/** A requested entity: its index in a batch. */
-export interface RequestedEntity {
-  readonly batch: EntityBatch;
-  readonly index: number;
-}
-
-/** The entities requested with one cache key, by their representation. */
-export type KnownEntities = Map<string, RequestedEntity>;
+import { type KnownEntities, noEntities } from './known-entities.ts';
 
 /**
  * The entities requested in one run of a query, by cache key (subgraph, selection, variables): each is requested once, also
@@ -36,7 +17,7 @@ export function createEntityCache(): EntityCache {
     of(cacheKey) {
       const known = byKey.get(cacheKey);
       if (known !== undefined && known.size < MAX_ENTITIES) return known;
-      const fresh: KnownEntities = new Map();
+      const fresh = noEntities();
       byKey.set(cacheKey, fresh);
       return fresh;
     },

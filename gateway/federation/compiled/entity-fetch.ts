@@ -3,6 +3,7 @@ import { type FieldNode, Kind, type SelectionNode } from 'graphql';
 import { mergeEntities, reportErrors } from './entity-merging.ts';
 import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
 import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
+import { compilePlaceOf } from './known-entities.ts';
 import { compileRepresentation } from './representations.ts';
 
 /**
@@ -18,8 +19,11 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
     ...place,
     send: compileSend(fetch),
     represent: compileRepresentation(requires, supergraphSchema),
+    placeOf: compilePlaceOf(requires, supergraphSchema),
     bringsLeavesOnly,
-    cacheKey: isPlain ? `${serviceName} ${operation.replace(/^query \w+/, 'query')}` : null,
+    cacheKey: isPlain
+      ? `${serviceName} ${operation.replace(/^query \w+/, 'query')} ${JSON.stringify(requires)}`
+      : null,
   };
   return async (run, objects) => {
     const requests = requestEntities(compiled, run, objects);

@@ -1,8 +1,8 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
-import type { RequestedEntity, EntityBatch } from './entity-cache.ts';
 import type { EntityRequests, EntityFetch, RequestingObject } from './entity-requests.ts';
 import { toCallerError, placesOf } from './fetch-errors.ts';
+import type { EntityBatch, RequestedEntity } from './known-entities.ts';
 import { merge } from './merge.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -43,18 +43,20 @@ export function mergeEntities(
   { requests, batches }: Received,
 ): void {
   const { outputRewrites } = fetch;
-  const rewritten = new Set<RequestedEntity>();
+  const known = new Map<RequestedEntity, readonly string[]>();
   for (const batch of batches) assertEntities(batch);
   for (const { object, entity } of requests.objects) {
     const entities = entity.batch.result?.data?.['_entities'] as readonly Members[] | undefined;
     const received = entities?.[entity.index];
     if (!received) continue;
-    if (!received['__typename']) received['__typename'] = object['__typename'];
-    if (outputRewrites !== undefined && !rewritten.has(entity)) {
-      applyRewrites(supergraphSchema, outputRewrites, received);
-      rewritten.add(entity);
+    let names = known.get(entity);
+    if (names === undefined) {
+      if (!received['__typename']) received['__typename'] = object['__typename'];
+      if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, received);
+      names = Object.keys(received);
+      known.set(entity, names);
     }
-    merge(object, received);
+    merge(object, received, names);
   }
 }
 

@@ -1,7 +1,14 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
-import type { RequestedEntity, EntityBatch, KnownEntities } from './entity-cache.ts';
 import { type FetchPlace, type Send, usedVariables } from './fetch.ts';
+import {
+  type EntityBatch,
+  type EntityPlace,
+  type KnownEntities,
+  noEntities,
+  type PlaceOf,
+  type RequestedEntity,
+} from './known-entities.ts';
 import type { Represent } from './representations.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -10,9 +17,10 @@ import type { Members } from './shape/merged.ts';
 export interface EntityFetch extends FetchPlace {
   readonly send: Send;
   readonly represent: Represent;
+  readonly placeOf: PlaceOf;
   /** Whether results can be shared by several objects without one writing into another's part. */
   readonly bringsLeavesOnly: boolean;
-  /** The query without the name that each fetch of a plan has; null when no other fetch can use the result. */
+  /** The query without the name that each fetch of a plan has, and what it requires; null when no other fetch can use the result. */
   readonly cacheKey: string | null;
 }
 
@@ -32,37 +40,39 @@ export interface RequestingObject {
 
 /** Collects the entities that the objects need, and requests those that are not in the cache. */
 export function requestEntities(compiled: EntityFetch, run: Run, found: readonly unknown[]): EntityRequests {
-  const { fetch, supergraphSchema, represent } = compiled;
+  const { fetch, supergraphSchema, represent, placeOf } = compiled;
   const variables = usedVariables(fetch, run);
   if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
   const known = knownEntities(compiled, run, variables);
   const own = emptyBatch();
-  const fresh: string[] = [];
+  const fresh: EntityPlace[] = [];
   const objects: RequestingObject[] = [];
   for (const object of found as readonly Members[]) {
-    const representation = represent(object);
-    if (representation === null || !representation['__typename']) continue;
     // Before the rewrites, which may give objects of different types one name.
-    const key = JSON.stringify(representation);
-    let entity = known.get(key);
-    if (entity === undefined) {
+    const place = placeOf(object, known.start);
+    if (place === null) continue;
+    let { entity } = place;
+    if (entity === null) {
+      const representation = represent(object);
+      if (representation === null || !representation['__typename']) continue;
       applyRewrites(supergraphSchema, fetch.inputRewrites, representation);
       entity = { batch: own, index: own.representations.push(representation) - 1 };
-      known.set(key, entity);
-      fresh.push(key);
+      place.entity = entity;
+      known.size += 1;
+      fresh.push(place);
     } else if (!compiled.bringsLeavesOnly) run.isShared = true;
     objects.push({ object, entity });
   }
   const requests = { own, variables, objects };
   sendBatch(compiled, run, { batch: own, variables }, () => {
     // Failures are not cached.
-    if (own.result?.errors !== undefined) for (const key of fresh) known.delete(key);
+    if (own.result?.errors !== undefined) for (const place of fresh) place.entity = null;
   });
   return requests;
 }
 
 function knownEntities({ cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
-  if (cacheKey === null || run.answers === null) return new Map();
+  if (cacheKey === null || run.answers === null) return noEntities();
   return run.answers.of(`${cacheKey} ${JSON.stringify(variables)}`);
 }
 
@@ -93,8 +103,10 @@ export async function awaitBatches(
   run: Run,
   { own, variables, objects }: EntityRequests,
 ): Promise<ReadonlySet<EntityBatch>> {
-  const batches = new Set(objects.map(({ entity }) => entity.batch));
+  const batches = new Set<EntityBatch>();
+  for (const { entity } of objects) batches.add(entity.batch);
   for (const batch of batches) await batch.answer;
+  if (batches.size === 1 && batches.has(own)) return batches;
   const failed = objects.filter(({ entity: { batch } }) => batch !== own && !batch.result?.data);
   if (failed.length === 0) return batches;
   const retry = emptyBatch();

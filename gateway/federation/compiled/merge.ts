@@ -2,11 +2,16 @@ import type { Members } from './shape/merged.ts';
 
 /**
  * Merges received data into what is there, as Apollo's gateway does: objects member by member, lists of one length
- * element by element; anything else takes the place of what was there. Received objects are taken over, not copied.
+ * element by element; anything else takes the place of what was there. Received objects are taken over, not copied. `names` are
+ * those of the source, where they are known.
  */
-export function merge(target: Members, source: Members): void {
+export function merge(
+  target: Members,
+  source: Members,
+  names: readonly string[] = Object.keys(source),
+): void {
   if (target === source) return;
-  for (const name of Object.keys(source)) {
+  for (const name of names) {
     const value = source[name];
     if (value === undefined) continue;
     const before = target[name];

@@ -2,7 +2,7 @@ import type { QueryPlanFieldNode, QueryPlanSelectionNode } from '@apollo/query-p
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from 'graphql';
 
 import { merge } from './merge.ts';
-import { ownMember } from './response-path.ts';
+import { memberReader } from './response-path.ts';
 import type { Members } from './shape/merged.ts';
 
 /** The representation of an entity that a fetch sends; null when a required part is missing. */
@@ -41,9 +41,10 @@ function compilePart(selection: QueryPlanSelectionNode, schema: GraphQLSchema): 
 
 function compileField({ alias, name, selections }: QueryPlanFieldNode, schema: GraphQLSchema): Part {
   const responseName = alias ?? name;
+  const read = memberReader(responseName);
   const inner = selections === undefined ? null : compileRepresentation(selections, schema);
   return (entity, made) => {
-    const value = ownMember(entity, responseName);
+    const value = read(entity);
     if (value === undefined) return false;
     made[responseName] =
       inner === null ? value : Array.isArray(value) ? value.map((element) => inner(element)) : inner(value);
@@ -52,7 +53,7 @@ function compileField({ alias, name, selections }: QueryPlanFieldNode, schema: G
 }
 
 /** The names that objects under a type condition may have, in the whole schema. */
-function namesUnder(typeCondition: string, schema: GraphQLSchema): ReadonlySet<unknown> {
+export function namesUnder(typeCondition: string, schema: GraphQLSchema): ReadonlySet<unknown> {
   const names = new Set([typeCondition]);
   const condition = schema.getType(typeCondition);
   if (!isAbstractType(condition)) return names;

@@ -1,4 +1,4 @@
-import type { Run } from './run.ts';
+import type { Merged } from './shape/merged.ts';
 
 /** A path of a plan: names of members, and `@` for every element of a list. */
 export type ResponsePath = readonly string[];
@@ -7,7 +7,11 @@ export type ResponsePath = readonly string[];
  * What a path leads to from these objects: nothing of nulls, every element of lists, each once where one object may stand at
  * several places. Throws where a list stands in place of an object or the other way round, as Apollo does.
  */
-export function valuesAt(objects: readonly unknown[], path: ResponsePath, run: Run): readonly unknown[] {
+export function valuesAt(
+  objects: readonly unknown[],
+  path: ResponsePath,
+  run: Pick<Merged, 'isShared'>,
+): readonly unknown[] {
   let found = objects;
   for (const step of path) {
     found = step === '@' ? elementsOf(found) : membersOf(found, step);
@@ -27,9 +31,10 @@ function elementsOf(lists: readonly unknown[]): unknown[] {
 
 function membersOf(objects: readonly unknown[], name: string): unknown[] {
   const members: unknown[] = [];
+  const read = memberReader(name);
   for (const object of objects) {
     if (Array.isArray(object)) throw new TypeError(`unexpected list at ${name}`);
-    const member = ownMember(object as object, name);
+    const member = read(object as object);
     if (isThere(member)) members.push(member);
   }
   return members;
@@ -40,6 +45,21 @@ function isThere(value: unknown): boolean {
 }
 
 /** A member, not what every object inherits. */
-export function ownMember(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+function ownMember(object: object, name: string): unknown {
+  return isInherited(name) && !Object.hasOwn(object, name)
+    ? undefined
+    : (object as Record<string, unknown>)[name];
+}
+
+/** Whether a value of JSON has something of this name that is no member of its own. */
+function isInherited(name: string): boolean {
+  return PROTOTYPES.some((prototype) => name in prototype);
+}
+
+const PROTOTYPES: readonly object[] = [String, Number, Boolean, Array].map(({ prototype }) => prototype);
+
+/** Reads one member of any object, as `ownMember` does; what the name means is found out once. */
+export function memberReader(name: string): (object: object) => unknown {
+  if (isInherited(name)) return (object) => ownMember(object, name);
+  return (object) => (object as Record<string, unknown>)[name];
 }

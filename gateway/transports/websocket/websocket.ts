@@ -16,6 +16,7 @@ import type { RateLimiter } from '../../limits/rate-limit.ts';
 import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
+import { createOpeningLine, type OpeningLine, type OpeningLineOptions, type Turn } from './opening-line.ts';
 import { type SlowSockets, watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
 
@@ -59,6 +60,8 @@ export interface WebSocketOptions extends TransportOptions {
   readonly maxMessageBytes?: number;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
+  /** How sockets are opened, a few at a time. */
+  readonly opening?: OpeningLineOptions;
 }
 
 /** Most open sockets of this process. */
@@ -73,14 +76,16 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   const protocol = makeServer(createSocketHooks(options));
   const slow = watchSlowSockets({ sockets: wss.clients, stallMs: options.stallMs ?? 30_000, logger });
   const alive = keepAlive(wss.clients);
+  const line = createOpeningLine(options.opening);
 
-  function open(client: WebSocket, request: IncomingMessage, slot: Slot): void {
+  function open(client: WebSocket, request: IncomingMessage, { slot, turn }: Admittance): void {
     // Oversized and malformed messages close the socket (1009, 1002).
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
     const session = createSession({ request, slot, close: (code, reason) => client.close(code, reason) });
-    const closed = protocol.opened(wire(client, { logger, slow, session }), session);
+    const closed = protocol.opened(wire(client, { logger, slow, session, turn }), session);
     client.once('close', (code, reason) => {
+      turn.end();
       closed(code, String(reason)).catch((error: unknown) =>
         logger.error({ error: toError(error) }, 'a WebSocket did not end cleanly'),
       );
@@ -97,7 +102,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     if (rate?.allowed === false) return '429 Too Many Requests';
     if (!isServed) return '404 Not Found';
     if (!cors.allows(request)) return '403 Forbidden';
-    return wss.clients.size >= MAX_SOCKETS ? '503 Service Unavailable' : null;
+    return wss.clients.size + line.waiting >= MAX_SOCKETS ? BUSY : null;
   }
 
   return {
@@ -110,12 +115,11 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         const status = await refusalOf(request, nobody, isServed);
         if (status !== null) return refuseUpgrade(socket, status);
         if (socket.destroyed) return;
-        const slot = slots.take(clientKeyOf(nobody));
-        if (slot === null) return refuseUpgrade(socket, '429 Too Many Requests');
-        socket.once('close', () => slot.release());
+        const admitted = await admit(socket, clientKeyOf(nobody), { slots, line });
+        if (typeof admitted === 'string') return refuseUpgrade(socket, admitted);
         wss.handleUpgrade(request, socket, head, (client) => {
           slow.watch(client, socket);
-          open(client, request, slot);
+          open(client, request, admitted);
         });
       } catch (thrown) {
         logger.error({ error: toError(thrown) }, 'a WebSocket could not be opened');
@@ -158,21 +162,56 @@ function hintOf(seconds: number): string {
   return `the server is stopping: reconnect in ${(Math.random() * seconds).toFixed(1)} s`;
 }
 
-/** Refuses an upgrade and closes the socket. */
+const BUSY = '503 Service Unavailable';
+/** Most seconds until a refused client shall come again. */
+const MAX_RETRY_SECONDS = 10;
+
+/** Refuses an upgrade and closes the socket. Those who are refused together are told different times to come again. */
 function refuseUpgrade(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const retryAfter = Math.ceil(Math.random() * MAX_RETRY_SECONDS);
+  const again = /^(?:429|503)/.test(status) ? `Retry-After: ${retryAfter}\r\n` : '';
+  socket.end(`HTTP/1.1 ${status}\r\n${again}Connection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** What a socket holds when it may be opened; else why it may not. */
+async function admit(
+  socket: Duplex,
+  clientKey: string,
+  { slots, line }: { readonly slots: Slots; readonly line: OpeningLine },
+): Promise<Admittance | string> {
+  const slot = slots.take(clientKey);
+  if (slot === null) return '429 Too Many Requests';
+  const gone = new AbortController();
+  socket.once('close', () => {
+    slot.release();
+    gone.abort();
+  });
+  const turn = await line.enter(gone.signal);
+  return turn === null ? BUSY : { slot, turn };
+}
+
+/** What a socket that is opened holds. */
+interface Admittance {
+  /** Among the sockets of its client. */
+  readonly slot: Slot;
+  /** Among those that are being opened. */
+  readonly turn: Turn;
 }
 
 /** Adapts a socket to the protocol. Sending waits until the message was written. */
 function wire(
   client: WebSocket,
-  { logger, slow, session }: { logger: Logger; slow: SlowSockets; session: Session },
+  { logger, slow, session, turn }: { logger: Logger; slow: SlowSockets; session: Session; turn: Turn },
 ): ProtocolSocket {
+  let isAcknowledged = false;
   return {
     protocol: client.protocol,
     close: (code, reason) => client.close(code, reason),
     send: (data) =>
       new Promise((resolve) => {
+        // The first message acknowledges the connection; with the next one it is in use.
+        if (isAcknowledged) turn.end();
+        isAcknowledged = true;
         // A send that fails means that the socket is gone; its `close` event reports it.
         if (client.readyState === WebSocket.OPEN && slow.admits(client)) client.send(data, () => resolve());
         else resolve();
@@ -195,10 +234,17 @@ interface KeepAlive {
   close(): void;
 }
 
+/** A look that comes later than this was held up: answers to the last ping may lie unread. */
+const LATE_MS = 1_000;
+
 /** Pings every client, and disconnects one that did not answer the last ping. */
 function keepAlive(clients: ReadonlySet<WebSocket>): KeepAlive {
   const unanswered = new WeakSet<WebSocket>();
+  let due = performance.now() + KEEP_ALIVE_MS;
   const timer = setInterval(() => {
+    const isLate = performance.now() > due + LATE_MS;
+    due = performance.now() + KEEP_ALIVE_MS;
+    if (isLate) return;
     for (const client of clients) {
       if (unanswered.has(client)) client.terminate();
       else if (client.readyState === WebSocket.OPEN) {

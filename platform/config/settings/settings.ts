@@ -59,6 +59,11 @@ export const settings = {
     'in process',
   ),
   WORKFLOW_URL: optional(httpAddresses, 'the same of the workflow subgraph', 'in process'),
+  SHARED_READS: setting(
+    list((entry) => entry, 'names of subgraphs'),
+    'subgraphs of --supergraph whose equal queries in flight, of callers with the same credential, share one answer: names, separated by commas',
+    '',
+  ),
   INTERNAL_KEY: optional(
     longSecret,
     'signs caller assertions between processes (needed when split) and expiring file URLs',

@@ -3,33 +3,31 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import { createPools, sendToOne } from '../../http/endpoints/failover.ts';
+import { createPools, type Pools, sendToOne } from '../../http/endpoints/failover.ts';
+import { type Abandonable, postText, type TextAnswer } from '../../http/endpoints/post-text.ts';
+import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
 
 /** The HTTP side of a remote link: POST to a service over pooled connections, bounded in time and size. */
 export interface PostClient {
-  post(request: PostRequest): Promise<PostAnswer>;
+  post(request: PostRequest): Promise<TextAnswer>;
   close(): Promise<void>;
 }
 
-interface PostRequest {
+/** One request; the client sends nothing that is not in it. */
+export interface PostRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A text, or a stream of chunks. For a stream the timeout holds between chunks, and again for the response. */
   readonly body: string | AsyncIterable<Uint8Array>;
-  readonly timeoutMs: number;
   /** Whether it changes nothing, so that it may be sent again to another process after any failure. */
   readonly isRead: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
 }
 
-/** A whole response, bounded in size. */
-export interface PostAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
 export interface PostClientOptions {
   readonly endpoints: Endpoints;
+  /** Milliseconds for a whole response; for streams between two chunks. */
+  readonly timeoutMs: number;
   readonly maxResponseBytes: number;
 }
 
@@ -39,50 +37,125 @@ const MAX_CONNECTIONS = 128;
 /** A proxy's answers in place of the service's. */
 const NOT_ITS_OWN = new Set([502, 503, 504]);
 
+function isNotItsOwn({ status, text }: TextAnswer): boolean {
+  return NOT_ITS_OWN.has(status) && !text.startsWith('{');
+}
+
 /**
  * Makes the client. What one process does not answer another one is asked: reads always, other texts when no connection
  * was made, streams never. `post` throws UNAVAILABLE with the transport's error as its cause.
  */
-export function createPostClient({ endpoints, maxResponseBytes }: PostClientOptions): PostClient {
+export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: PostClientOptions): PostClient {
   const pools = createPools(endpoints, {
     connections: MAX_CONNECTIONS,
     allowH2: false,
     maxResponseSize: maxResponseBytes,
-    // The deadline below applies; undici's timeouts would count from the first byte of an upload.
+    // The limits below apply; undici's timeouts would count from the first byte of an upload.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const { path } = endpoints;
+  const client: Client = { endpoints, pools, timeoutMs, limits: createTimeLimits(timeoutMs) };
   return {
-    async post({ headers, body, timeoutMs, isRead, signal: callers }) {
-      const deadline = createDeadline({ timeoutMs, signal: callers });
-      const isText = typeof body === 'string';
-      const bodyOf = () => (isText ? body : Readable.from(watched(body, deadline), UPLOAD_STREAM));
-      try {
-        return await sendToOne<PostAnswer>({
-          endpoints,
-          signal: deadline.signal,
-          again: isRead && isText ? 'always' : isText ? 'unsent' : 'never',
-          async send(endpoint, signal) {
-            const request = { method: 'POST', path, headers, body: bodyOf(), signal } as const;
-            const answer = await pools.of(endpoint).request(request);
-            return { status: answer.statusCode, text: await answer.body.text() };
-          },
-          isFailure: ({ status, text }) => NOT_ITS_OWN.has(status) && !text.startsWith('{'),
-        });
-      } catch (cause) {
-        if (cause instanceof AppError) throw cause;
-        throw new AppError(
-          'UNAVAILABLE',
-          deadline.reason() === 'TIMED_OUT' ? 'no answer in time' : 'no answer',
-          { cause },
-        );
-      } finally {
-        deadline.clear();
-      }
-    },
+    post: ({ body, ...request }) =>
+      typeof body === 'string'
+        ? sendText(client, { ...request, body })
+        : sendStream(client, { ...request, body }),
     close: () => pools.close(),
   };
+}
+
+interface Client {
+  readonly endpoints: Endpoints;
+  readonly pools: Pools;
+  readonly timeoutMs: number;
+  readonly limits: TimeLimits;
+}
+
+type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
+
+async function sendText(
+  client: Client,
+  { headers, body, isRead, signal }: Sent<string>,
+): Promise<TextAnswer> {
+  const { endpoints, pools, limits } = client;
+  const { path } = endpoints;
+  const call: Abandonable = { abandon: null };
+  const over = { aborted: signal.aborted, isLate: false };
+  const hangUp = (): void => {
+    over.aborted = true;
+    call.abandon?.(new Error('nobody waits for the answer'));
+  };
+  const limit = limits.start(() => {
+    over.isLate = true;
+    hangUp();
+  });
+  signal.addEventListener('abort', hangUp);
+  try {
+    return await sendToOne<TextAnswer>({
+      endpoints,
+      signal: over,
+      again: isRead ? 'always' : 'unsent',
+      async send(endpoint, lost) {
+        if (over.aborted) throw new Error('nobody waits for the answer');
+        const answer = postText(pools.of(endpoint), { path, headers, body }, call);
+        return lost === null ? await answer : await untilLost(answer, call, lost);
+      },
+      isFailure: isNotItsOwn,
+    });
+  } catch (cause) {
+    throw unanswered(cause, over.isLate);
+  } finally {
+    limit.clear();
+    signal.removeEventListener('abort', hangUp);
+  }
+}
+
+/** Gives a call up when its endpoint is lost. */
+async function untilLost<Answer>(
+  answer: Promise<Answer>,
+  call: Abandonable,
+  lost: AbortSignal,
+): Promise<Answer> {
+  const leave = (): void => call.abandon?.(new Error('the process is gone', { cause: lost.reason }));
+  if (lost.aborted) leave();
+  lost.addEventListener('abort', leave);
+  try {
+    return await answer;
+  } finally {
+    lost.removeEventListener('abort', leave);
+  }
+}
+
+async function sendStream(
+  { endpoints, pools, timeoutMs }: Client,
+  { headers, body, signal: callers }: Sent<AsyncIterable<Uint8Array>>,
+): Promise<TextAnswer> {
+  const deadline = createDeadline({ timeoutMs, signal: callers });
+  const { signal } = deadline;
+  const { path } = endpoints;
+  try {
+    return await sendToOne<TextAnswer>({
+      endpoints,
+      signal,
+      again: 'never',
+      async send(endpoint) {
+        const stream = Readable.from(watched(body, deadline), UPLOAD_STREAM);
+        const request = { method: 'POST', path, headers, body: stream, signal } as const;
+        const answer = await pools.of(endpoint).request(request);
+        return { status: answer.statusCode, text: await answer.body.text() };
+      },
+      isFailure: isNotItsOwn,
+    });
+  } catch (cause) {
+    throw unanswered(cause, deadline.reason() === 'TIMED_OUT');
+  } finally {
+    deadline.clear();
+  }
+}
+
+function unanswered(cause: unknown, isLate: boolean): AppError {
+  if (cause instanceof AppError) return cause;
+  return new AppError('UNAVAILABLE', isLate ? 'no answer in time' : 'no answer', { cause });
 }
 
 const UPLOAD_STREAM = { objectMode: false, highWaterMark: 256 * 1024 };

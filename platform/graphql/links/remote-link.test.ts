@@ -105,6 +105,69 @@ describe('a remote link', () => {
     expect(seen).not.toContain('authorization');
   });
 
+  describe('that shares reads', () => {
+    /** A link whose server answers, with a number that counts the requests, when told to. */
+    async function countingLink() {
+      const waiting: (() => void)[] = [];
+      let count = 0;
+      const { link } = await linkTo(
+        (request, response) => {
+          request.resume();
+          count += 1;
+          const data = `{"data":{"a":${count}}}`;
+          waiting.push(() => response.end(data));
+        },
+        { sharesReads: true, passesBearer: true },
+      );
+      const seen = (amount: number) => expect.poll(() => count).toBe(amount);
+      return { link, seen, answer: () => waiting.splice(0).forEach((end) => end()) };
+    }
+    const dataOf = async (results: Promise<ExecutionResult>[]) =>
+      (await Promise.all(results)).map(({ data }) => data?.['a']);
+
+    it('asks once for equal queries of one credential, and gives each its own answer', async () => {
+      const { link, seen, answer } = await countingLink();
+      const of = (bearer: string) => {
+        const context = contextOf();
+        return { ...ask, context: { ...context, caller: { ...context.caller, bearer } } };
+      };
+      const alike = [link.execute(of('one')), link.execute(of('one'))];
+      const others = [link.execute(of('two')), link.execute({ ...of('one'), variables: { x: 1 } })];
+      await seen(3);
+      answer();
+      expect(await dataOf(others)).toEqual([2, 3]);
+      const [first, second] = await Promise.all(alike);
+      expect([first?.data, second?.data]).toEqual([{ a: 1 }, { a: 1 }]);
+      expect(first?.data).not.toBe(second?.data);
+      const later = link.execute(of('one'));
+      await seen(4);
+      answer();
+      expect(await dataOf([later])).toEqual([4]);
+    });
+
+    it('gives nobody after a mutation what was asked before it', async () => {
+      const { link, seen, answer } = await countingLink();
+      const before = link.execute(ask);
+      const mutation = link.execute({ ...ask, query: 'mutation { a }' });
+      const during = link.execute(ask);
+      await seen(3);
+      answer();
+      expect(await dataOf([before, mutation, during])).toEqual([1, 2, 3]);
+    });
+
+    it('goes on for those who stay when one hangs up', async () => {
+      const { link, seen, answer } = await countingLink();
+      const leaving = new AbortController();
+      const first = link.execute({ ...ask, context: { ...contextOf(), signal: leaving.signal } });
+      const second = link.execute(ask);
+      await seen(1);
+      leaving.abort();
+      expect(failure(await first).code).toBe('UNAVAILABLE');
+      answer();
+      expect(await dataOf([second])).toEqual([1]);
+    });
+  });
+
   it('fails an upload whose stream fails, with the reason it has', async () => {
     const { link } = await linkTo((request, response) => {
       request.resume();

@@ -6,6 +6,7 @@ import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
+import type { TextAnswer } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
@@ -14,8 +15,9 @@ import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
-import { createPostClient, type PostAnswer } from './remote-http.ts';
+import { createPostClient } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
+import { shareReads } from './shared-reads.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
@@ -26,6 +28,8 @@ export interface RemoteLinkOptions {
   readonly sign?: CallerSigner;
   /** Sends the callers' own bearer tokens along, to a foreign subgraph. */
   readonly passesBearer?: boolean;
+  /** Equal reads of one caller that are on their way share one answer; never with `sign`, whose assertions all differ. */
+  readonly sharesReads?: boolean;
   /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
   readonly timeoutMs?: number;
   /** Largest response or event in bytes (default 32 MiB). */
@@ -35,12 +39,13 @@ export interface RemoteLinkOptions {
 
 /**
  * Link to a subgraph in other processes, each request to the next that is well: HTTP for queries and mutations (uploads
- * are streamed), one lazy graphql-ws connection to each for all subscriptions there. One that does not answer is an error
+ * are streamed), a few lazy graphql-ws connections to each for all subscriptions there. One that does not answer is an error
  * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
-  const client = createPostClient({ endpoints, maxResponseBytes });
+  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes });
+  const client = options.sharesReads === true && sign === undefined ? shareReads(own) : own;
   const subscriptions = createRemoteSubscriptions({
     name,
     endpoints,
@@ -51,10 +56,10 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     maxMessageBytes: maxResponseBytes,
   });
 
-  const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
+  const post = async (request: SubgraphRequest): Promise<TextAnswer> => {
     const { headers, body } = await encode(request, options);
     const isRead = !MAY_WRITE.test(request.query);
-    return await client.post({ headers, body, timeoutMs, isRead, signal: request.context.signal });
+    return await client.post({ headers, body, isRead, signal: request.context.signal });
   };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
@@ -90,15 +95,20 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 const MAY_WRITE = /\bmutation\b/;
 
 async function encode(
-  { query, operationName, variables, context }: SubgraphRequest,
+  { query, document, operationName, variables, context }: SubgraphRequest,
   { sign, endpoints, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer'>,
 ) {
   const operation = operationName === undefined ? { query } : { query, operationName };
   const { bearer } = context.caller;
   const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
-  const extracted = extractUploads(variables);
-  const body = operationHash({ ...operation, variables: extracted.variables });
-  const asserted = sign && (await sign(context.caller, { method: 'POST', path: endpoints.path, body }));
+  const extracted = extractUploads(variables, document);
+  const asserted =
+    sign &&
+    (await sign(context.caller, {
+      method: 'POST',
+      path: endpoints.path,
+      body: operationHash({ ...operation, variables: extracted.variables }),
+    }));
   const traceparent = sign && activeTraceparent();
   const credentials = {
     ...own,
@@ -153,7 +163,7 @@ async function readinessOf({ origin, lookup }: Endpoint, signal: AbortSignal): P
   }
 }
 
-function decode({ status, text }: PostAnswer): FormattedExecutionResult {
+function decode({ status, text }: TextAnswer): FormattedExecutionResult {
   // A refused assertion means a wrong INTERNAL_KEY, not a caller who must sign in.
   if (status === 401) throw new AppError('UNAVAILABLE', 'our credential was refused');
   const result = parseJson(text);

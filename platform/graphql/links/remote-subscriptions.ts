@@ -13,7 +13,7 @@ import type { SubgraphRequest } from '../operations/subgraph.ts';
 import { CALLER_EXTENSION, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createSocketClients, type SocketClients } from './socket-clients.ts';
 
-/** The WebSocket side of a remote link: one connection to each process for all subscriptions there, open while there are any. */
+/** The WebSocket side of a remote link: a few connections to each process for all subscriptions there, open while there are any. */
 export interface RemoteSubscriptions {
   subscribe(request: SubgraphRequest): Promise<ResultStream>;
   close(): Promise<void>;

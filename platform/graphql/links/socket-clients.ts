@@ -7,9 +7,12 @@ import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { newTraceId } from '../../ids.ts';
 import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
 
-/** The graphql-ws clients of a remote link, one to each process. */
+/** The graphql-ws clients of a remote link, a few to each process. */
 export interface SocketClients {
-  /** The client to this process, shared by all; with a bearer token one of its own, which `dispose` ends. */
+  /**
+   * A client to this process for one subscription, until its `dispose`: the least busy of those that all share, or another
+   * one where all are busy. With a bearer token one of its own.
+   */
   to(endpoint: Endpoint, bearer: string | undefined): SocketClient;
   close(): Promise<void>;
 }
@@ -18,7 +21,15 @@ interface SocketClient {
   readonly client: Client;
   /** How many connections it has made, and whether one is open. */
   readonly connections: () => { readonly made: number; readonly isOpen: boolean };
+  /** Gives it back; further calls do nothing. */
   readonly dispose: () => void;
+}
+
+/** A client that several subscriptions share. */
+interface Shared {
+  readonly own: SocketClient;
+  /** Subscriptions that have it. */
+  users: number;
 }
 
 export interface SocketClientsOptions {
@@ -32,10 +43,13 @@ export interface SocketClientsOptions {
 const KEEP_ALIVE_MS = 10_000;
 /** Time that the connection stays open after the last subscription. */
 const LINGER_MS = 5_000;
+/** Subscriptions over one connection before there is another one, and most connections to a process; they then share evenly. */
+const FEW_USERS = 250;
+const MAX_CLIENTS = 8;
 
 /** Makes the clients; each connects with its first subscription. */
 export function createSocketClients(options: SocketClientsOptions): SocketClients {
-  const shared = new Map<Endpoint, SocketClient>();
+  const shared = new Map<Endpoint, Shared[]>();
   // What still runs there goes on; its connection closes with the last subscription.
   options.endpoints.onGone((endpoint) => void shared.delete(endpoint));
   const open = new Set<SocketClient>();
@@ -54,14 +68,35 @@ export function createSocketClients(options: SocketClientsOptions): SocketClient
         const own = make(endpoint, bearer);
         return { ...own, dispose: () => void own.client.dispose() };
       }
-      const client = shared.get(endpoint) ?? make(endpoint);
-      shared.set(endpoint, client);
-      return client;
+      const known = shared.get(endpoint) ?? [];
+      shared.set(endpoint, known);
+      const taken = leastBusy(known) ?? { own: make(endpoint), users: 0 };
+      if (!known.includes(taken)) known.push(taken);
+      return lend(taken);
     },
     async close() {
-      await Promise.all(
-        [...new Set([...shared.values(), ...open])].map(async ({ client }) => client.dispose()),
-      );
+      const all = [...shared.values()].flat().map(({ own }) => own);
+      await Promise.all([...new Set([...all, ...open])].map(async ({ client }) => client.dispose()));
+    },
+  };
+}
+
+/** The one with the fewest users; undefined when there should be another one. */
+function leastBusy(known: readonly Shared[]): Shared | undefined {
+  const [first, ...others] = known;
+  if (first === undefined) return undefined;
+  const least = others.reduce((found, one) => (one.users < found.users ? one : found), first);
+  return least.users >= FEW_USERS && known.length < MAX_CLIENTS ? undefined : least;
+}
+
+function lend(taken: Shared): SocketClient {
+  let isLent = true;
+  taken.users += 1;
+  return {
+    ...taken.own,
+    dispose() {
+      if (isLent) taken.users -= 1;
+      isLent = false;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { type DocumentNode, Kind, type TypeNode } from 'graphql';
 import { Upload } from 'graphql-upload-minimal';
 
 import { AppError } from '../../errors.ts';
@@ -14,10 +15,46 @@ export interface ExtractedUploads {
   readonly uploads: ReadonlyMap<Upload, readonly string[]>;
 }
 
-/** Takes the uploads out of variables; the variables are not changed. */
-export function extractUploads(variables: Readonly<Record<string, unknown>>): ExtractedUploads {
+/**
+ * Takes the uploads out of variables; the variables are not changed. With the document, only variables are looked through whose
+ * type may hold an upload.
+ */
+export function extractUploads(
+  variables: Readonly<Record<string, unknown>>,
+  document?: DocumentNode,
+): ExtractedUploads {
+  const names = document === undefined ? Object.keys(variables) : namesThatMayHold(document);
   const uploads = new Map<Upload, string[]>();
+  if (!names.some((name) => holdsUpload(variables[name]))) return { variables, uploads };
   return { variables: extract(variables, 'variables', uploads), uploads };
+}
+
+/** No upload fits these types. Representations (`_Any`) are made of answers. */
+const WITHOUT_UPLOADS = new Set(['Boolean', 'Float', 'ID', 'Int', 'String', '_Any']);
+
+const known = new WeakMap<DocumentNode, readonly string[]>();
+
+function namesThatMayHold(document: DocumentNode): readonly string[] {
+  const names =
+    known.get(document) ??
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION
+        ? (definition.variableDefinitions ?? [])
+            .filter(({ type }) => !WITHOUT_UPLOADS.has(nameOf(type)))
+            .map(({ variable }) => variable.name.value)
+        : [],
+    );
+  known.set(document, names);
+  return names;
+}
+
+function nameOf(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
+}
+
+function holdsUpload(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof Upload || Object.values(value).some(holdsUpload);
 }
 
 function extract(value: unknown, path: string, found: Map<Upload, string[]>): unknown {

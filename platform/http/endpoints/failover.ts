@@ -42,12 +42,12 @@ export function createPools(endpoints: Endpoints, options: Omit<Pool.Options, 'c
 /** How often a request may be sent, and to whom. */
 export interface FailoverOptions<Answer> {
   readonly endpoints: Endpoints;
-  /** Fires when the caller has left or its time is over: nothing is tried again. */
-  readonly signal: AbortSignal;
+  /** Aborted when the caller has left or its time is over: nothing is tried again. */
+  readonly signal: { readonly aborted: boolean };
   /** `always`: it changes nothing, and may be sent again after any failure. `unsent`: only when no connection was made. */
   readonly again: 'always' | 'unsent' | 'never';
-  /** Sends it to one endpoint; the signal fires also when that endpoint is lost and it may be sent again. */
-  readonly send: (endpoint: Endpoint, signal: AbortSignal) => Promise<Answer>;
+  /** Sends it to one endpoint; `lost` fires when that endpoint is lost, where it may then be sent to another. */
+  readonly send: (endpoint: Endpoint, lost: AbortSignal | null) => Promise<Answer>;
   /** Whether an answer is none of the service's own, such as that of a proxy before it. */
   readonly isFailure?: (answer: Answer) => boolean;
 }
@@ -63,7 +63,7 @@ export async function sendToOne<Answer>(options: FailoverOptions<Answer>): Promi
     const mayLeave = again === 'always' && endpoints.count() > 1;
     const next = () => endpoints.next(tried);
     try {
-      const answer = await send(endpoint, mayLeave ? AbortSignal.any([signal, endpoint.lost()]) : signal);
+      const answer = await send(endpoint, mayLeave ? endpoint.lost() : null);
       if (!isFailure(answer)) {
         endpoints.succeeded(endpoint);
         return answer;

@@ -25,7 +25,7 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
   });
   await migrate({
     database: platform,
-    sets: [{ schema: 'media', migrations: mediaMigrations }],
+    sets: [mediaMigrations],
     logger,
   });
   const database = mediaDatabase(platform);

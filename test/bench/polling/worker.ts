@@ -32,7 +32,7 @@ const platform = createDatabase({
   applicationName: 'bench',
   logger,
 });
-await migrate({ database: platform, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
+await migrate({ database: platform, sets: [mediaMigrations], logger });
 const database = mediaDatabase(platform);
 const bus = await createEventBus({ database: platform, logger });
 const queue = await createQueue({ database: platform, bus, logger });

@@ -19,7 +19,7 @@ const logger = silentLogger();
 
 await makeDatabase();
 const database = createDatabase({ config, maxConnections: 2, applicationName: 'bench', logger });
-await migrate({ database, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
+await migrate({ database, sets: [mediaMigrations], logger });
 await database.close();
 const pool = new Pool({ ...config, max: 10 });
 const boss = new PgBoss({

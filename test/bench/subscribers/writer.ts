@@ -30,29 +30,34 @@ await sql`insert into media.tasks (id, owner, kind, generator, input, state, sta
 );
 
 process.on('message', (message) => {
-  const { perSecond, ms } = message as { readonly perSecond: number; readonly ms: number };
-  void write(perSecond, ms).then((answer) => process.send?.(answer));
+  const order = message as { readonly perSecond: number; readonly ms: number } | { readonly each: true };
+  const writing = 'each' in order ? append(ids) : write(order.perSecond, order.ms);
+  void writing.then((written) => process.send?.({ written }));
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ ids });
 
 let frame = 0;
 
+/** One event for each of these tasks. */
+async function append(taskIds: readonly string[]): Promise<number> {
+  const events = taskIds.map((taskId) => ({ taskId, stage: `frame ${(frame += 1)}` }));
+  const appended = await appendEvents(media, events);
+  for (const { taskId, seq } of appended) bus.publish(TASK_TOPIC, taskId, seq);
+  return appended.length;
+}
+
 /** One event per task and turn, at this rate, for so long; batches that come late are not made up for. */
-async function write(perSecond: number, ms: number): Promise<{ readonly written: number }> {
+async function write(perSecond: number, ms: number): Promise<number> {
   const perTick = Math.round((perSecond * TICK_MS) / 1000);
   const end = performance.now() + ms;
   let written = 0;
   for (let next = performance.now(); next < end; next = Math.max(next + TICK_MS, performance.now())) {
     await pause(Math.max(0, next - performance.now()));
-    const events = Array.from({ length: perTick }, () => {
-      const taskId = ids[frame % ids.length] ?? '';
-      frame += 1;
-      return { taskId, stage: `frame ${frame}` };
-    });
-    const appended = await appendEvents(media, events);
-    for (const { taskId, seq } of appended) bus.publish(TASK_TOPIC, taskId, seq);
-    written += appended.length;
+    const first = frame;
+    written += await append(
+      Array.from({ length: perTick }, (_, index) => ids[(first + index) % ids.length] ?? ''),
+    );
   }
-  return { written };
+  return written;
 }

@@ -1,12 +1,14 @@
-import { useMutation, useQuery } from '@apollo/client/react';
+import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { EndUserSessionsDocument, PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
+import { PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
+import { PersonSessions } from './person-sessions.tsx';
+import { nameOf } from './person.ts';
 
 const PAGE = 20;
 
@@ -17,7 +19,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
     variables: { first: PAGE, search: search ?? null },
     fetchPolicy: 'cache-and-network',
   });
-  const [end, ended] = useMutation(EndUserSessionsDocument, { refetchQueries: [PeopleDocument] });
+  const [shown, show] = useState<PersonPartsFragment | null>(null);
   const edges = data?.users.edges ?? [];
   const { hasNextPage = false, endCursor = null } = data?.users.pageInfo ?? {};
   const more = () =>
@@ -27,10 +29,6 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         users: { ...users, edges: [...before.users.edges, ...users.edges] },
       }),
     }).catch(() => undefined);
-  const endOf = (person: PersonPartsFragment) => {
-    if (!window.confirm(t('people.sure', { name: nameOf(person) }))) return;
-    end({ variables: { userId: person.id } }).catch(() => undefined);
-  };
   return (
     <section className="card">
       <header className="row wrap">
@@ -40,7 +38,6 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         </span>
       </header>
       {error !== undefined && <Problem error={error} />}
-      {ended.error !== undefined && <Problem error={ended.error} />}
       {!loading && error === undefined && edges.length === 0 && (
         <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
       )}
@@ -60,7 +57,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
             </thead>
             <tbody>
               {edges.map(({ node }) => (
-                <Person key={node.id} person={node} onEnd={() => endOf(node)} onAudit={onAudit} />
+                <Person key={node.id} person={node} onSessions={() => show(node)} onAudit={onAudit} />
               ))}
             </tbody>
           </table>
@@ -73,17 +70,18 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
           </button>
         </div>
       )}
+      {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
     </section>
   );
 }
 
 interface PersonProps {
   readonly person: PersonPartsFragment;
-  readonly onEnd: () => void;
+  readonly onSessions: () => void;
   readonly onAudit: (caller: string) => void;
 }
 
-function Person({ person, onEnd, onAudit }: PersonProps) {
+function Person({ person, onSessions, onAudit }: PersonProps) {
   const { id, email, subject, lastSignInAt, openSessions } = person;
   return (
     <tr>
@@ -104,15 +102,14 @@ function Person({ person, onEnd, onAudit }: PersonProps) {
           <button type="button" className="btn sm" onClick={() => onAudit(id)}>
             {t('audit.title')}
           </button>
-          <button type="button" className="btn sm bad" disabled={openSessions === 0} onClick={onEnd}>
-            {t('people.end')}
+          <Link className="btn sm" to="/shop" search={{ view: 'payments', user: id }}>
+            {t('shop.payments')}
+          </Link>
+          <button type="button" className="btn sm" disabled={openSessions === 0} onClick={onSessions}>
+            {t('keys.sessions')}
           </button>
         </span>
       </td>
     </tr>
   );
-}
-
-function nameOf({ name, email, subject, id }: PersonPartsFragment): string {
-  return name ?? email ?? subject ?? id;
 }

@@ -14,8 +14,7 @@ import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { BudgetAmounts, type Texts } from './budget-amounts.tsx';
-
-const SCOPES: readonly BudgetScope[] = ['USER', 'KEY', 'GENERATOR', 'TOTAL'];
+import { Subject } from './subject.tsx';
 
 interface BudgetFormProps {
   /** The budget that is changed; null for a new one. */
@@ -73,55 +72,20 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
     >
       <form id={id} className="col gap-3" onSubmit={submit}>
         {budget === null && (
-          <Subject scope={scope} subject={subject} onScope={setScope} onSubject={setSubject} />
+          <Subject
+            scope={scope}
+            subject={subject}
+            onScope={(next) => {
+              setScope(next);
+              setSubject('');
+            }}
+            onSubject={setSubject}
+          />
         )}
         <BudgetAmounts texts={texts} onChange={setTexts} />
         {error !== undefined && <Problem error={error} />}
       </form>
     </Modal>
-  );
-}
-
-interface SubjectProps {
-  readonly scope: BudgetScope;
-  readonly subject: string;
-  readonly onScope: (scope: BudgetScope) => void;
-  readonly onSubject: (subject: string) => void;
-}
-
-/** Whose work a new budget bounds. */
-function Subject({ scope, subject, onScope, onSubject }: SubjectProps) {
-  const id = useId();
-  return (
-    <>
-      <div className="field">
-        <label htmlFor={`${id}-scope`}>{t('budget.scope')}</label>
-        <select
-          id={`${id}-scope`}
-          className="in"
-          value={scope}
-          onChange={({ target }) => onScope(SCOPES.find((one) => one === target.value) ?? 'USER')}
-        >
-          {SCOPES.map((one) => (
-            <option key={one} value={one}>
-              {t(`budget.scope.${one}`)}
-            </option>
-          ))}
-        </select>
-      </div>
-      {scope !== 'TOTAL' && (
-        <div className="field">
-          <label htmlFor={`${id}-subject`}>{t(`budget.subject.${scope}`)}</label>
-          <input
-            id={`${id}-subject`}
-            className="in"
-            required
-            value={subject}
-            onChange={({ target }) => onSubject(target.value)}
-          />
-        </div>
-      )}
-    </>
   );
 }
 

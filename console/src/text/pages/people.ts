@@ -27,7 +27,12 @@ export const peopleEn = {
   'people.none': 'Nobody has signed in yet',
   'people.id': 'Id',
   'people.last': 'Last sign-in',
-  'people.end': 'End sessions',
+  'people.end': 'End all sessions',
+  'people.sessionsOf': 'Sessions of {name}',
+  'people.noSessions': 'Signed in nowhere.',
+  'people.began': 'began',
+  'people.renewed': 'renewed',
+
   'people.sure':
     'End all sessions of {name}? Their browsers are signed out within seconds; they may sign in again.',
 } as const;
@@ -61,6 +66,11 @@ export const peopleZh: Readonly<Record<keyof typeof peopleEn, string>> = {
   'people.none': '还没有人登录',
   'people.id': 'ID',
   'people.last': '上次登录',
-  'people.end': '结束会话',
+  'people.end': '结束全部会话',
+  'people.sessionsOf': '{name} 的会话',
+  'people.noSessions': '未在任何地方登录。',
+  'people.began': '开始于',
+  'people.renewed': '更新于',
+
   'people.sure': '结束 {name} 的所有会话？其浏览器几秒内将退出登录；之后可以重新登录。',
 };

@@ -1,5 +1,4 @@
-import type { Migration } from 'kysely/migration';
-
+import type { MigrationSet } from '../../../../platform/database/migrations.ts';
 import { tasks } from './0001-tasks.ts';
 import { files } from './0002-files.ts';
 import { videoTemplates } from './0003-video-templates.ts';
@@ -25,28 +24,34 @@ import { soldTasks } from './0022-sold-tasks.ts';
 import { roomOfBindings } from './0023-room-of-bindings.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
-export const mediaMigrations: Record<string, Migration> = {
-  '0001-tasks': tasks,
-  '0002-files': files,
-  '0003-video-templates': videoTemplates,
-  '0004-provider-resources': providerResources,
-  '0005-chat': chat,
-  '0006-watchers': watchers,
-  '0007-webhook-deliveries': webhookDeliveries,
-  '0008-waiting-since': waitingSince,
-  '0009-lists-of-owners': listsOfOwners,
-  '0010-manage-tokens': manageTokens,
-  '0011-made-resources': madeResources,
-  '0012-costs': costs,
-  '0013-ended-attempts': endedAttempts,
-  '0014-upload-quotas': uploadQuotas,
-  '0015-upload-reservations': uploadReservations,
-  '0016-pending-webhooks': pendingWebhooks,
-  '0017-budgets': budgets,
-  '0018-chat-tool-calls': chatToolCalls,
-  '0019-traces': traces,
-  '0020-webhook-endpoints': webhookEndpoints,
-  '0021-paused-bindings': pausedBindings,
-  '0022-sold-tasks': soldTasks,
-  '0023-room-of-bindings': roomOfBindings,
+export const mediaMigrations: MigrationSet = {
+  schema: 'media',
+  migrations: {
+    '0001-tasks': tasks,
+    '0002-files': files,
+    '0003-video-templates': videoTemplates,
+    '0004-provider-resources': providerResources,
+    '0005-chat': chat,
+    '0006-watchers': watchers,
+    '0007-webhook-deliveries': webhookDeliveries,
+    '0008-waiting-since': waitingSince,
+    '0009-lists-of-owners': listsOfOwners,
+    '0010-manage-tokens': manageTokens,
+    '0011-made-resources': madeResources,
+    '0012-costs': costs,
+    '0013-ended-attempts': endedAttempts,
+    '0014-upload-quotas': uploadQuotas,
+    '0015-upload-reservations': uploadReservations,
+    '0016-pending-webhooks': pendingWebhooks,
+    '0017-budgets': budgets,
+    '0018-chat-tool-calls': chatToolCalls,
+    '0019-traces': traces,
+    '0020-webhook-endpoints': webhookEndpoints,
+    '0021-paused-bindings': pausedBindings,
+    '0022-sold-tasks': soldTasks,
+    '0023-room-of-bindings': roomOfBindings,
+  },
+  indexes: {
+    task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,
+  },
 };

@@ -221,6 +221,31 @@ describe('watching', () => {
     expect(service.watcherCount()).toBe(0);
   });
 
+  it('looks tasks up together for a crowd that comes at once: nobody waits for a connection', async () => {
+    const service = engine.service(registryOf());
+    const ids = await Promise.all(Array.from({ length: 20 }, openTask));
+    let statements = 0;
+    let mostWaiting = 0;
+    const count = () => {
+      statements += 1;
+      mostWaiting = Math.max(mostWaiting, engine.pool.waitingCount);
+    };
+    engine.pool.on('acquire', count);
+    const { signal } = new AbortController();
+    const crowd = Array.from({ length: 2_000 }, async (_, index) => {
+      const events = await service.watch(me, ids[index % ids.length] ?? '', 0, signal);
+      return [await events.next(), events] as const;
+    });
+    const came = await Promise.all(crowd);
+    engine.pool.off('acquire', count);
+    expect(came.every(([first]) => first.value?.seq === 1)).toBe(true);
+    expect([statements < 60, mostWaiting < 20]).toEqual([true, true]);
+    await Promise.all(ids.map((id) => append(id, { state: 'SUCCEEDED' })));
+    const rest = await Promise.all(came.map(([, events]) => collect(events)));
+    expect(rest.every((events) => numbers(events).join() === '2')).toBe(true);
+    expect(service.watcherCount()).toBe(0);
+  });
+
   it('tells strangers that there is no such task, and late readers that the log is gone', async () => {
     const service = engine.service(registryOf());
     const id = await openTask();

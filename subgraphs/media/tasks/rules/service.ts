@@ -16,7 +16,7 @@ import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
-import { readEvents } from '../storage/event-store.ts';
+import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { readWholeTasks, type WholeTaskRow } from '../storage/whole-tasks.ts';
@@ -76,6 +76,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     read: (taskIds) => readSeenAttempts(database, taskIds),
     idOf: ({ taskId }) => taskId,
   });
+  const readSharedHeads = batchReads({ read: (ids) => readHeads(database, ids), idOf: ({ id }) => id });
   return {
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
@@ -87,7 +88,8 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
       return await cancelTask({ database, transactor, transitions }, id);
     },
     events: (taskId, after, first) => events(database, { taskId, after, first }),
-    watch: (caller, id, afterSeq, signal) => watch({ database, hub }, { caller, id, afterSeq, signal }),
+    watch: (caller, id, afterSeq, signal) =>
+      watch({ readHeads: readSharedHeads, hub }, { caller, id, afterSeq, signal }),
     async watchOwned(caller, { everyone, endedSince, signal }) {
       if (caller.kind === 'anonymous') throw unauthenticated();
       if (everyone && listedOwner(caller) !== null) throw ownOnly();
@@ -165,7 +167,7 @@ async function events(
   return readEvents(database, [{ taskId, after }], first);
 }
 
-function refuseExpired(row: TaskRow): void {
+function refuseExpired(row: Pick<TaskRow, 'eventsPruned'>): void {
   if (!row.eventsPruned) return;
   throw new AppError(
     'EVENTS_EXPIRED',
@@ -174,10 +176,12 @@ function refuseExpired(row: TaskRow): void {
 }
 
 async function watch(
-  { database, hub }: { database: MediaDatabase; hub: EventHub },
+  // Shared: thousands may come at once, many of them for the same task.
+  { readHeads: read, hub }: { readHeads: BatchedRead<LogHead>; hub: EventHub },
   { caller, id, afterSeq, signal }: { caller: Caller; id: string; afterSeq: number; signal: AbortSignal },
 ): Promise<AsyncIterableIterator<TaskEvent>> {
-  const [row] = isUuid(id) ? await readTasks(database, [id]) : [];
+  const known = id.toLowerCase();
+  const row = isUuid(known) ? (await read([known])).get(known) : undefined;
   if (row === undefined || !mayRead(caller, row.owner)) throw notFound('task', id);
   const after = Math.max(0, Math.trunc(afterSeq));
   if (after < row.lastSeq) refuseExpired(row);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
@@ -118,14 +118,17 @@ export async function readEvents(
   return rows;
 }
 
+/** How far a task's log goes, and who may follow it. */
+export type LogHead = Pick<TaskRow, 'id' | 'owner' | 'state' | 'lastSeq' | 'eventsPruned'>;
+
 /** How far each task's log goes: what the slow tick compares with its subscribers' cursors. */
 export async function readHeads(
   database: MediaDatabase,
   taskIds: readonly string[],
-): Promise<readonly { readonly id: string; readonly lastSeq: number; readonly state: TaskState }[]> {
+): Promise<readonly LogHead[]> {
   return database
     .selectFrom('media.tasks')
-    .select(['id', 'lastSeq', 'state'])
+    .select(['id', 'owner', 'state', 'lastSeq', 'eventsPruned'])
     .where(sql<boolean>`id = any(${taskIds}::uuid[])`)
     .execute();
 }

@@ -39,7 +39,7 @@ export async function startEngine(existing?: { readonly connectionString: string
     applicationName: 'test',
     logger,
   });
-  await migrate({ database, sets: [{ schema: 'media', migrations: mediaMigrations }], logger });
+  await migrate({ database, sets: [mediaMigrations], logger });
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });

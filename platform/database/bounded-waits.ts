@@ -1,0 +1,57 @@
+import type { Pool, PoolClient } from 'pg';
+
+import { AppError } from '../errors.ts';
+
+type Connected = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
+
+/** How much the newest wait counts for the time that each one ahead costs. */
+const WEIGHT = 0.2;
+/** Waiting callers per connection that are never too many. */
+const ALWAYS = 5;
+
+/**
+ * Refuses at once, with UNAVAILABLE, whoever would wait in vain for a connection: the line is so long that their time would be
+ * over first, as far as the last waits tell. Else a crowd waits its whole time, is refused all the same, and comes again.
+ */
+export function boundWaits(
+  pool: Pool,
+  { max, maxWaitMs }: { readonly max: number; readonly maxWaitMs: number },
+): void {
+  const connect = pool.connect.bind(pool) as (callback?: Connected) => Promise<PoolClient> | undefined;
+  /** Milliseconds that each one ahead in the line costs. */
+  let msEach = 0;
+
+  function refusal(): AppError | undefined {
+    const ahead = pool.waitingCount;
+    const waitMs = ahead * msEach;
+    if (ahead < max * ALWAYS || waitMs <= maxWaitMs) return undefined;
+    const message = 'too many requests wait for the database; try again in a moment';
+    return new AppError('UNAVAILABLE', message, { retryAfter: Math.ceil(waitMs / 1_000) });
+  }
+  function measured(callback: Connected): Connected {
+    // A connection that is made for it tells nothing of the line.
+    if (pool.idleCount === 0 && pool.totalCount < max) return callback;
+    const ahead = pool.waitingCount;
+    const since = performance.now();
+    return (error, client, done) => {
+      const each = (performance.now() - since) / (ahead + 1);
+      msEach += WEIGHT * (each - msEach);
+      callback(error, client, done);
+    };
+  }
+  function bounded(callback: Connected): void {
+    const refused = refusal();
+    if (refused === undefined) void connect(measured(callback));
+    else process.nextTick(() => callback(refused, undefined, () => undefined));
+  }
+
+  pool.connect = ((callback?: Connected) => {
+    if (callback !== undefined) return bounded(callback);
+    return new Promise<PoolClient>((resolve, reject) => {
+      bounded((error, client) => {
+        if (client === undefined) reject(error ?? new Error('the pool gave no connection'));
+        else resolve(client);
+      });
+    });
+  }) as typeof pool.connect;
+}
