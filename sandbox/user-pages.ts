@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../platform/process/logger.ts';
 import { failRequest } from './http/listener.ts';
-import { createIdentityStandIn } from './identity/identity-provider.ts';
 import type { IdentityOptions, IdentityStandIn } from './identity/identity-provider.ts';
 import { createStripeStandIn } from './stripe/stripe.ts';
 import type { StripeOptions, StripeStandIn } from './stripe/stripe.ts';
@@ -50,7 +49,7 @@ export async function openUserPages(
 ): Promise<UserPages> {
   const kilnUrls = (at: string) => (kilnUrl === undefined ? loopbackUrls(at) : [`${kilnUrl}${at}`]);
   return {
-    identity: await createIdentityStandIn({
+    identity: createIdentityOnFirstUse({
       issuer: `${origin}/${IDENTITY}`,
       redirectUris: kilnUrls('/auth/idp/callback'),
       postLogoutUris: kilnUrls('/'),
@@ -65,6 +64,25 @@ export async function openUserPages(
       dataDir,
       logger,
     }),
+  };
+}
+
+/** Loads and creates it at its first request: its server is a fifth of what a start would load, and few starts sign in. */
+function createIdentityOnFirstUse(options: IdentityOptions): IdentityStandIn {
+  let created: Promise<IdentityStandIn> | null = null;
+  async function create(): Promise<IdentityStandIn> {
+    const { createIdentityStandIn } = await import('./identity/identity-provider.ts');
+    return await createIdentityStandIn(options);
+  }
+  return {
+    issuer: options.issuer,
+    async handle(request, response) {
+      created ??= create().catch((error: unknown) => {
+        created = null;
+        throw error;
+      });
+      await (await created).handle(request, response);
+    },
   };
 }
 

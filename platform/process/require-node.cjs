@@ -8,3 +8,9 @@ if (major < 24) {
   );
   process.exit(1);
 }
+
+// Compiled code is kept for the next start, which takes half as long with it. Where it can't be written nothing is lost;
+// NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+require('node:module').enableCompileCache(
+  require('node:path').resolve(__dirname, '../../node_modules/.cache/compiled'),
+);

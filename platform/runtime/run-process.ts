@@ -3,6 +3,7 @@ import type { LogLevel } from '../config/settings/log-levels.ts';
 import { AppError, toError } from '../errors.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
+import { releaseMemoryAfterStart } from '../process/release-memory.ts';
 
 /** The parts of every process. */
 export interface ProcessParts {
@@ -38,6 +39,7 @@ export async function runProcess(
   lifecycle.onSignals();
   try {
     await start({ config, logger, lifecycle });
+    releaseMemoryAfterStart();
   } catch (thrown) {
     await giveUp(thrown, { logger, lifecycle });
   }

@@ -1,8 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
+
 import { spawnKiln, temporaryDataDir } from '../../kit/processes/kiln-process.ts';
-import type { Bench, BenchTools } from '../bench.ts';
+import type { Bench, BenchTools, Figure } from '../bench.ts';
+import { memoryMiB } from '../processes.ts';
 import { median } from '../rounds.ts';
 
-/** Seconds from `npm start` to the first answered GET /, with an empty data directory and with a used one. */
+/** Milliseconds until a process at rest has given back what its start needed. */
+const AT_REST_MS = 15_000;
+
+/**
+ * Seconds from `npm start` to the first answered GET /, with an empty data directory and with a used one, and the memory of
+ * the process (without PostgreSQL) a quarter of a minute later.
+ */
 export const starts: Bench = {
   name: 'starts',
   async run(tools) {
@@ -18,6 +27,7 @@ export const starts: Bench = {
     return [
       figures('cold start (empty DATA_DIR) to the first answer', cold),
       figures('warm start to the first answer', warm),
+      ...(await memoryAtRest(tools)),
     ];
   },
 };
@@ -26,6 +36,22 @@ function figures(what: string, seconds: readonly number[]) {
   const [least, most] = [Math.min(...seconds), Math.max(...seconds)];
   const note = `from ${least.toFixed(2)} to ${most.toFixed(2)} s; npm itself included`;
   return { what, ours: `${median(seconds).toFixed(2)} s`, baseline: '', ratio: null, note };
+}
+
+async function memoryAtRest({ lifecycle }: BenchTools): Promise<readonly Figure[]> {
+  const { dataDir, remove } = await temporaryDataDir();
+  lifecycle.add('data directory', async () => remove());
+  const kiln = spawnKiln({ dataDir, settings: { LOG_LEVEL: 'info' } });
+  lifecycle.add('Kiln', () => kiln.stop());
+  await fetch(await kiln.ready);
+  await setTimeout(AT_REST_MS);
+  const resident = memoryMiB(kiln.pid);
+  await kiln.stop();
+  const what = 'resident memory at rest, all in one process';
+  const note = 'MiB, without PostgreSQL; null where the system does not tell';
+  return resident === null
+    ? []
+    : [{ what, ours: `${Math.round(resident)} MiB`, baseline: '', ratio: null, note }];
 }
 
 async function startOnce({ lifecycle }: BenchTools, dataDir: string): Promise<number> {
