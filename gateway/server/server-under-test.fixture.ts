@@ -36,6 +36,10 @@ interface World {
   finish(taskId: string): void;
   /** Breaks off everybody who follows now, as a subgraph that restarts. */
   breakOff(): void;
+  /** Whether who subscribes is broken off at once, as by a subgraph that is gone. */
+  isAway: boolean;
+  /** Subscriptions that were begun. */
+  subscribed: number;
   /** Open subscriptions. */
   listenerCount(): number;
   /** Number of mutations that ran. */
@@ -167,6 +171,8 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
   };
   const world: World = {
     starts: 0,
+    isAway: false,
+    subscribed: 0,
     stored: [],
     hanging: [],
     advance(id, progress) {
@@ -181,7 +187,10 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
     breakOff: () => void changes.emit('break'),
     listenerCount: () => changes.listenerCount('change'),
   };
-  const follow = (id: string, afterSeq: number) => followLog({ log: logOf(id), id, afterSeq, changes });
+  const follow = (id: string, afterSeq: number) => {
+    world.subscribed += 1;
+    return followLog({ log: logOf(id), id, afterSeq, changes, isBroken: world.isAway });
+  };
   const contextFor = (context: RequestContext) => context;
   const media = buildSubgraphSchema({
     typeDefs: parse(mediaTypes),
@@ -204,13 +213,19 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
 }
 
 /** Replays a log from a cursor, then follows it. `return` ends a pending `next` at once. */
-function followLog(options: { log: Log; id: string; afterSeq: number; changes: EventEmitter }) {
+function followLog(options: {
+  log: Log;
+  id: string;
+  afterSeq: number;
+  changes: EventEmitter;
+  isBroken: boolean;
+}) {
   const { log, id, changes } = options;
   let cursor = options.afterSeq;
   let isOver = false;
   let wake = (): void => undefined;
   const onChange = (): void => wake();
-  let isBroken = false;
+  let { isBroken } = options;
   const onBreak = (): void => {
     isBroken = true;
     wake();

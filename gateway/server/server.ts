@@ -123,6 +123,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
   readonly stallMs?: number;
+  /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
+  readonly resumeMs?: number;
 }
 
 /** Builds the server over a federation. Call `listen` to serve. */
@@ -199,6 +201,7 @@ async function createTransports(parts: {
       signIns: options.signIns,
     }),
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
+    resumeMs: options.resumeMs,
   };
   const guard = createCredentialGuard({ callers, logger });
   const slots = createSlots(options.connectionLimit ?? 0);

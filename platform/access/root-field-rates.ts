@@ -3,6 +3,9 @@
 /** Subscriptions that start paid work: starts. */
 export const PAID_SUBSCRIPTIONS = ['chatStream'];
 
+/** Subscriptions that tell a thing as it is, then whenever it has changed: subscribing again misses nothing. */
+export const STATE_SUBSCRIPTIONS = ['paymentUpdated'];
+
 /** Mutations that take or give credentials: sign-ins. */
 export const SIGN_INS = [
   'beginSignIn',

@@ -17,6 +17,8 @@ export interface SplitKiln {
   end(role: Role, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part again. */
   start(role: Role): Promise<void>;
+  /** Everything that the running process of a part has printed. */
+  output(role: Role): string;
   /** Kiln's supergraph with the subgraphs at the addresses they have here; answers the file. */
   writeSupergraph(): Promise<string>;
   close(): Promise<void>;
@@ -68,6 +70,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
     folder: folder.path,
     start,
     end,
+    output: (role) => parts.get(role)?.output() ?? '',
     async writeSupergraph() {
       const sdl = await readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
       const file = path.join(folder.path, 'supergraph.graphql');

@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { DocumentNode, ExecutionResult } from 'graphql';
 
-import { PAID_SUBSCRIPTIONS } from '../../../platform/access/root-field-rates.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
 import type { ServedFederation } from '../admission/transport.ts';
-import { makeResumable, takeSeq } from './resume.ts';
+import { takeSeq } from './resume.ts';
+import { createStreamMemory, type StreamMemory } from './stream-memory.ts';
 
 /**
- * Subscriptions over restarts of a subgraph or its database: a numbered stream that breaks off is taken up again after the last
+ * Subscriptions over restarts of a subgraph or its database: a stream that breaks off is taken up again after the last
  * event that was passed on, and its client notices nothing.
  */
 export interface FollowOptions {
@@ -23,7 +23,7 @@ export interface FollowOptions {
 export interface Followed {
   readonly request: GraphqlRequest;
   readonly document: DocumentNode;
-  /** Root fields; paid ones would start their work again. */
+  /** Root fields of the operation. */
   readonly fields: readonly string[];
   /** The number after which the client itself resumes. */
   readonly afterSeq?: number | undefined;
@@ -31,24 +31,37 @@ export interface Followed {
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
+/** A stream that has given nothing counts as accepted after this time: longer than anybody waits for a busy database. */
+const ACCEPTED_MS = 6_000;
 
 /** Subscribes. Results of numbered streams still have the number that `takeSeq` removes. */
 export async function follow(
   options: FollowOptions,
-  followed: Followed,
+  { request, ...followed }: Followed,
 ): Promise<ResultStream | ExecutionResult> {
   const { federation } = options;
-  const { request, document, fields } = followed;
-  const open = (afterSeq: number | undefined): Promise<ResultStream | ExecutionResult> => {
-    const { query, operationName, variables } = request;
-    const operation = { query, operationName, variables };
-    const schema = federation.apiSchema();
-    const resumable = makeResumable({ request: operation, document, schema, afterSeq });
-    return federation.subscribe({ ...request, ...resumable });
+  const { query, operationName, variables } = request;
+  const schema = federation.apiSchema();
+  const operation = { query, operationName, variables };
+  const memory = createStreamMemory({ ...followed, request: operation, schema });
+  const open: Open = async () => {
+    const next = memory.next();
+    return next === null ? null : await federation.subscribe({ ...request, ...next });
   };
-  const first = await open(followed.afterSeq);
-  const isPaid = fields.some((field) => PAID_SUBSCRIPTIONS.includes(field));
-  return isStream(first) && !isPaid ? overBreaks(options, followed, { first, open }) : first;
+  const first = (await open()) ?? BROKEN();
+  if (!isStream(first)) return first;
+  return mapStream({
+    source: overBreaks({
+      first,
+      open,
+      memory,
+      resumeMs: options.resumeMs ?? 30_000,
+      isResumed: followed.afterSeq !== undefined,
+    }),
+    map: (result) => result,
+    failed: BROKEN,
+    signals: [request.context.signal],
+  });
 }
 
 /** The same for transports that have no place for the numbers. */
@@ -74,47 +87,65 @@ export function isBreak({ data, errors = [] }: ExecutionResult): boolean {
   return isUnavailable && (data === undefined || data === null);
 }
 
-interface Opening {
+/** Subscribes at first, and after a break; null when nothing says where to go on. */
+type Open = () => Promise<ResultStream | ExecutionResult | null>;
+
+interface Following {
   readonly first: ResultStream;
-  readonly open: (afterSeq: number | undefined) => Promise<ResultStream | ExecutionResult>;
+  readonly open: Open;
+  readonly memory: StreamMemory;
+  readonly resumeMs: number;
+  /** Whether the client itself resumes, and so has had events. */
+  readonly isResumed: boolean;
 }
 
-function overBreaks(
-  { resumeMs = 30_000 }: FollowOptions,
-  { request, afterSeq }: Followed,
-  { first, open }: Opening,
-): ResultStream {
+/** A break and all that follow it before the next event: a subgraph that is away takes every try and breaks it off. */
+interface Outage {
+  readonly until: number;
+  pauseMs: number;
+}
+
+function overBreaks({ first, open, memory, resumeMs, isResumed }: Following): AsyncIterator<ExecutionResult> {
   const left = new AbortController();
   let current = first;
-  let last: number | undefined;
+  let openedAt = performance.now();
+  let isAccepted = isResumed;
+  let outage: Outage | null = null;
 
   /** The stream again; null when it was not to be had in time, or is none of those that can be. */
   async function reopen(): Promise<ResultStream | null> {
-    // Without a number nothing says where to go on.
-    if (last === undefined) return null;
-    const end = performance.now() + resumeMs;
-    for (let wait = FIRST_PAUSE_MS; performance.now() < end; wait = Math.min(LONGEST_PAUSE_MS, wait * 2)) {
-      await pause(wait * (0.5 + Math.random()), undefined, { signal: left.signal });
-      const outcome = await open(last);
-      if (isStream(outcome)) return outcome;
-      if (!isBreak(outcome)) return null;
+    const now = performance.now();
+    const stood = now - openedAt;
+    isAccepted ||= stood >= ACCEPTED_MS;
+    if (!isAccepted) return null;
+    if (outage === null || stood >= resumeMs) outage = { until: now + resumeMs, pauseMs: FIRST_PAUSE_MS };
+    while (performance.now() < outage.until) {
+      await pause(outage.pauseMs * (0.5 + Math.random()), undefined, { signal: left.signal });
+      outage.pauseMs = Math.min(LONGEST_PAUSE_MS, outage.pauseMs * 2);
+      openedAt = performance.now();
+      const outcome = await open();
+      if (outcome !== null && isStream(outcome)) return outcome;
+      if (outcome === null || !isBreak(outcome)) return null;
     }
     return null;
   }
 
-  const source: AsyncIterator<ExecutionResult> = {
+  return {
     async next() {
       for (;;) {
         const item = await current.next();
         if (item.done === true) return item;
-        if (!isBreak(item.value)) {
-          last = takeSeq(item.value).seq ?? last;
-          return item;
+        if (isBreak(item.value)) {
+          void current.return?.();
+          const again = await reopen();
+          if (again === null) return item;
+          current = again;
+          continue;
         }
-        void current.return?.();
-        const again = await reopen();
-        if (again === null) return item;
-        current = again;
+        isAccepted = true;
+        outage = null;
+        const value = memory.pass(item.value);
+        if (value !== null) return { value, done: false };
       }
     },
     async return() {
@@ -123,11 +154,4 @@ function overBreaks(
       return { value: undefined, done: true };
     },
   };
-  last = afterSeq;
-  return mapStream({
-    source,
-    map: (result) => result,
-    failed: BROKEN,
-    signals: [request.context.signal],
-  });
 }

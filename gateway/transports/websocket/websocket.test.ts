@@ -95,6 +95,26 @@ describe('graphql-transport-ws', () => {
     expect(seen).toEqual([10, 50, 100].map((progress) => ({ data: { taskProgress: { progress } } })));
   });
 
+  test('tells a follower in the end that a subgraph stays away, and asks it less and less meanwhile', async () => {
+    const gateway = await open({ resumeMs: 2_000 });
+    const { world } = gateway;
+    const seen: unknown[] = [];
+    const done = (async () => {
+      for await (const result of connect(gateway).iterate({ query: PROGRESS, variables: { id: 't3' } })) {
+        seen.push(result.errors?.[0]?.extensions?.['code'] ?? 'event');
+      }
+    })();
+    world.advance('t3', 10);
+    await until(() => seen.length === 1);
+    world.isAway = true;
+    world.breakOff();
+    await done;
+    expect(seen).toEqual(['event', 'UNAVAILABLE']);
+    expect(world.subscribed).toBeLessThan(10);
+    const refused = await first(connect(gateway), PROGRESS, { id: 't3' });
+    expect(refused).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
+  });
+
   test('runs queries and mutations too', async () => {
     const gateway = await open();
     const client = connect(gateway);

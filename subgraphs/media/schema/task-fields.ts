@@ -101,9 +101,14 @@ builder.subscriptionField('tasksProgress', (t) =>
         description:
           'Begins also with the last entry of tasks that have ended after this moment: after a lost connection, `at` of the last entry seen.',
       }),
+      since: t.arg({
+        type: 'DateTime',
+        description:
+          'Begins with every entry after this moment in place of the newest ones, also of tasks that have ended since: after a lost connection nothing is missed. `endedSince` then says nothing.',
+      }),
     },
-    subscribe: (_, { everyone, endedSince }, { caller, services, signal }) =>
-      services.tasks.watchOwned(caller, { everyone, endedSince: endedSince ?? null, signal }),
+    subscribe: (_, { everyone, endedSince = null, since = null }, { caller, services, signal }) =>
+      services.tasks.watchOwned(caller, { everyone, endedSince, since, signal }),
     resolve: (event, _, { loaders }) => {
       loaders.forget();
       return event;

@@ -3,7 +3,7 @@ import type { Logger } from '../../../../platform/process/logger.ts';
 import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import { isFinal, type TaskEvent } from '../../domain/task.ts';
-import { readEndedSince, readOpenTasks, type OwnedTask } from '../storage/owned-tasks-store.ts';
+import { readEndedSince, readOpenTasks, readSeqsAt, type OwnedTask } from '../storage/owned-tasks-store.ts';
 import type { EventHub } from './event-hub.ts';
 import { createMergedStream, type MergedStream } from './merged-stream.ts';
 
@@ -13,11 +13,15 @@ import { createMergedStream, type MergedStream } from './merged-stream.ts';
  * entries come from the event hub.
  */
 export interface OwnedTasks {
-  /** `endedSince`: begins also with the last entry of tasks that have ended after this moment. */
+  /**
+   * `endedSince`: begins also with the last entry of tasks that have ended after this moment. `since`: begins with every entry
+   * after this moment, and with nothing else.
+   */
   watch(subscription: {
     /** Null means everybody. */
     readonly owner: string | null;
     readonly endedSince: Date | null;
+    readonly since: Date | null;
     readonly signal: AbortSignal;
   }): Promise<AsyncIterableIterator<TaskEvent>>;
   /** Ends every stream. */
@@ -65,14 +69,14 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
     timer = null;
   }
   return {
-    async watch({ owner, endedSince, signal }) {
+    async watch({ owner, endedSince, since, signal }) {
       const leaving = new AbortController();
       const stream = createMergedStream<TaskEvent>(() => {
         leaving.abort();
         leave(follower);
       });
       const follower: Follower = { owner, signal: leaving.signal, stream, joined: new Set() };
-      await joinFirst({ database, hub }, follower, endedSince);
+      await joinFirst({ database, hub }, follower, { endedSince, since });
       if (signal.aborted) stream.end(null);
       else {
         signal.addEventListener('abort', () => stream.end(null), { once: true });
@@ -89,17 +93,20 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
 
 type Sources = Pick<OwnedTasksOptions, 'database' | 'hub'>;
 
-/** The newest entry of what is open and, where it is asked for, of what has ended since. */
+/** The newest entry of what is open and, where it is asked for, of what has ended since; or every entry since a moment. */
 async function joinFirst(
   { database, hub }: Sources,
   follower: Follower,
-  endedSince: Date | null,
+  { endedSince, since }: { readonly endedSince: Date | null; readonly since: Date | null },
 ): Promise<void> {
   // In this order: what ends between the two is in both, not in none.
   const found = await readOpenTasks(database, [follower.owner]);
-  const ended = endedSince === null ? [] : await readEndedSince(database, follower.owner, endedSince);
+  const moment = since ?? endedSince;
+  const ended = moment === null ? [] : await readEndedSince(database, follower.owner, moment);
   const [recent, open] = [found.filter(hasEnded), found.filter((task) => !hasEnded(task))];
-  for (const task of [...ended, ...open]) join(hub, follower, task, task.lastSeq - 1);
+  const first = [...ended, ...open];
+  const seqs = since === null ? null : await readSeqsAt(database, first, since);
+  for (const task of first) join(hub, follower, task, seqs?.get(task.id) ?? task.lastSeq - 1);
   for (const { id } of recent) follower.joined.add(id);
 }
 

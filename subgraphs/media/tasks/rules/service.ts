@@ -90,10 +90,10 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     events: (taskId, after, first) => events(database, { taskId, after, first }),
     watch: (caller, id, afterSeq, signal) =>
       watch({ readHeads: readSharedHeads, hub }, { caller, id, afterSeq, signal }),
-    async watchOwned(caller, { everyone, endedSince, signal }) {
+    async watchOwned(caller, { everyone, ...options }) {
       if (caller.kind === 'anonymous') throw unauthenticated();
       if (everyone && listedOwner(caller) !== null) throw ownOnly();
-      return ownedTasks.watch({ owner: everyone ? null : caller.id, endedSince, signal });
+      return ownedTasks.watch({ ...options, owner: everyone ? null : caller.id });
     },
     async attempts(taskIds) {
       const found = await readSharedAttempts(taskIds.filter(isUuid));

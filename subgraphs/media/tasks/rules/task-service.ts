@@ -65,6 +65,8 @@ export interface TaskService {
     options: {
       readonly everyone: boolean;
       readonly endedSince: Date | null;
+      /** Begins with every entry after this moment instead. */
+      readonly since: Date | null;
       readonly signal: AbortSignal;
     },
   ): Promise<AsyncIterableIterator<TaskEvent>>;

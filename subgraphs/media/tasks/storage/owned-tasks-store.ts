@@ -74,6 +74,20 @@ export async function readEndedSince(
   return rows;
 }
 
+/** How far the log of each task went at a moment; 0 where it began later. */
+export async function readSeqsAt(
+  database: MediaDatabase,
+  tasks: readonly OwnedTask[],
+  moment: Date,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ readonly id: string; readonly seq: number }>`/* tasks.seqs-at */
+    select task.id, coalesce(event.seq, 0) as seq from unnest(${tasks.map(({ id }) => id)}::uuid[]) as task (id)
+    left join lateral (
+      select seq from media.task_events where task_id = task.id and at <= ${moment} order by seq desc limit 1
+    ) event on true`.execute(database);
+  return new Map(rows.map(({ id, seq }) => [id, seq]));
+}
+
 /** The least UUID v7 of a moment. */
 function firstIdAt(moment: Date): string {
   const time = Math.max(0, moment.getTime()).toString(16).padStart(12, '0');
