@@ -46,7 +46,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
 
 async function fillGallery(url: string, key: string): Promise<void> {
   const picture = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+    'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR42mM4EaWhYZMHAAh3Ah3p4MNhAAAAAElFTkSuQmCC',
     'base64',
   );
   const upload = async (name: string) => {

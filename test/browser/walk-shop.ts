@@ -83,7 +83,9 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   );
   await holdView(page, steps, 'shop: the payments');
   await row.getByRole('link', { name: 'Poster' }).click();
-  await page.getByRole('button', { name: 'Refund' }).click();
+  // Of the execution's page: the list before it has such a button as well.
+  await page.getByRole('heading', { name: 'Payment', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
   await dialog.getByRole('button', { name: 'Give back $0.60' }).click();
   await page.getByText('Refunded', { exact: true }).waitFor();
   holds(

@@ -35,7 +35,7 @@ export function GalleryPicker({ accept, onPick, onClose }: PickerProps) {
       <ul className="pick-grid">
         {fitting.map((piece) => (
           <li key={piece.media.id}>
-            <button type="button" onClick={() => onPick(piece.media)} aria-label={nameOfPiece(piece)}>
+            <button type="button" onClick={() => onPick(piece.media)}>
               <Preview piece={piece} name={nameOfPiece(piece)} />
             </button>
           </li>

@@ -3,16 +3,17 @@ import { t } from '../text/text.ts';
 import { batchOfTask, titleOf } from '../work/batches.ts';
 import type { Piece } from './use-pieces.ts';
 
-/** What a piece looks like from afar. */
+/** What a piece looks like from afar, and its name: it is the whole content of a link or button. */
 export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
   const { url, thumbnail, contentType, duration } = media;
   if (contentType.startsWith('image/')) {
-    return <img src={thumbnail ?? url} alt="" decoding="async" />;
+    return <img src={thumbnail ?? url} alt={name} decoding="async" />;
   }
   if (contentType.startsWith('video/')) {
     return (
       <>
         <video className="g-video" src={`${url}#t=0.1`} muted playsInline preload="metadata" tabIndex={-1} />
+        <span className="vh">{name}</span>
         <span className="onpic row mk">
           <Icon name="play" size={12} />
           {duration === null ? '' : `${duration.toFixed(0)} s`}

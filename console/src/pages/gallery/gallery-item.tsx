@@ -36,7 +36,6 @@ export const GalleryItem = memo(function GalleryItem({
         search={(before) => ({ ...before, open: id })}
         replace
         resetScroll={false}
-        aria-label={name}
         activeOptions={{ exact: true, includeSearch: true }}
       >
         <Preview piece={piece} name={name} />
