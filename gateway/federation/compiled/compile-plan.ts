@@ -36,7 +36,7 @@ export function compilePlan({ plan, operation, apiModel, supergraphSchema }: Pla
   return {
     async run(input) {
       const answers = isQuery ? createEntityCache() : null;
-      const run: Run = { ...input, data: {}, errors: [], isShared: false, answers };
+      const run: Run = { ...input, data: {}, errors: [], isShared: false, places: new Map(), answers };
       await step?.(run, [run.data]);
       return shape(run);
     },
@@ -57,8 +57,15 @@ function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): 
       return parallel(node.nodes.map(inner));
     case 'Flatten': {
       const further = node.path.map(String);
-      const step = compileNode(node.node, [...path, ...further], compiling);
-      return (run, objects) => step(run, valuesAt(objects, further, run));
+      const whole = [...path, ...further];
+      const step = compileNode(node.node, whole, compiling);
+      const place = whole.join('.');
+      return (run, objects) => {
+        const known = run.places.get(place);
+        const found = known ?? valuesAt(objects, further, run);
+        if (known === undefined) run.places.set(place, found);
+        return step(run, found);
+      };
     }
     case 'Fetch':
       return fetchStep({ fetch: node, path, supergraphSchema: compiling.supergraphSchema });

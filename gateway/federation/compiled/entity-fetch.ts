@@ -1,9 +1,10 @@
-import { type FieldNode, Kind, type SelectionNode } from 'graphql';
+import { type FieldNode, Kind, type SelectionNode, TypeNameMetaFieldDef } from 'graphql';
 
 import { mergeEntities, reportErrors } from './entity-merging.ts';
 import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
 import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
 import { compilePlaceOf } from './known-entities.ts';
+import { createLeafMerging } from './leaf-merging.ts';
 import { compileRepresentation } from './representations.ts';
 
 /**
@@ -13,7 +14,8 @@ import { compileRepresentation } from './representations.ts';
 export function compileEntityFetch(place: FetchPlace): FetchStep {
   const { fetch, supergraphSchema } = place;
   const { requires = [], operation, serviceName, inputRewrites, outputRewrites } = fetch;
-  const bringsLeavesOnly = hasLeavesOnly(place);
+  const leaves = leavesOf(place);
+  const bringsLeavesOnly = leaves !== null;
   const isPlain = bringsLeavesOnly && inputRewrites === undefined && outputRewrites === undefined;
   const compiled: EntityFetch = {
     ...place,
@@ -21,6 +23,7 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
     represent: compileRepresentation(requires, supergraphSchema),
     placeOf: compilePlaceOf(requires, supergraphSchema),
     bringsLeavesOnly,
+    leafMerging: leaves === null ? null : createLeafMerging(leaves),
     cacheKey: isPlain
       ? `${serviceName} ${operation.replace(/^query \w+/, 'query')} ${JSON.stringify(requires)}`
       : null,
@@ -30,19 +33,27 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
     if (requests.objects.length === 0) return;
     const batches = await awaitBatches(compiled, run, requests);
     reportErrors(compiled, run, { requests, batches });
-    mergeEntities(compiled, { requests, batches });
+    mergeEntities(compiled, run, { requests, batches });
   };
 }
 
-/** Whether the results have no objects inside that other fetches could be merged into. */
-function hasLeavesOnly({ fetch }: FetchPlace): boolean {
+/** The names of the results' members; null where there are objects inside that other fetches could be merged into. */
+function leavesOf({ fetch }: FetchPlace): ReadonlySet<string> | null {
   const [definition, ...fragments] = fetch.operationDocumentNode?.definitions ?? [];
-  if (definition?.kind !== Kind.OPERATION_DEFINITION || fragments.length > 0) return false;
+  if (definition?.kind !== Kind.OPERATION_DEFINITION || fragments.length > 0) return null;
   const [entities] = definition.selectionSet.selections;
-  return (entities as FieldNode | undefined)?.selectionSet?.selections.every(isLeaf) ?? false;
+  const selections = (entities as FieldNode | undefined)?.selectionSet?.selections;
+  // The type is added to what does not tell it.
+  const names = new Set([TypeNameMetaFieldDef.name]);
+  return selections?.every((selection) => addLeaves(selection, names)) === true ? names : null;
 }
 
-function isLeaf(selection: SelectionNode): boolean {
-  if (selection.kind === Kind.FIELD) return selection.selectionSet === undefined;
-  return selection.kind === Kind.INLINE_FRAGMENT && selection.selectionSet.selections.every(isLeaf);
+/** Adds the names of a selection; false when it has more than leaves. */
+function addLeaves(selection: SelectionNode, names: Set<string>): boolean {
+  if (selection.kind === Kind.FIELD) {
+    names.add((selection.alias ?? selection.name).value);
+    return selection.selectionSet === undefined;
+  }
+  if (selection.kind !== Kind.INLINE_FRAGMENT) return false;
+  return selection.selectionSet.selections.every((inner) => addLeaves(inner, names));
 }

@@ -2,7 +2,7 @@ import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
 import type { EntityRequests, EntityFetch, RequestingObject } from './entity-requests.ts';
 import { toCallerError, placesOf } from './fetch-errors.ts';
-import type { EntityBatch, RequestedEntity } from './known-entities.ts';
+import type { EntityBatch, ReceivedEntity, RequestedEntity } from './known-entities.ts';
 import { merge } from './merge.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -38,26 +38,34 @@ export function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests,
 }
 
 /** Merges the entities into the objects that they were requested for. */
-export function mergeEntities(
-  { fetch, supergraphSchema }: EntityFetch,
-  { requests, batches }: Received,
-): void {
-  const { outputRewrites } = fetch;
-  const known = new Map<RequestedEntity, readonly string[]>();
+export function mergeEntities(compiled: EntityFetch, run: Run, { requests, batches }: Received): void {
   for (const batch of batches) assertEntities(batch);
   for (const { object, entity } of requests.objects) {
-    const entities = entity.batch.result?.data?.['_entities'] as readonly Members[] | undefined;
-    const received = entities?.[entity.index];
-    if (!received) continue;
-    let names = known.get(entity);
-    if (names === undefined) {
-      if (!received['__typename']) received['__typename'] = object['__typename'];
-      if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, received);
-      names = Object.keys(received);
-      known.set(entity, names);
+    const received = (entity.received ??= receive(compiled, entity, object));
+    if (received === 'nothing') continue;
+    const { members, names, mergeLeaves } = received;
+    if (mergeLeaves !== null) mergeLeaves(object, members);
+    else {
+      run.places.clear();
+      merge(object, members, names);
     }
-    merge(object, received, names);
   }
+}
+
+/** What was answered for an entity, with the type of the object where it does not tell its own. */
+function receive(
+  { fetch, supergraphSchema, leafMerging }: EntityFetch,
+  { batch, index }: RequestedEntity,
+  object: Members,
+): ReceivedEntity {
+  const entities = batch.result?.data?.['_entities'] as readonly (Members | null)[] | undefined;
+  const members = entities?.[index];
+  if (!members) return 'nothing';
+  if (!members['__typename']) members['__typename'] = object['__typename'];
+  const { outputRewrites } = fetch;
+  if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, members);
+  const names = Object.keys(members);
+  return { members, names, mergeLeaves: leafMerging?.(names) ?? null };
 }
 
 function assertEntities({ result, representations }: EntityBatch): void {

@@ -9,6 +9,7 @@ import {
   type PlaceOf,
   type RequestedEntity,
 } from './known-entities.ts';
+import type { LeafMerging } from './leaf-merging.ts';
 import type { Represent } from './representations.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -20,6 +21,8 @@ export interface EntityFetch extends FetchPlace {
   readonly placeOf: PlaceOf;
   /** Whether results can be shared by several objects without one writing into another's part. */
   readonly bringsLeavesOnly: boolean;
+  /** How results of leaves are merged; null where results have more. */
+  readonly leafMerging: LeafMerging | null;
   /** The query without the name that each fetch of a plan has, and what it requires; null when no other fetch can use the result. */
   readonly cacheKey: string | null;
 }
@@ -56,7 +59,7 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
       const representation = represent(object);
       if (representation === null || !representation['__typename']) continue;
       applyRewrites(supergraphSchema, fetch.inputRewrites, representation);
-      entity = { batch: own, index: own.representations.push(representation) - 1 };
+      entity = requestedEntity(own, representation);
       place.entity = entity;
       known.size += 1;
       fresh.push(place);
@@ -74,6 +77,10 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
 function knownEntities({ cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
   if (cacheKey === null || run.answers === null) return noEntities();
   return run.answers.of(`${cacheKey} ${JSON.stringify(variables)}`);
+}
+
+function requestedEntity(batch: EntityBatch, representation: Members): RequestedEntity {
+  return { batch, index: batch.representations.push(representation) - 1, received: undefined };
 }
 
 function emptyBatch(): EntityBatch {
@@ -107,15 +114,16 @@ export async function awaitBatches(
   for (const { entity } of objects) batches.add(entity.batch);
   for (const batch of batches) await batch.answer;
   if (batches.size === 1 && batches.has(own)) return batches;
-  const failed = objects.filter(({ entity: { batch } }) => batch !== own && !batch.result?.data);
-  if (failed.length === 0) return batches;
+  const lost = new Set([...batches].filter((batch) => batch !== own && !batch.result?.data));
+  if (lost.size === 0) return batches;
   const retry = emptyBatch();
   const retried = new Map<RequestedEntity, RequestedEntity>();
-  for (const one of failed) {
+  for (const one of objects) {
     const { batch, index } = one.entity;
+    if (!lost.has(batch)) continue;
     const known = retried.get(one.entity);
     const representation = batch.representations[index] ?? {};
-    const entity = known ?? { batch: retry, index: retry.representations.push(representation) - 1 };
+    const entity = known ?? requestedEntity(retry, representation);
     retried.set(one.entity, entity);
     batches.delete(batch);
     one.entity = entity;

@@ -78,6 +78,7 @@ export function compileRootFetch({ fetch, path, supergraphSchema }: FetchPlace):
     if (data === null || data === undefined) return;
     applyRewrites(supergraphSchema, outputRewrites, data);
     if (objects.length > 1) run.isShared = true;
+    run.places.clear();
     for (const object of objects) merge(object as Members, data);
   };
 }

@@ -1,6 +1,8 @@
 import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
+import type { MergeMembers } from './leaf-merging.ts';
+import { isInherited } from './own-members.ts';
 import { compileRepresentation, namesUnder } from './representations.ts';
 import { memberReader } from './response-path.ts';
 import type { Members } from './shape/merged.ts';
@@ -17,7 +19,18 @@ export interface EntityBatch {
 export interface RequestedEntity {
   readonly batch: EntityBatch;
   readonly index: number;
+  /** What was answered for it; undefined until it was looked for. */
+  received: ReceivedEntity | undefined;
 }
+
+/** An answered entity, the names of its members, and what merges them where all are leaves. */
+export type ReceivedEntity =
+  | 'nothing'
+  | {
+      readonly members: Members;
+      readonly names: readonly string[];
+      readonly mergeLeaves: MergeMembers | null;
+    };
 
 /**
  * The entities requested with one cache key, found by the values that their representations hold, one after the other: most
@@ -47,49 +60,55 @@ function emptyPlace(): EntityPlace {
   return { next: null, entity: null };
 }
 
-/** Compiles the search for the representations of a fetch; places are comparable only under the same `requires`. */
+/**
+ * Compiles the search for the representations of a fetch; places are comparable only under the same `requires`. It is generated,
+ * so that each place in it reads one name of objects of one hidden class.
+ */
 export function compilePlaceOf(
   selections: readonly QueryPlanSelectionNode[],
   schema: GraphQLSchema,
 ): PlaceOf {
-  const parts = selections.map((selection) => compilePart(selection, schema));
-  return (object, start) => {
-    if (object === null) return null;
-    let place: EntityPlace | null = start;
-    for (const part of parts) {
-      place = part(object as Members, place);
-      if (place === null) return null;
-    }
-    return place;
-  };
+  const constants: unknown[] = [];
+  const constant = (value: unknown): string => `c${constants.push(value) - 1}`;
+  const search = selections.map((selection) => codeOf(selection, { schema, constant })).join('\n');
+  const source = `return (object, place) => { if (object === null) return null; ${search} return place; };`;
+  const names = constants.map((_constant, at) => `c${at}`);
+  // oxlint-disable-next-line typescript/no-implied-eval -- see above
+  const make = new Function('leafAfter', 'after', ...names, source) as (...parts: unknown[]) => PlaceOf;
+  return make(leafAfter, after, ...constants);
 }
 
-type Part = (object: Members, place: EntityPlace) => EntityPlace | null;
+interface CodeContext {
+  readonly schema: GraphQLSchema;
+  /** Makes a value known to the code; answers its name. */
+  readonly constant: (value: unknown) => string;
+}
 
-/** Stands for values that no leaf has: a part that is not there, and one whose text follows. */
+/** Stands for values that no leaf has: a part that is not there, one that is, and one whose text follows. */
 const NO_PART = Symbol('no part');
 const PART = Symbol('part');
 const TEXT = Symbol('text');
 
-function compilePart(selection: QueryPlanSelectionNode, schema: GraphQLSchema): Part {
+/** Code that moves `place` on by what a selection takes of `object`, and answers null where a part is missing. */
+function codeOf(selection: QueryPlanSelectionNode, { schema, constant }: CodeContext): string {
   if (selection.kind === 'Field') {
     const responseName = selection.alias ?? selection.name;
-    const read = memberReader(responseName);
-    if (selection.selections === undefined) return (object, place) => leafAfter(place, read(object));
-    const copyOf = compileRepresentation([selection], schema);
-    return (object, place) => {
-      const copy = copyOf(object);
-      return copy === null ? null : leafAfter(place, copy[responseName]);
-    };
+    const literal = constant(responseName);
+    const copyOf = selection.selections && constant(compileRepresentation([selection], schema));
+    const value =
+      copyOf !== undefined
+        ? `${copyOf}(object)?.[${literal}]`
+        : isInherited(responseName)
+          ? `${constant(memberReader(responseName))}(object)`
+          : `object[${JSON.stringify(responseName)}]`;
+    return `place = leafAfter(place, ${value}); if (place === null) return null;`;
   }
   const { typeCondition } = selection;
-  if (typeCondition === undefined) return (_object, place) => place;
-  const names = namesUnder(typeCondition, schema);
-  const inner = compilePlaceOf(selection.selections, schema);
-  return (object, place) => {
-    const isMeant = Boolean(object) && names.has(object['__typename']);
-    return (isMeant ? inner(object, after(place, PART)) : null) ?? after(place, NO_PART);
-  };
+  if (typeCondition === undefined) return '';
+  const names = constant(namesUnder(typeCondition, schema));
+  const inner = constant(compilePlaceOf(selection.selections, schema));
+  const isMeant = `object && ${names}.has(object.__typename)`;
+  return `place = (${isMeant} ? ${inner}(object, after(place, ${constant(PART)})) : null) ?? after(place, ${constant(NO_PART)});`;
 }
 
 /** Undefined is no value: nothing comes after it. */

@@ -13,12 +13,16 @@ export function merge(
   if (target === source) return;
   for (const name of names) {
     const value = source[name];
-    if (value === undefined) continue;
-    const before = target[name];
-    if (before === undefined) target[name] = value;
-    else if (!Object.hasOwn(target, name)) defineMember(target, name, value);
-    else if (!mergeInto(before, value)) target[name] = value;
+    if (value !== undefined) mergeMember(target, name, value);
   }
+}
+
+/** Merges one member. */
+export function mergeMember(target: Members, name: string, value: unknown): void {
+  const before = target[name];
+  if (before === undefined) target[name] = value;
+  else if (!Object.hasOwn(target, name)) defineMember(target, name, value);
+  else if (!mergeInto(before, value)) target[name] = value;
 }
 
 /** Assigning would change what the object inherits (`__proto__`), not make a member. */

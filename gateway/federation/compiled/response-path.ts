@@ -1,3 +1,4 @@
+import { isInherited } from './own-members.ts';
 import type { Merged } from './shape/merged.ts';
 
 /** A path of a plan: names of members, and `@` for every element of a list. */
@@ -50,13 +51,6 @@ function ownMember(object: object, name: string): unknown {
     ? undefined
     : (object as Record<string, unknown>)[name];
 }
-
-/** Whether a value of JSON has something of this name that is no member of its own. */
-function isInherited(name: string): boolean {
-  return PROTOTYPES.some((prototype) => name in prototype);
-}
-
-const PROTOTYPES: readonly object[] = [String, Number, Boolean, Array].map(({ prototype }) => prototype);
 
 /** Reads one member of any object, as `ownMember` does; what the name means is found out once. */
 export function memberReader(name: string): (object: object) => unknown {

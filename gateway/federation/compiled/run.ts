@@ -22,6 +22,8 @@ export interface Run extends RunInput, Merged {
   readonly data: Members;
   readonly errors: GraphQLError[];
   isShared: boolean;
+  /** What the paths of the plan lead to, as long as nothing but leaves is merged. */
+  readonly places: Map<string, readonly unknown[]>;
   /** What entities answered in this run; null where a later fetch may find another value (mutations). */
   readonly answers: EntityCache | null;
 }
