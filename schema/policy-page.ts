@@ -161,6 +161,10 @@ const otherPaths = [
         'whoever has the unguessable address, signed and expiring with FILES_URL_TTL, and only to read: `deleteMedia` asks for more',
       ],
       [
+        '`/files/{share}/{name}`',
+        'whoever was given it (`Media.shareUrl`), until it ends; it does not tell the id of the file',
+      ],
+      [
         '`/hooks/{provider}`',
         'self-authenticating: a provider webhook only makes Kiln poll at once; signatures are checked where there are any',
       ],

@@ -9,7 +9,8 @@ import type { Tracer } from '../../platform/tracing/tracer.ts';
 import { contextOf, hasContext, traceIdOf } from './request-context.ts';
 
 /** Ids, which open what they name: they stay out of the log. */
-const IDS = /[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\b(?:usr|key|ses)_[\w-]+/gi;
+const IDS =
+  /[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\b(?:usr|key|ses)_[\w-]+|(?<=\/files\/)[\w-]{70}(?=\/)/gi;
 
 /** First segments of paths that are served; the documented REST paths have their templates. */
 const SERVED = new Set([

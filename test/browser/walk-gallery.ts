@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { until } from '../kit/clients/requests.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -24,6 +25,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
 
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
+  await moveByKeys(page, steps);
   await scrollThrough(page, steps);
   await page.getByLabel('Search prompts').fill('lighthouse');
   await page.keyboard.press('Enter');
@@ -34,6 +36,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   await page.keyboard.press('z');
   holds('gallery: a picture is looked at in its own pixels', await page.locator('.viewer.full').count(), 1);
   await page.keyboard.press('Escape');
+  await share(page, steps);
   await page.getByRole('button', { name: 'Remix' }).click();
   holds(
     'gallery: remix recalls the task on any device',
@@ -63,6 +66,51 @@ async function fillGallery(url: string, key: string): Promise<void> {
       Array.from({ length: 20 }, (_, index) => upload(`walk-${Math.floor(done / 20)}-${index}.png`)),
     );
   }
+}
+
+/** Arrows in the grid and in the viewer, and the address that keeps what is open. */
+async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
+  holds('gallery: a day begins with its name', await page.locator('.day').first().textContent(), 'Today');
+  const open = () => new URL(page.url()).searchParams.get('open');
+  await page.locator('.jg a').first().click();
+  await page.locator('.drawer').waitFor();
+  const first = open();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForURL((url) => url.searchParams.get('open') !== first);
+  await page.keyboard.press('ArrowUp');
+  await page.waitForURL((url) => url.searchParams.get('open') === first);
+  await page.keyboard.press('ArrowRight');
+  await page.waitForURL((url) => url.searchParams.get('open') !== first);
+  holds('gallery: arrows move in rows and between them', open() === first, false);
+  await page.keyboard.press('z');
+  await page.locator('.viewer').waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForURL((url) => url.searchParams.get('open') === first);
+  await page.keyboard.press('+');
+  await page.locator('.viewer.full').waitFor();
+  holds('gallery: the viewer moves on and zooms by keys', open(), first);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Close' }).click();
+}
+
+/** Shares what is open, and looks at it as somebody who has nothing but the address. */
+async function share(page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('button', { name: 'Share' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share by an address that ends' });
+  await dialog.getByLabel('Ends in').selectOption('An hour');
+  const field = dialog.getByRole('textbox', { name: 'Address' });
+  await until(
+    () => field.inputValue(),
+    (text) => text !== '',
+  );
+  const answer = await fetch(await field.inputValue());
+  const id = new URL(page.url()).searchParams.get('open') ?? '';
+  holds(
+    'gallery: a shared address shows the file and not its id',
+    [answer.headers.get('content-type'), answer.url.includes(id)],
+    ['image/png', false],
+  );
+  await page.keyboard.press('Escape');
 }
 
 async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {
@@ -95,8 +143,11 @@ async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {
     /^kiln-.*\.zip$/.test(download.suggestedFilename()),
     true,
   );
-  page.once('dialog', (dialog) => void dialog.accept());
   await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click();
+  await page
+    .getByRole('dialog', { name: 'Delete 3 for good?' })
+    .getByRole('button', { name: 'Delete' })
+    .click();
   await page.getByRole('region', { name: 'Selection' }).waitFor({ state: 'detached' });
   await page.getByText('3 selected').waitFor({ state: 'detached' });
   const left = Number(await page.locator('.top .num').textContent());

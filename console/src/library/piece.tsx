@@ -7,13 +7,26 @@ import type { Piece } from './use-pieces.ts';
 export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {
   const { url, thumbnail, contentType, duration } = media;
   if (contentType.startsWith('image/')) {
-    return <img src={thumbnail ?? url} alt={name} decoding="async" />;
+    return (
+      <img
+        src={thumbnail ?? url}
+        alt={name}
+        decoding="async"
+        // Of some files that a browser can show no thumbnail can be made.
+        onError={({ currentTarget }) => {
+          if (currentTarget.src !== url) currentTarget.src = url;
+        }}
+      />
+    );
   }
   if (contentType.startsWith('video/')) {
     return (
       <>
-        <video className="g-video" src={`${url}#t=0.1`} muted playsInline preload="metadata" tabIndex={-1} />
-        <span className="vh">{name}</span>
+        {thumbnail === null ? (
+          <span className="vh">{name}</span>
+        ) : (
+          <img src={thumbnail} alt={name} decoding="async" />
+        )}
         <span className="onpic row mk">
           <Icon name="play" size={12} />
           {duration === null ? '' : `${duration.toFixed(0)} s`}
@@ -23,8 +36,11 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
   }
   return (
     <span className="wavecard">
-      <Icon name="speech" />
-      <span className="cut2">{name}</span>
+      <span className="row gap-1 c12">
+        <Icon name="speech" size={14} />
+        <span className="cut2">{name}</span>
+      </span>
+      {thumbnail !== null && <img className="wave" src={thumbnail} alt="" decoding="async" />}
       <span className="c12 num">{duration === null ? '' : `${duration.toFixed(1)} s`}</span>
     </span>
   );

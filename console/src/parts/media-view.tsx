@@ -1,5 +1,6 @@
 import type { MediaPartsFragment } from '../api/operations.ts';
 import { t } from '../text/text.ts';
+import { Sound } from './sound.tsx';
 
 /** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
 export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; readonly alt: string }) {
@@ -32,11 +33,7 @@ export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; 
     );
   }
   if (contentType.startsWith('audio/')) {
-    return (
-      <div className="sound">
-        <audio src={url} aria-label={alt} controls preload="metadata" />
-      </div>
-    );
+    return <Sound media={media} alt={alt} />;
   }
   return (
     <a className="link pad" href={url} download>

@@ -31,6 +31,21 @@ function agoText(ms: number): string {
     : relative.format(Math.round(ms / unit[1]), unit[0]);
 }
 
+const days = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+const date = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
+
+/** The name of a day: today, yesterday, else its date. */
+export function dayText(at: string): string {
+  const ago = Math.round((startOfDay(new Date()) - startOfDay(new Date(at))) / 86_400_000);
+  if (ago > 1) return date.format(new Date(at));
+  const name = days.format(-ago, 'day');
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}
+
+function startOfDay(day: Date): number {
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime();
+}
+
 /** The exact time, for tables of facts. */
 export function exactTime(at: string): string {
   return exact.format(new Date(at));

@@ -24,6 +24,10 @@ function keysOf(): readonly (readonly [heading: string, rows: readonly (readonly
       t('page.gallery'),
       [
         ['← →', t('keyList.move')],
+        ['↑ ↓', t('keyList.rows')],
+        ['X', t('keyList.selectPiece')],
+        ['Z', t('gallery.zoom')],
+        ['+ −', t('keyList.zoom')],
         ['Esc', t('dialog.close')],
       ],
     ],

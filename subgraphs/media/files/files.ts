@@ -35,6 +35,8 @@ export interface FileService {
   idOfUrl(url: string): string | null;
   /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
   urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
+  /** An address to be passed on, that ends in so many seconds and does not tell the id. */
+  shareUrlOf(file: StoredFile, seconds: number): string;
   /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
   thumbnailUrlOf(file: StoredFile, width: number): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
@@ -121,6 +123,8 @@ export interface LocatedFile extends StoredFile {
 export interface FileAccess {
   /** Null where there is none. */
   locate(id: string): Promise<LocatedFile | null>;
+  /** The file that a shared address stands for; `ended` when its time is over, null when it is none. */
+  shared(token: string): Promise<LocatedFile | 'ended' | null>;
   /** Whether the query of an address lets its bearer in: always while addresses are permanent, else signed and in time. */
   admits(id: string, query: URLSearchParams): boolean;
 }

@@ -29,15 +29,17 @@ afterAll(async () => {
 });
 
 /** A server with files served; answers its address and the errors that the file handler did not answer itself. */
-async function fileServer(options: { store?: ObjectStore; urlTtlSeconds?: number } = {}) {
-  const { store = world.store, urlTtlSeconds = 0 } = options;
+async function fileServer(
+  options: { store?: ObjectStore; urlTtlSeconds?: number; clock?: () => number } = {},
+) {
+  const { store = world.store, urlTtlSeconds = 0, clock } = options;
   const errors: unknown[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   servers.push(server);
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const files = world.service({ publicUrl: base, urlTtlSeconds });
+  const files = world.service({ publicUrl: base, urlTtlSeconds, ...(clock && { clock }) });
   const handler = createFileHandler({ files, store, urlTtlSeconds });
   server.on('request', (request, response) => {
     handler(request, response).catch((error: unknown) => {
@@ -63,6 +65,40 @@ async function stored(
   });
   return { file, url: files.urlOf(file) };
 }
+
+describe('a shared address', () => {
+  test('opens the file without telling its id, and ends', async () => {
+    let now = Date.now();
+    const { files } = await fileServer({ clock: () => now });
+    const { file } = await stored(files, 'hello');
+    const url = files.shareUrlOf(file, 60);
+    const response = await fetch(url, { headers: { range: 'bytes=1-2' } });
+    expect(response.status).toBe(206);
+    expect(await response.text()).toBe('el');
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+    expect(`${url}${JSON.stringify([...response.headers])}`).not.toContain(file.id);
+    expect(files.shareUrlOf(file, 60)).not.toBe(url);
+    now += 60_000;
+    expect((await fetch(url)).status).toBe(410);
+  });
+
+  test('of another installation, or changed, is unknown', async () => {
+    const { files, base } = await fileServer();
+    const { file } = await stored(files, 'hello');
+    const [, token = ''] = /files\/([^/]+)\//.exec(files.shareUrlOf(file, 60)) ?? [];
+    const other = `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`;
+    expect((await fetch(`${base}/files/${other}/note.txt`)).status).toBe(404);
+    expect((await fetch(`${base}/files/${token.slice(1)}/note.txt`)).status).toBe(404);
+  });
+
+  test('never redirects to the store, whose addresses tell the id', async () => {
+    const store = { ...world.store, address: async () => 'http://store.example/files/1' };
+    const { files } = await fileServer({ store });
+    const { file, url } = await stored(files, 'hello');
+    expect((await fetch(url, { redirect: 'manual' })).status).toBe(302);
+    expect(await (await fetch(files.shareUrlOf(file, 60))).text()).toBe('hello');
+  });
+});
 
 describe('a file', () => {
   test('comes whole, with everything a cache and a player need', async () => {

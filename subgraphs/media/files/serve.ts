@@ -48,15 +48,31 @@ export function createFileHandler({
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return refuse(response, 405, 'files can only be read here', { Allow: 'GET, HEAD' });
     }
-    const { id, name, query } = addressOf(request);
-    const file = id === null ? null : await files.locate(id);
+    const { id, token, name, query } = addressOf(request);
+    if (id === null) return sendShared({ files, store, request, response, token });
+    const file = await files.locate(id);
     if (file === null) return refuse(response, 404, 'there is no such file');
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
     const width = name === file.name ? null : widthOfName(name);
     if (width !== null) return sendThumbnail({ thumbnails, request, response, file, width, cacheControl });
-    await answer({ request, response, file, store, cacheControl, expiresIn });
+    await answer({ request, response, file, store, cacheControl, expiresIn, mayRedirect: true });
   };
+}
+
+interface SendingShared extends Pick<Answering, 'request' | 'response' | 'store'> {
+  readonly files: FileAccess;
+  readonly token: string;
+}
+
+/** A shared address. The store's own address would tell the id, so the bytes pass through here. */
+async function sendShared({ files, token, ...rest }: SendingShared): Promise<void> {
+  const file = await files.shared(token);
+  if (file === null) return refuse(rest.response, 404, 'there is no such file');
+  if (file === 'ended')
+    return refuse(rest.response, 410, 'this address has ended: ask whoever has shared it for a new one');
+  // Asked for again each time, so that it ends in caches too.
+  await answer({ ...rest, file, cacheControl: 'private, no-cache', expiresIn: 0, mayRedirect: false });
 }
 
 interface SendingThumbnail {
@@ -97,6 +113,7 @@ interface Answering {
   readonly cacheControl: string;
   /** Seconds that an address of the store stays valid. */
   readonly expiresIn: number;
+  readonly mayRedirect: boolean;
 }
 
 async function answer(answering: Answering): Promise<void> {
@@ -107,7 +124,7 @@ async function answer(answering: Answering): Promise<void> {
     return;
   }
   // Responses without bytes are made here: an address of the store is valid for GET, not for HEAD.
-  if (request.method === 'GET' && (await redirect(answering))) return;
+  if (answering.mayRedirect && request.method === 'GET' && (await redirect(answering))) return;
   const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
   if (range === 'unsatisfiable') {
     return refuse(response, 416, 'there are no bytes in this range', {
@@ -161,7 +178,7 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
 function addressOf(request: IncomingMessage) {
   const url = URL.parse(request.url ?? '', 'http://files');
   const [, id = '', name = ''] = /\/([^/]+)\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
-  return { id: isUuid(id) ? id : null, name, query: url?.searchParams ?? new URLSearchParams() };
+  return { id: isUuid(id) ? id : null, token: id, name, query: url?.searchParams ?? new URLSearchParams() };
 }
 
 /** If-None-Match wins over If-Modified-Since (RFC 9110 13.2.2). */

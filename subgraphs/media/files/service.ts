@@ -12,6 +12,7 @@ import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
 import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
+import { createShares } from './shares.ts';
 import { createSigner } from './signature.ts';
 import {
   insertFile,
@@ -70,6 +71,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   } = options;
   const clock = options.clock ?? Date.now;
   const signer = createSigner({ secret, ttlSeconds: urlTtlSeconds, clock });
+  const shares = createShares({ secret, clock });
   const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
   const parts: Parts = { database, store, logger, clock };
   const ownUrl = (id: string, name: string) =>
@@ -78,6 +80,12 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   return {
     ...reading(parts),
     admits,
+    async shared(token) {
+      const opened = shares.open(token);
+      if (opened === null || opened === 'ended') return opened;
+      return (await locateFile(database, opened.id)) ?? null;
+    },
+    shareUrlOf: ({ id, name }, seconds) => `${publicUrl}${pathOf(shares.seal(id, seconds), name)}`,
     store: (file) => storeFile(parts, file, anonymousDays),
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
     opens: (caller, file) => opensFile({ urlTtlSeconds, clock }, caller, file),

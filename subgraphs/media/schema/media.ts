@@ -1,3 +1,4 @@
+import { badInput } from '../../../platform/errors.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
 
@@ -19,6 +20,18 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
       },
       resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
     }),
+    shareUrl: t.string({
+      description:
+        'An address of the bytes to be passed on: it ends by itself, and it tells nobody the id or the permanent address. Each answer is another one; it can not be ended before its time, except by deleting the file.',
+      args: {
+        seconds: t.arg.int({
+          required: true,
+          defaultValue: 604_800,
+          description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
+        }),
+      },
+      resolve: (file, { seconds }, { services }) => services.files.shareUrlOf(file, shareSeconds(seconds)),
+    }),
     contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
     bytes: t.exposeFloat('bytes', { description: 'Size in bytes (a float, as files may pass 2 GiB).' }),
     sha256: t.exposeString('sha256', { description: 'SHA-256 of the bytes, hexadecimal.' }),
@@ -39,6 +52,13 @@ builder.asEntity(Media, {
   key: builder.selection<{ id: string }>('id'),
   resolveReference: ({ id }, { loaders }) => loaders.media.load(id),
 });
+
+/** The time of a shared address, within what is sensible. */
+function shareSeconds(seconds: number): number {
+  if (seconds < 60 || seconds > 366 * 86_400)
+    throw badInput('seconds', 'it is from 60 (a minute) to 31622400 (a year)');
+  return seconds;
+}
 
 /** A file among the inputs of a submission. */
 export const MediaInput = builder.inputType('MediaInput', {

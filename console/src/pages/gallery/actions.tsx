@@ -5,12 +5,12 @@ import { useCredentialKind } from '../../api/credential.ts';
 import type { TaskInputsQuery } from '../../api/operations.ts';
 import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
-import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { setDraft } from '../../work/drafts.ts';
 import { recallTask } from '../../work/recall.ts';
 import type { Tab, Values } from '../../work/work.ts';
-import { deletePieces } from './delete.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { ShareDialog } from './share-dialog.tsx';
 
 interface ActionsProps {
   readonly piece: Piece;
@@ -23,7 +23,7 @@ export function Actions({ piece, source, onDeleted }: ActionsProps) {
   const { media } = piece;
   const navigate = useNavigate();
   const kind = useCredentialKind();
-  const [failure, setFailure] = useState<string | null>(null);
+  const [over, setOver] = useState<'share' | 'delete' | null>(null);
   const recalled = source === null ? null : recallTask(source);
   const isImage = media.contentType.startsWith('image/');
   const go = (tab: Tab, key: string, values: Values) => {
@@ -34,12 +34,6 @@ export function Actions({ piece, source, onDeleted }: ActionsProps) {
     const { id, url, contentType, bytes } = media;
     const file = { id, url, contentType, bytes };
     go(tab, '', tab === 'image' ? { images: [file] } : { image: file });
-  };
-  const remove = async () => {
-    if (!window.confirm(t('gallery.deleteMany', { count: 1 }))) return;
-    const { deleted, failed } = await deletePieces([piece]);
-    if (failed === null) onDeleted(deleted);
-    else setFailure(problemText(failed));
   };
   return (
     <section>
@@ -65,17 +59,20 @@ export function Actions({ piece, source, onDeleted }: ActionsProps) {
           <Icon name="download" size={14} />
           {t('media.download')}
         </a>
+        <button type="button" className="btn" onClick={() => setOver('share')}>
+          <Icon name="share" size={14} />
+          {t('gallery.shareIt')}
+        </button>
         {kind !== null && (
-          <button type="button" className="btn bad" onClick={() => void remove()}>
+          <button type="button" className="btn bad" onClick={() => setOver('delete')}>
             <Icon name="trash" size={14} />
             {t('gallery.delete')}
           </button>
         )}
       </div>
-      {failure !== null && (
-        <p className="c12" role="alert">
-          {failure}
-        </p>
+      {over === 'share' && <ShareDialog id={media.id} onClose={() => setOver(null)} />}
+      {over === 'delete' && (
+        <DeleteDialog pieces={[piece]} onClose={() => setOver(null)} onDeleted={onDeleted} />
       )}
     </section>
   );

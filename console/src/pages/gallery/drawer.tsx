@@ -1,16 +1,18 @@
 import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import type { ReactNode } from 'react';
 
 import { TaskInputsDocument, type TaskInputsQuery } from '../../api/operations.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/use-pieces.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MediaView } from '../../parts/media-view.tsx';
-import { bytesText, exactTime } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { moneyText } from '../../parts/money.ts';
+import { Ago, bytesText } from '../../parts/time.tsx';
+import { t, textOr } from '../../text/text.ts';
 import { Actions } from './actions.tsx';
-import { Viewer } from './viewer.tsx';
+import { Lineage } from './lineage.tsx';
 
 type SourceTask = NonNullable<TaskInputsQuery['task']>;
 
@@ -18,12 +20,13 @@ interface DrawerProps {
   readonly piece: Piece;
   readonly onClose: () => void;
   readonly onDeleted: (ids: ReadonlySet<string>) => void;
+  /** Shows it over the whole window. */
+  readonly onEnlarge: () => void;
 }
 
 /** A piece beside the grid: large, what it is and was made from, and what can be made of it. */
-export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
+export function Drawer({ piece, onClose, onDeleted, onEnlarge }: DrawerProps) {
   const { media, task } = piece;
-  const [isLarge, setIsLarge] = useState(false);
   const { data } = useQuery(TaskInputsDocument, { variables: { id: task?.id ?? '' }, skip: task === null });
   const source = data?.task ?? null;
   const name = nameOfPiece(piece);
@@ -31,12 +34,7 @@ export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
     <aside className="drawer" aria-label={t('gallery.details')}>
       <div className="view">
         {media.contentType.startsWith('image/') ? (
-          <button
-            type="button"
-            className="view-picture"
-            onClick={() => setIsLarge(true)}
-            aria-label={t('gallery.zoom')}
-          >
+          <button type="button" className="view-picture" onClick={onEnlarge} aria-label={t('gallery.zoom')}>
             <MediaView media={media} alt={name} />
           </button>
         ) : (
@@ -51,36 +49,14 @@ export function Drawer({ piece, onClose, onDeleted }: DrawerProps) {
           <Icon name="close" size={14} />
         </button>
       </div>
-      {isLarge && <Viewer url={media.url} name={name} onClose={() => setIsLarge(false)} />}
       <Actions piece={piece} source={source} onDeleted={onDeleted} />
       <section>
         <h2>{task === null ? t('gallery.upload') : t('field.prompt')}</h2>
         <p className="c14">{name}</p>
       </section>
-      {source !== null && <Lineage source={source} />}
+      <Lineage media={media} source={source} />
       <Facts piece={piece} source={source} />
     </aside>
-  );
-}
-
-/** From which files it was made. */
-function Lineage({ source: { input } }: { readonly source: SourceTask }) {
-  const files = (input?.files ?? []).filter(({ media }) => media !== null);
-  if (files.length === 0) return null;
-  return (
-    <section>
-      <h2>{t('gallery.madeFrom')}</h2>
-      <div className="lin">
-        {files.map(({ input: name, media }) => (
-          <figure key={`${name} ${media?.id}`}>
-            <a href={media?.url} target="_blank" rel="noreferrer">
-              {media?.thumbnail ? <img src={media.thumbnail} alt={name} /> : media?.name}
-            </a>
-            <figcaption>{name}</figcaption>
-          </figure>
-        ))}
-      </div>
-    </section>
   );
 }
 
@@ -102,16 +78,23 @@ function Facts({
         {source?.model && <Fact name={t('gallery.model')} value={source.model} />}
         {source?.provider && <Fact name={t('task.provider')} value={source.provider} />}
         {settings.map(([name, value]) => (
-          <Fact key={name} name={name} value={String(value)} />
+          <Fact key={name} name={textOr(`field.${name}`, name)} value={String(value)} />
         ))}
         {media.width !== null && (
           <Fact name={t('field.resolution')} value={`${media.width} × ${media.height}`} />
         )}
         <Fact name={t('gallery.file')} value={`${media.contentType} · ${bytesText(media.bytes)}`} />
-        <Fact name={t('task.created')} value={exactTime(media.createdAt)} />
+        {media.duration !== null && (
+          <Fact name={t('field.duration')} value={`${media.duration.toFixed(1)} s`} />
+        )}
+        {source?.cost && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
+        <Fact name={t('task.created')} value={<Ago at={media.createdAt} />} />
         <dt>SHA-256</dt>
-        <dd className="mono cut" title={media.sha256}>
-          {media.sha256}
+        <dd className="row gap-1">
+          <span className="mono cut" title={media.sha256}>
+            {media.sha256}
+          </span>
+          <CopyButton text={media.sha256} />
         </dd>
         {task !== null && (
           <>
@@ -128,7 +111,7 @@ function Facts({
   );
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+function Fact({ name, value }: { readonly name: string; readonly value: ReactNode }) {
   return (
     <>
       <dt>{name}</dt>

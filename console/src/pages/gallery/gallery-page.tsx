@@ -1,79 +1,89 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import type { MediaFilter, MediaKind } from '../../api/operations.ts';
+import { filterOfNarrowing } from '../../library/narrowing.ts';
+import { nameOfPiece } from '../../library/piece.tsx';
 import { usePieces } from '../../library/use-pieces.ts';
-import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Drawer } from './drawer.tsx';
-import type { FileKind } from './gallery-item.tsx';
+import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { useGalleryKeys } from './use-gallery-keys.ts';
+import { useOpenPiece } from './use-open-piece.ts';
 import { useSelection } from './use-selection.ts';
-
-const KINDS = ['image', 'video', 'audio'] as const;
+import { Viewer } from './viewer.tsx';
 
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {
-  const { open, kind, find } = useSearch({ from: '/gallery' });
+  const search = useSearch({ from: '/gallery' });
+  const { open, ...filtered } = search;
+  const key = JSON.stringify(filtered);
   const navigate = useNavigate({ from: '/gallery' });
   const isSignedIn = useIsSignedIn();
-  const filter = useMemo(() => filterOf(kind, find), [kind, find]);
+  const filter = useMemo(() => filterOf(JSON.parse(key) as typeof filtered), [key]);
   const { pieces, total, error, isLoading, loadMore, drop } = usePieces(isSignedIn, filter);
-  const current = useMemo(() => pieces.findIndex(({ media }) => media.id === open), [pieces, open]);
+  const { current, piece } = useOpenPiece(open, pieces);
+  const [isLarge, setIsLarge] = useState(false);
   const selection = useSelection(pieces);
   const show = (index: number) => {
-    const piece = pieces[index];
-    if (piece === undefined) return;
+    const next = pieces[index];
+    if (next === undefined) return;
     void navigate({
-      search: (before) => ({ ...before, open: piece.media.id }),
+      search: (before) => ({ ...before, open: next.media.id }),
       replace: true,
       resetScroll: false,
     });
   };
-  const close = () => void navigate({ search: addressOf({ kind, find }), replace: true, resetScroll: false });
+  const close = () => void navigate({ search: filtered, replace: true, resetScroll: false });
   const gone = (ids: ReadonlySet<string>) => {
     drop(ids);
     selection.clear();
     if (open !== undefined && ids.has(open)) close();
   };
-  useGalleryKeys({ current, show, close });
-  const piece = pieces[current];
   return (
     <>
       <header className="top">
         <h1>{t('page.gallery')}</h1>
         <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
-        {isSignedIn && (
-          <SearchField
-            label={t('gallery.search')}
-            find={find}
-            onSearch={(next) => void navigate({ search: addressOf({ kind, find: next }) })}
-          />
-        )}
-        <Kinds kind={kind} />
+        <Filters />
       </header>
       <div className={piece === undefined ? 'gal' : 'gal open'}>
         <div className="gbody">
           {error !== undefined && <Problem error={error} />}
-          {!isLoading && error === undefined && pieces.length === 0 && (
-            <Nothing isFiltered={kind !== undefined || find !== undefined} />
-          )}
+          {isLoading && <div className="sk sk-grid" aria-busy="true" />}
+          {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
           <Grid
             pieces={pieces}
             current={current}
             selected={selection.ids}
             onSelect={selection.toggle}
             onEnd={loadMore}
+            onShow={show}
+            onClose={close}
+            onEnlarge={() => setIsLarge(true)}
           />
         </div>
         {piece !== undefined && (
-          <Drawer key={piece.media.id} piece={piece} onClose={close} onDeleted={gone} />
+          <Drawer
+            key={piece.media.id}
+            piece={piece}
+            onClose={close}
+            onDeleted={gone}
+            onEnlarge={() => setIsLarge(true)}
+          />
         )}
       </div>
+      {isLarge && piece !== undefined && (
+        <Viewer
+          media={piece.media}
+          name={nameOfPiece(piece)}
+          onClose={() => setIsLarge(false)}
+          onMove={(step) => show(current + step)}
+        />
+      )}
       {selection.pieces.length > 0 && (
         <SelectionBar pieces={selection.pieces} onClear={selection.clear} onDeleted={gone} />
       )}
@@ -81,39 +91,19 @@ export function GalleryPage() {
   );
 }
 
-function filterOf(kind: FileKind | undefined, find: string | undefined): MediaFilter {
+function filterOf({
+  kind,
+  find,
+  ...narrowing
+}: Parameters<typeof filterOfNarrowing>[0] & {
+  readonly kind?: string;
+  readonly find?: string;
+}): MediaFilter {
   return {
     ...(kind === undefined ? {} : { kinds: [kind.toUpperCase() as MediaKind] }),
     ...(find === undefined ? {} : { text: find }),
+    ...filterOfNarrowing(narrowing),
   };
-}
-
-/** The part of the address that filters. */
-function addressOf({ kind, find }: { kind: FileKind | undefined; find: string | undefined }) {
-  return { ...(kind === undefined ? {} : { kind }), ...(find === undefined ? {} : { find }) };
-}
-
-function Kinds({ kind }: { readonly kind: FileKind | undefined }) {
-  const navigate = useNavigate({ from: '/gallery' });
-  return (
-    <div className="bars push" role="group" aria-label={t('gallery.filter')}>
-      {[undefined, ...KINDS].map((one) => (
-        <button
-          key={one ?? 'all'}
-          type="button"
-          className="chip"
-          aria-pressed={one === kind}
-          onClick={() =>
-            void navigate({
-              search: ({ find }) => addressOf({ kind: one, find }),
-            })
-          }
-        >
-          {t(one === undefined ? 'tasks.all' : `gallery.${one}`)}
-        </button>
-      ))}
-    </div>
-  );
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {

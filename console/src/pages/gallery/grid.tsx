@@ -2,13 +2,17 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { Piece } from '../../library/use-pieces.ts';
+import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';
-import { rowsOf, shapeOf } from './rows.ts';
+import { pieceBeside, type Row, rowsOf, shapeOf } from './rows.ts';
+import { useGalleryKeys } from './use-gallery-keys.ts';
 
 const GAP = 4;
 /** Rows beyond the window that are drawn, and rows before the end at which the next page is loaded. */
 const OVERSCAN = 4;
 const AHEAD = 8;
+/** Pixels of the name of a day. */
+const HEADING = 44;
 
 interface GridProps {
   readonly pieces: readonly Piece[];
@@ -17,15 +21,20 @@ interface GridProps {
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (id: string, isRange: boolean) => void;
   readonly onEnd: () => void;
+  /** Opens the piece with this index, if there is one. */
+  readonly onShow: (index: number) => void;
+  readonly onClose: () => void;
+  readonly onEnlarge: () => void;
 }
 
 /** The justified grid; only the rows in the window are in the page, however many there are. */
-export function Grid({ pieces, current, selected, onSelect, onEnd }: GridProps) {
+export function Grid(props: GridProps) {
+  const { pieces, current, selected, onSelect, onEnd, onShow, onClose, onEnlarge } = props;
   const element = useRef<HTMLDivElement>(null);
   const { width, top } = useSpace(element);
   const target = targetOf(window.innerWidth);
   const rows = useMemo(
-    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP })),
+    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP, heading: HEADING })),
     [pieces, width, target],
   );
   const virtual = useWindowVirtualizer({
@@ -45,6 +54,17 @@ export function Grid({ pieces, current, selected, onSelect, onEnd }: GridProps) 
   useEffect(() => {
     if (currentRow !== -1) virtual.scrollToIndex(currentRow, { align: 'auto' });
   }, [virtual, currentRow]);
+  useGalleryKeys({
+    current,
+    show: onShow,
+    close: onClose,
+    beside: (step) => indexBeside(pieces, rows, { current, step }),
+    select: () => {
+      const piece = pieces[current];
+      if (piece !== undefined) onSelect(piece.media.id, false);
+    },
+    enlarge: onEnlarge,
+  });
   return (
     <div ref={element} className="jg" style={{ height: virtual.getTotalSize() }}>
       {items.map(({ index, key, start }) => {
@@ -52,6 +72,7 @@ export function Grid({ pieces, current, selected, onSelect, onEnd }: GridProps) 
         if (row === undefined) return null;
         return (
           <div key={key} className="jg-row" style={{ transform: `translateY(${start - top}px)` }}>
+            {row.day !== null && <h2 className="day">{dayText(row.day)}</h2>}
             {row.pieces.map((piece) => (
               <GalleryItem
                 key={piece.media.id}
@@ -69,7 +90,17 @@ export function Grid({ pieces, current, selected, onSelect, onEnd }: GridProps) 
   );
 }
 
-function rowOf(rows: readonly { readonly pieces: readonly Piece[] }[], piece: Piece | undefined): number {
+function indexBeside(
+  pieces: readonly Piece[],
+  rows: readonly Row<Piece>[],
+  { current, step }: { readonly current: number; readonly step: -1 | 1 },
+): number {
+  const piece = pieces[current];
+  const next = piece === undefined ? undefined : pieceBeside(rows, piece, step);
+  return next === undefined ? -1 : pieces.indexOf(next);
+}
+
+function rowOf(rows: readonly Row<Piece>[], piece: Piece | undefined): number {
   return piece === undefined ? -1 : rows.findIndex(({ pieces }) => pieces.includes(piece));
 }
 

@@ -5,7 +5,7 @@ import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { deletePieces } from './delete.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
 import { downloadPieces } from './download.ts';
 
 interface SelectionBarProps {
@@ -18,6 +18,7 @@ interface SelectionBarProps {
 export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) {
   const isSignedIn = useIsSignedIn();
   const [isBusy, setIsBusy] = useState(false);
+  const [isDeleting, setIsDeleting] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const run = (work: () => Promise<void>) => {
     setIsBusy(true);
@@ -25,12 +26,6 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
     work()
       .catch((error: unknown) => setFailure(problemText(error)))
       .finally(() => setIsBusy(false));
-  };
-  const remove = async () => {
-    if (!window.confirm(t('gallery.deleteMany', { count: pieces.length }))) return;
-    const { deleted, failed } = await deletePieces(pieces);
-    onDeleted(deleted);
-    if (failed !== null) throw failed;
   };
   return (
     <div className="bulk" role="region" aria-label={t('gallery.selection')}>
@@ -47,7 +42,7 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
         {t('media.download')}
       </button>
       {isSignedIn && (
-        <button type="button" className="btn sm bad" disabled={isBusy} onClick={() => run(remove)}>
+        <button type="button" className="btn sm bad" disabled={isBusy} onClick={() => setIsDeleting(true)}>
           <Icon name="trash" size={14} />
           {t('gallery.delete')}
         </button>
@@ -55,6 +50,9 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
       <button type="button" className="btn sm ghost" onClick={onClear}>
         {t('gallery.clear')}
       </button>
+      {isDeleting && (
+        <DeleteDialog pieces={pieces} onClose={() => setIsDeleting(false)} onDeleted={onDeleted} />
+      )}
     </div>
   );
 }

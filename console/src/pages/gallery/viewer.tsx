@@ -1,47 +1,166 @@
-import { useEffect, useRef, useState } from 'react';
+import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
+import type { MediaPartsFragment } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { MediaView } from '../../parts/media-view.tsx';
 import { t } from '../../text/text.ts';
 
 interface ViewerProps {
-  readonly url: string;
+  readonly media: MediaPartsFragment;
   readonly name: string;
   readonly onClose: () => void;
+  /** Shows the next piece (1) or the one before (-1). */
+  readonly onMove: (step: -1 | 1) => void;
 }
 
-/** A picture over the whole window; a click or Z changes between fitting and its own pixels. */
-export function Viewer({ url, name, onClose }: ViewerProps) {
+const MOST = 8;
+const STEP = 1.25;
+
+/** A piece over the whole window. Arrows move on; Z and a click change between fitting and own pixels, + and - zoom. */
+export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isFull, setIsFull] = useState(false);
+  const image = useRef<HTMLImageElement>(null);
+  /** Screen pixels for one of the picture; null while it fits the window. */
+  const [scale, setScale] = useState<number | null>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const toggle = () => setIsFull((before) => !before);
+  useEffect(() => setScale(null), [media.id]);
+  const zoom = (by: number) => setScale((before) => bounded((before ?? shownScale(image)) * by));
+  const toggle = () => setScale((before) => (before === null ? 1 : null));
+  const keys: Readonly<Record<string, () => void>> = {
+    z: toggle,
+    Z: toggle,
+    '+': () => zoom(STEP),
+    '=': () => zoom(STEP),
+    '-': () => zoom(1 / STEP),
+    0: () => setScale(null),
+    ArrowRight: () => onMove(1),
+    ArrowLeft: () => onMove(-1),
+  };
+  const isImage = media.contentType.startsWith('image/');
   return (
     <dialog
       ref={dialog}
-      className={isFull ? 'viewer full' : 'viewer'}
+      className={scale === null ? 'viewer' : 'viewer full'}
       aria-label={name}
       onClose={onClose}
-      onKeyDown={({ key }) => {
-        if (key === 'z' || key === 'Z') toggle();
+      onKeyDown={(event) => {
+        const action = event.target instanceof HTMLMediaElement ? undefined : keys[event.key];
+        if (action === undefined) return;
+        event.preventDefault();
+        action();
       }}
     >
-      <button
-        type="button"
-        className="viewer-picture"
-        aria-pressed={isFull}
-        onClick={toggle}
-        aria-label={t('gallery.zoom')}
-      >
-        <img src={url} alt={name} />
-      </button>
-      <button
-        type="button"
-        className="onpic ico viewer-close"
-        onClick={() => dialog.current?.close()}
-        aria-label={t('gallery.close')}
-      >
-        <Icon name="close" size={14} />
-      </button>
+      {isImage ? (
+        <Picture media={media} name={name} image={image} scale={scale} onToggle={toggle} onZoom={zoom} />
+      ) : (
+        <div className="viewer-media">
+          <MediaView key={media.id} media={media} alt={name} />
+        </div>
+      )}
+      <div className="viewer-tools">
+        <Tool icon="left" label={t('gallery.before')} onClick={() => onMove(-1)} />
+        <Tool icon="right" label={t('gallery.next')} onClick={() => onMove(1)} />
+        {isImage && (
+          <>
+            <Tool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(1 / STEP)} />
+            <Tool icon="plus" label={t('gallery.larger')} onClick={() => zoom(STEP)} />
+          </>
+        )}
+        <Tool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+      </div>
     </dialog>
   );
+}
+
+interface ToolProps {
+  readonly icon: 'left' | 'right' | 'minus' | 'plus' | 'close';
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+function Tool({ icon, label, onClick }: ToolProps) {
+  return (
+    <button type="button" className="onpic ico" onClick={onClick} aria-label={label} title={label}>
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
+
+interface PictureProps extends Pick<ViewerProps, 'media' | 'name'> {
+  readonly image: RefObject<HTMLImageElement | null>;
+  readonly scale: number | null;
+  readonly onToggle: () => void;
+  readonly onZoom: (by: number) => void;
+}
+
+/** The wheel zooms around its middle, dragging moves it. */
+function Picture({ media, name, image, scale, onToggle, onZoom }: PictureProps) {
+  const frame = useRef<HTMLButtonElement>(null);
+  const hasMoved = useRef(false);
+  useWheel(frame, onZoom);
+  useMiddle(frame, scale);
+  const onMove = ({ buttons, movementX, movementY }: PointerEvent) => {
+    if (buttons !== 1 || scale === null || (movementX === 0 && movementY === 0)) return;
+    hasMoved.current = true;
+    frame.current?.scrollBy(-movementX, -movementY);
+  };
+  const width = scale === null || media.width === null ? undefined : media.width * scale;
+  return (
+    <button
+      ref={frame}
+      type="button"
+      className="viewer-picture"
+      aria-pressed={scale !== null}
+      aria-label={t('gallery.zoom')}
+      onPointerDown={() => (hasMoved.current = false)}
+      onPointerMove={onMove}
+      onClick={() => !hasMoved.current && onToggle()}
+    >
+      <img key={media.id} ref={image} src={media.url} alt={name} draggable={false} style={{ width }} />
+    </button>
+  );
+}
+
+/** Not React's own listener, which may not keep the page from scrolling. */
+function useWheel(frame: RefObject<HTMLElement | null>, onZoom: (by: number) => void): void {
+  useEffect(() => {
+    const element = frame.current;
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      onZoom(event.deltaY < 0 ? STEP : 1 / STEP);
+    };
+    element?.addEventListener('wheel', onWheel, { passive: false });
+    return () => element?.removeEventListener('wheel', onWheel);
+  }, [frame, onZoom]);
+}
+
+/** What is in the middle stays there while the size changes. */
+function useMiddle(frame: RefObject<HTMLElement | null>, scale: number | null): void {
+  const middle = useRef({ x: 0.5, y: 0.5 });
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const { clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
+    element.scrollTo(
+      middle.current.x * scrollWidth - clientWidth / 2,
+      middle.current.y * scrollHeight - clientHeight / 2,
+    );
+    const onScroll = () => {
+      middle.current = {
+        x: (element.scrollLeft + element.clientWidth / 2) / element.scrollWidth,
+        y: (element.scrollTop + element.clientHeight / 2) / element.scrollHeight,
+      };
+    };
+    element.addEventListener('scroll', onScroll);
+    return () => element.removeEventListener('scroll', onScroll);
+  }, [frame, scale]);
+}
+
+function shownScale(image: RefObject<HTMLImageElement | null>): number {
+  const element = image.current;
+  return element === null || element.naturalWidth === 0 ? 1 : element.clientWidth / element.naturalWidth;
+}
+
+function bounded(scale: number): number {
+  return Math.min(MOST, Math.max(1 / MOST, scale));
 }

@@ -1,0 +1,51 @@
+import { useState } from 'react';
+
+import type { Piece } from '../../library/use-pieces.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { deletePieces } from './delete.ts';
+
+interface DeleteDialogProps {
+  readonly pieces: readonly Piece[];
+  readonly onClose: () => void;
+  readonly onDeleted: (ids: ReadonlySet<string>) => void;
+}
+
+/** Asks before files are deleted for good, and shows what goes. */
+export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) {
+  const [isBusy, setIsBusy] = useState(false);
+  const [failed, setFailed] = useState<unknown>(null);
+  const remove = async () => {
+    setIsBusy(true);
+    const { deleted, failed: why } = await deletePieces(pieces);
+    setIsBusy(false);
+    setFailed(why);
+    if (deleted.size > 0) onDeleted(deleted);
+    if (why === null) onClose();
+  };
+  return (
+    <Modal
+      title={t('gallery.deleteMany', { count: pieces.length })}
+      onClose={onClose}
+      foot={
+        <button type="button" className="btn bad" disabled={isBusy} onClick={() => void remove()}>
+          <Icon name="trash" size={14} />
+          {t('gallery.delete')}
+        </button>
+      }
+    >
+      <p className="mute">{t('gallery.deleteText')}</p>
+      <div className="lin">
+        {pieces.slice(0, SHOWN).map(({ media }) => (
+          <span key={media.id}>{media.small !== null && <img src={media.small} alt={media.name} />}</span>
+        ))}
+        {pieces.length > SHOWN && <span className="mute num">+{pieces.length - SHOWN}</span>}
+      </div>
+      {failed !== null && <Problem error={failed} />}
+    </Modal>
+  );
+}
+
+const SHOWN = 6;

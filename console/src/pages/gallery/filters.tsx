@@ -1,0 +1,57 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+import { useIsSignedIn } from '../../api/credential.ts';
+import { useSeesAll } from '../../api/use-caller.ts';
+import { Narrow, NarrowChips } from '../../library/narrow.tsx';
+import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
+import { SearchField } from '../../parts/controls/search-field.tsx';
+import { t } from '../../text/text.ts';
+import type { FileKind } from './gallery-item.tsx';
+
+const KINDS = ['image', 'video', 'audio'] as const;
+
+/** What the gallery is narrowed by; all of it is in the address. What is open is closed by a change. */
+export function Filters() {
+  const { open: _, ...search } = useSearch({ from: '/gallery' });
+  const navigate = useNavigate({ from: '/gallery' });
+  const isSignedIn = useIsSignedIn();
+  const seesAll = useSeesAll();
+  const { kind, find } = search;
+  const narrowing = narrowingOf({ ...search });
+  const go = (words: { kind?: FileKind | undefined; find?: string | undefined }, narrowed: Narrowing) =>
+    void navigate({
+      search: {
+        ...(words.kind === undefined ? {} : { kind: words.kind }),
+        ...(words.find === undefined ? {} : { find: words.find }),
+        ...narrowed,
+      },
+    });
+  const narrow = (next: Narrowing) => go({ kind, find }, next);
+  return (
+    <>
+      {isSignedIn && (
+        <SearchField
+          label={t('gallery.search')}
+          find={find}
+          onSearch={(next) => go({ kind, find: next }, narrowing)}
+        />
+      )}
+      {/* A visitor's gallery is what this browser keeps, which tells kinds apart alone. */}
+      {isSignedIn && <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />}
+      <NarrowChips value={narrowing} onChange={narrow} />
+      <div className="bars push" role="group" aria-label={t('gallery.filter')}>
+        {[undefined, ...KINDS].map((one) => (
+          <button
+            key={one ?? 'all'}
+            type="button"
+            className="chip"
+            aria-pressed={one === kind}
+            onClick={() => go({ kind: one, find }, narrowing)}
+          >
+            {t(one === undefined ? 'tasks.all' : `gallery.${one}`)}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { useQuery } from '@apollo/client/react';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import { useIsSignedIn } from '../../api/credential.ts';
+import { MadeFromDocument, type MediaPartsFragment, type TaskInputsQuery } from '../../api/operations.ts';
+import { t, textOr } from '../../text/text.ts';
+
+/** Most tasks that are shown of those that a file was used for. */
+const MOST = 12;
+
+interface LineageProps {
+  readonly media: MediaPartsFragment;
+  /** Null for an upload. */
+  readonly source: TaskInputsQuery['task'];
+}
+
+/** From which files it was made, and what was made from it. */
+export function Lineage({ media, source }: LineageProps) {
+  const inputs = (source?.input?.files ?? []).flatMap(({ input, media: one }) =>
+    one === null ? [] : [{ name: textOr(`field.${input}`, input), media: one }],
+  );
+  const isSignedIn = useIsSignedIn();
+  const { data } = useQuery(MadeFromDocument, {
+    variables: { file: media.id, first: MOST },
+    skip: !isSignedIn,
+    fetchPolicy: 'cache-and-network',
+  });
+  const used = (data?.tasks.edges ?? []).map(({ node }) => node);
+  const total = data?.tasks.totalCount ?? 0;
+  return (
+    <>
+      {inputs.length > 0 && (
+        <Files title={t('gallery.madeFrom')}>
+          {inputs.map((one) => (
+            <PieceLink key={`${one.name} ${one.media.id}`} media={one.media} caption={one.name} />
+          ))}
+        </Files>
+      )}
+      {used.length > 0 && (
+        <Files title={t('gallery.madeInto')} count={total}>
+          {used.flatMap(({ id, kind, outputs }) => {
+            if (outputs.length > 0)
+              return outputs.map((one) => (
+                <PieceLink key={`${id} ${one.id}`} media={one} caption={t(`kind.${kind}`)} />
+              ));
+            return (
+              <Link key={id} className="link c12" to="/tasks/$id" params={{ id }}>
+                {t(`kind.${kind}`)}
+              </Link>
+            );
+          })}
+        </Files>
+      )}
+    </>
+  );
+}
+
+function Files({
+  title,
+  count,
+  children,
+}: {
+  readonly title: string;
+  readonly count?: number;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section>
+      <h2>
+        {title}{' '}
+        {count !== undefined && <span className="mute num font-normal">{count.toLocaleString()}</span>}
+      </h2>
+      <div className="lin" tabIndex={0} role="group" aria-label={title}>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+/** A file by its small picture; in the gallery it opens in place of this one. */
+function PieceLink({ media, caption }: { readonly media: MediaPartsFragment; readonly caption: string }) {
+  return (
+    <figure>
+      <Link
+        from="/gallery"
+        to="/gallery"
+        search={(before) => ({ ...before, open: media.id })}
+        replace
+        resetScroll={false}
+        aria-label={`${caption}: ${media.name}`}
+        aria-current={undefined}
+      >
+        {media.small === null ? <span className="c12">{media.name}</span> : <img src={media.small} alt="" />}
+      </Link>
+      <figcaption>{caption}</figcaption>
+    </figure>
+  );
+}
