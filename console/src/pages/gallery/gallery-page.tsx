@@ -8,13 +8,13 @@ import { nameOfPiece } from '../../library/piece.tsx';
 import { usePieces } from '../../library/use-pieces.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { Drawer } from './drawer.tsx';
 import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
+import { Drawer } from './open/drawer.tsx';
+import { useOpenPiece } from './open/use-open-piece.ts';
+import { Viewer } from './open/viewer.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { useOpenPiece } from './use-open-piece.ts';
 import { useSelection } from './use-selection.ts';
-import { Viewer } from './viewer.tsx';
 
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {

@@ -2,9 +2,9 @@ import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import { useIsSignedIn } from '../../api/credential.ts';
-import { MadeFromDocument, type MediaPartsFragment, type TaskInputsQuery } from '../../api/operations.ts';
-import { t, textOr } from '../../text/text.ts';
+import { useIsSignedIn } from '../../../api/credential.ts';
+import { MadeFromDocument, type MediaPartsFragment, type TaskInputsQuery } from '../../../api/operations.ts';
+import { t, textOr } from '../../../text/text.ts';
 
 /** Most tasks that are shown of those that a file was used for. */
 const MOST = 12;

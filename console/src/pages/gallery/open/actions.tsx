@@ -1,15 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { useCredentialKind } from '../../api/credential.ts';
-import type { TaskInputsQuery } from '../../api/operations.ts';
-import type { Piece } from '../../library/use-pieces.ts';
-import { Icon } from '../../parts/icons.tsx';
-import { t } from '../../text/text.ts';
-import { setDraft } from '../../work/drafts.ts';
-import { recallTask } from '../../work/recall.ts';
-import type { Tab, Values } from '../../work/work.ts';
-import { DeleteDialog } from './delete-dialog.tsx';
+import { useCredentialKind } from '../../../api/credential.ts';
+import type { TaskInputsQuery } from '../../../api/operations.ts';
+import type { Piece } from '../../../library/use-pieces.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { setDraft } from '../../../work/drafts.ts';
+import { recallTask } from '../../../work/recall.ts';
+import type { Tab, Values } from '../../../work/work.ts';
+import { DeleteDialog } from '../delete-dialog.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 
 interface ActionsProps {

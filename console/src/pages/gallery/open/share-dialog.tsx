@@ -1,11 +1,11 @@
 import { useQuery } from '@apollo/client/react';
 import { useId, useState } from 'react';
 
-import { ShareUrlDocument } from '../../api/operations.ts';
-import { Modal } from '../../parts/controls/modal.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { t } from '../../text/text.ts';
+import { ShareUrlDocument } from '../../../api/operations.ts';
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
 
 const HOUR = 3_600;
 const TIMES = [

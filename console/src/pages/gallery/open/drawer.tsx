@@ -2,15 +2,15 @@ import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import { TaskInputsDocument, type TaskInputsQuery } from '../../api/operations.ts';
-import { nameOfPiece } from '../../library/piece.tsx';
-import type { Piece } from '../../library/use-pieces.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon } from '../../parts/icons.tsx';
-import { MediaView } from '../../parts/media-view.tsx';
-import { moneyText } from '../../parts/money.ts';
-import { Ago, bytesText } from '../../parts/time.tsx';
-import { t, textOr } from '../../text/text.ts';
+import { TaskInputsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
+import { nameOfPiece } from '../../../library/piece.tsx';
+import type { Piece } from '../../../library/use-pieces.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { MediaView } from '../../../parts/media-view.tsx';
+import { moneyText } from '../../../parts/money.ts';
+import { Ago, bytesText } from '../../../parts/time.tsx';
+import { t, textOr } from '../../../text/text.ts';
 import { Actions } from './actions.tsx';
 import { Lineage } from './lineage.tsx';
 
