@@ -5,7 +5,7 @@ import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { DeleteDialog } from './delete-dialog.tsx';
+import { DeleteDialog } from './delete/delete-dialog.tsx';
 import { downloadPieces } from './download.ts';
 
 interface SelectionBarProps {

@@ -9,7 +9,7 @@ import { t } from '../../../text/text.ts';
 import { setDraft } from '../../../work/drafts.ts';
 import { recallTask } from '../../../work/recall.ts';
 import type { Tab, Values } from '../../../work/work.ts';
-import { DeleteDialog } from '../delete-dialog.tsx';
+import { DeleteDialog } from '../delete/delete-dialog.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 
 interface ActionsProps {

@@ -1,6 +1,6 @@
-import { client } from '../../api/client.ts';
-import { DeleteMediaDocument } from '../../api/operations.ts';
-import type { Piece } from '../../library/use-pieces.ts';
+import { client } from '../../../api/client.ts';
+import { DeleteMediaDocument } from '../../../api/operations.ts';
+import type { Piece } from '../../../library/use-pieces.ts';
 
 /** Which files are deleted, and why another one is not. */
 interface Deletion {

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 
-import type { Piece } from '../../library/use-pieces.ts';
-import { Modal } from '../../parts/controls/modal.tsx';
-import { Icon } from '../../parts/icons.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { t } from '../../text/text.ts';
+import type { Piece } from '../../../library/use-pieces.ts';
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
 import { deletePieces } from './delete.ts';
 
 interface DeleteDialogProps {
