@@ -5,6 +5,8 @@ import type { Topology } from './topology.ts';
 /** One thing that goes wrong, for about this long, and is put right again. */
 export interface Fault {
   readonly name: string;
+  /** What it is done to: nothing else is done to that meanwhile. */
+  readonly target: string;
   run(topology: Topology, ms: number): Promise<void>;
 }
 
@@ -52,32 +54,32 @@ const KINDS: readonly Kind[] = [
       await topology.start(part);
     }),
   },
-  only('database stopped', async ({ database }, ms) => {
+  only('database stopped', 'database', async ({ database }, ms) => {
     await database.stop();
     await pause(ms);
     await database.start();
   }),
-  only('database restarted', async ({ database }) => {
+  only('database restarted', 'database', async ({ database }) => {
     await database.stop();
     await database.start();
   }),
-  only('database paused', async ({ database }, ms) => {
+  only('database paused', 'database', async ({ database }, ms) => {
     database.signal('SIGSTOP');
     await pause(ms);
     database.signal('SIGCONT');
   }),
-  only('no connections left', async ({ database }, ms) => {
+  only('no connections left', 'database', async ({ database }, ms) => {
     const giveBack = await database.exhaust();
     await pause(ms);
     await giveBack();
   }),
-  only('provider away', async ({ sandbox }, ms) => {
+  only('provider away', 'provider', async ({ sandbox }, ms) => {
     await sandbox.kill();
     await pause(ms);
     await sandbox.restart();
   }),
   {
-    ...only('disk of files full', async ({ disk }, ms) => {
+    ...only('disk of files full', 'disk', async ({ disk }, ms) => {
       disk?.fill();
       await pause(ms);
       disk?.free();
@@ -85,13 +87,21 @@ const KINDS: readonly Kind[] = [
     isPossible: ({ disk }) => disk !== null,
   },
   {
-    ...only('disk of files slow', async ({ disk }, ms) => disk?.slow(ms)),
+    ...only('disk of files slow', 'disk', async ({ disk }, ms) => disk?.slow(ms)),
     isPossible: ({ disk }) => disk !== null,
+  },
+  {
+    ...only('NATS away', 'NATS', async ({ nats }, ms) => {
+      await nats?.kill();
+      await pause(ms);
+      await nats?.restart();
+    }),
+    isPossible: ({ nats }) => nats !== null,
   },
 ];
 
-function only(name: string, run: Fault['run']): Kind {
-  return { faults: [{ name, run }] };
+function only(name: string, target: string, run: Fault['run']): Kind {
+  return { faults: [{ name, target, run }] };
 }
 
 function ofEachPart(
@@ -100,8 +110,18 @@ function ofEachPart(
 ): readonly Fault[] {
   return PARTS.map((part) => ({
     name: `${name} of ${part}`,
+    target: part,
     run: (topology, ms) => run(topology, part, ms),
   }));
+}
+
+/** How many faults it takes until every kind has come. */
+export function roundOf(topology: Topology): number {
+  return kindsFor(topology).reduce((sum, { weight = 1 }) => sum + weight, 0);
+}
+
+function kindsFor(topology: Topology): readonly Kind[] {
+  return KINDS.filter(({ isPossible }) => isPossible?.(topology) ?? true);
 }
 
 /**
@@ -110,7 +130,7 @@ function ofEachPart(
  */
 export function* drawn(topology: Topology, seed: number): Generator<Fault, never> {
   const random = randomOf(seed);
-  const kinds = KINDS.filter(({ isPossible }) => isPossible?.(topology) ?? true);
+  const kinds = kindsFor(topology);
   const bags = new Map(kinds.map((kind) => [kind, [] as Fault[]]));
   for (;;) {
     const round = kinds.flatMap((kind) => Array.from({ length: kind.weight ?? 1 }, () => kind));

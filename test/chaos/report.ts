@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Seen } from './load.ts';
 import type { Topology } from './topology.ts';
-import type { Finding } from './verify.ts';
+import type { Finding } from './verify/verified.ts';
 
 /** Prints the table of what was looked at, and what clients had to repeat; answers whether all of it is right. */
 export function printFindings(

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { drawn } from './faults.ts';
+import { drawn, roundOf, type Fault } from './faults.ts';
 import { startLoad, type Seen } from './load.ts';
 import type { Topology } from './topology.ts';
-import { verify, type Finding } from './verify.ts';
+import type { Finding } from './verify/verified.ts';
+import { verify } from './verify/verify.ts';
 
 export interface ChaosOptions {
   /** Chooses the faults and their order. */
@@ -25,26 +26,65 @@ export interface ChaosRun {
   readonly faults: ReadonlyMap<string, number>;
 }
 
-/** Faults under load, then everything is looked at. */
+/** Most faults at the same time: a part that starts again takes its time, others go on meanwhile. */
+const AT_ONCE = 3;
+
+/** Faults under load, each kind at least once, then everything is looked at. */
 export async function runChaos(topology: Topology, options: ChaosOptions): Promise<ChaosRun> {
-  const { seed, lastsMs, faultMs, pauseMs, say } = options;
+  const { seed, lastsMs, pauseMs, say } = options;
   await topology.sandbox.latency({ queuedMs: 0, runningMs: 2_000 });
   const load = await startLoad(topology.gateways, pauseMs);
   const begun = performance.now();
   const faults = new Map<string, number>();
+  const broken = createBroken(topology, options);
+  let left = roundOf(topology);
   for (const fault of drawn(topology, seed)) {
-    const lasted = performance.now() - begun;
-    if (lasted >= lastsMs) break;
-    say(`${String(Math.round(lasted / 1000)).padStart(4)} s  ${new Date().toISOString()}  ${fault.name}`);
     // oxlint-disable-next-line eslint/no-await-in-loop -- one fault after the other
-    await fault.run(topology, faultMs);
+    await broken.room(fault);
+    const lasted = performance.now() - begun;
+    if (lasted >= lastsMs && left <= 0) break;
+    say(`${String(Math.round(lasted / 1000)).padStart(4)} s  ${new Date().toISOString()}  ${fault.name}`);
+    // oxlint-disable-next-line eslint/no-await-in-loop
+    await broken.begin(fault);
     faults.set(fault.name, (faults.get(fault.name) ?? 0) + 1);
-    // oxlint-disable-next-line eslint/no-await-in-loop -- what it broke comes back meanwhile
-    await pause(faultMs / 3);
+    left -= 1;
   }
-  say(
-    `${Math.round((performance.now() - begun) / 1000)} s: no more faults; waiting for the end of what runs`,
-  );
+  await broken.healed();
+  say(`${Math.round((performance.now() - begun) / 1000)} s: all is put right; waiting for the end of what runs`);
   await load.finish();
-  return { seen: load.seen, findings: await verify(topology, load.seen), faults };
+  const { database, sandbox, gateways } = topology;
+  const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
+  const findings = [...(await verify(verified, load.seen)), broken.finding()];
+  return { seen: load.seen, findings, faults };
+}
+
+/** What is broken at the moment: a few things at once, none of them twice. */
+function createBroken(topology: Topology, { faultMs }: ChaosOptions) {
+  const now = new Map<string, Promise<void>>();
+  const wrong: string[] = [];
+  return {
+    /** Waits until the target is whole, and few others are not. */
+    async room({ target }: Fault): Promise<void> {
+      await now.get(target);
+      while (now.size >= AT_ONCE) await Promise.race(now.values());
+    },
+    /** Resolves when the fault is over, or its time is, and a moment of rest. */
+    async begin(fault: Fault): Promise<void> {
+      const over = fault
+        .run(topology, faultMs)
+        .catch((thrown: unknown) => void wrong.push(`${fault.name}: ${String(thrown)}`))
+        .finally(() => now.delete(fault.target));
+      now.set(fault.target, over);
+      await Promise.race([over, pause(faultMs)]);
+      await pause(faultMs / 3);
+    },
+    async healed(): Promise<void> {
+      await Promise.all(now.values());
+    },
+    finding(): Finding {
+      const crashes = topology.crashed();
+      const what = 'parts run on, and start again';
+      return { what, count: topology.outputs().size, wrong: [...wrong, ...crashes.map((it) => `${it} crashed`)] };
+    },
+  };
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, type Program, temporaryFolder } from '../topology/processes.ts';
+import { isOnPath, startServerOnPath, type ServerOnPath } from '../kit/processes/server-on-path.ts';
 import { startChaosDatabase, type ChaosDatabase } from './database.ts';
 import { mountDisk, type Disk } from './disk.ts';
 
@@ -12,6 +13,8 @@ export interface Topology {
   readonly sandbox: SandboxProcess;
   /** The folder of files, on a small disk of its own; null where that may not be mounted. */
   readonly disk: Disk | null;
+  /** What carries wake-ups; null where PostgreSQL does, because no nats-server is installed or none is wanted. */
+  readonly nats: ServerOnPath | null;
   /** Where the files are. */
   readonly files: string;
   signal(name: string, signal: NodeJS.Signals): void;
@@ -20,6 +23,8 @@ export interface Topology {
   start(name: string, checkout?: string): Promise<void>;
   /** What each part has printed, over all its starts. */
   outputs(): ReadonlyMap<string, string>;
+  /** Parts that ended without having been told to. */
+  crashed(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -30,17 +35,27 @@ const SCRIPTS = {
   worker: 'subgraphs/media/main.ts',
 } as const;
 
-/** Starts all of it, from a checkout of another version if one is named. */
-export async function startTopology(checkout?: string): Promise<Topology> {
+export interface TopologyOptions {
+  /** A checkout of another version; this one when absent. */
+  readonly checkout?: string;
+  /** Whether NATS carries wake-ups, where a nats-server is installed. */
+  readonly isOnNats?: boolean;
+}
+
+/** Starts all of it. */
+export async function startTopology({ checkout, isOnNats = false }: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
   const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
     (port) => `http://127.0.0.1:${port}`,
   ) as [string, string, string, string, string];
   const files = path.join(folder.path, 'files');
   const disk = mountDisk(files);
-  const [database, sandbox] = await Promise.all([
+  const [database, sandbox, nats] = await Promise.all([
     startChaosDatabase(path.join(folder.path, 'database')),
     startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: one, log: 'silent' }),
+    isOnNats && isOnPath('nats-server')
+      ? startServerOnPath('nats-server', (port) => ['-a', '127.0.0.1', '-p', port])
+      : null,
   ]);
   const settings = {
     DATABASE_URL: database.connectionString,
@@ -51,6 +66,7 @@ export async function startTopology(checkout?: string): Promise<Topology> {
     WORKFLOW_URL: `${workflow}/graphql`,
     INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
     RATE_LIMIT: 'off',
+    ...(nats === null ? {} : { EVENTS_URL: `nats://127.0.0.1:${nats.port}` }),
   };
   const parts: Readonly<Record<string, { role: keyof typeof SCRIPTS; url: string | null }>> = {
     'media 1': { role: 'media', url: mediaOne },
@@ -66,14 +82,14 @@ export async function startTopology(checkout?: string): Promise<Topology> {
   const ended = new Map<string, string>();
   const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
   const checkouts = new Map<string, string | undefined>();
+  const crashes: string[] = [];
+  const crashed = () => [...crashes, ...[...running].flatMap(([name, it]) => (it.isOver() ? [name] : []))];
   const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
     checkouts.set(name, from);
     const { role, url } = parts[name] ?? { role: 'worker', url: null };
     const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
-    ended.set(name, outputOf(name));
-    running.delete(name);
     running.set(
       name,
       await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from }),
@@ -88,14 +104,19 @@ export async function startTopology(checkout?: string): Promise<Topology> {
     files,
     signal: (name, signal) => running.get(name)?.signal(signal),
     async end(name, signal) {
-      await running.get(name)?.end(signal);
+      const program = running.get(name);
+      if (program?.isOver()) crashes.push(name);
+      await program?.end(signal);
+      ended.set(name, outputOf(name));
+      running.delete(name);
     },
     start,
+    nats,
+    crashed,
     outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
     async close() {
       await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
-      await sandbox.stop();
-      await database.stop();
+      await Promise.all([sandbox.stop(), database.stop(), nats?.stop()]);
       disk?.unmount();
       await folder.remove();
     },

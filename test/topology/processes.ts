@@ -18,6 +18,8 @@ const START_MS = 60_000;
 /** A running program. */
 export interface Program {
   readonly pid: number;
+  /** Whether it has ended, by a signal or by itself. */
+  isOver(): boolean;
   /** Everything it has printed. */
   output(): string;
   /** Sends the signal to it and its children. */
@@ -61,6 +63,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const output = (): string => printed.join('');
   const program: Program = {
     pid: child.pid ?? 0,
+    isOver: () => hasEnded(child),
     output,
     signal: (name) => signalGroup(child, name),
     async end(signal = 'SIGTERM') {

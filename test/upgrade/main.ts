@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { startLoad } from '../chaos/load.ts';
 import { keepLogs, printFindings } from '../chaos/report.ts';
 import { startTopology, type Topology } from '../chaos/topology.ts';
-import { verify } from '../chaos/verify.ts';
+import { verify } from '../chaos/verify/verify.ts';
 import { temporaryFolder } from '../topology/processes.ts';
 import { checkOut, previousRelease } from './previous.ts';
 
@@ -60,7 +60,7 @@ process.exit(isRight ? 0 : 1);
 async function replaceAll(parts: readonly string[], isBack: boolean): Promise<boolean> {
   const now = path.resolve(import.meta.dirname, '../..');
   // Whoever goes back has been at the new version: its migrations are done.
-  const topology = await startTopology(isBack ? now : before);
+  const topology = await startTopology({ checkout: isBack ? now : before });
   const abort = () => void topology.close().finally(() => process.exit(130));
   process.once('SIGINT', abort).once('SIGTERM', abort);
   try {
@@ -68,7 +68,9 @@ async function replaceAll(parts: readonly string[], isBack: boolean): Promise<bo
     await topology.sandbox.latency({ queuedMs: 0, runningMs: 2_000 });
     await replaceUnderLoad(topology, parts, isBack ? before : now);
     await load.finish();
-    return printFindings(await verify(topology, load.seen), load.seen, say);
+    const { database, sandbox, gateways } = topology;
+    const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
+    return printFindings(await verify(verified, load.seen), load.seen, say);
   } finally {
     if (values.logs !== undefined) keepLogs(topology, values.logs);
     await topology.close();
