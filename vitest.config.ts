@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * others compute meanwhile and none of these is left alone at the end. A clean clone knows no durations.
  */
 const LONGEST = [
+  'test/chaos/chaos.test.ts',
   'test/model/model.test.ts',
   'test/durability/kill.test.ts',
   'test/providers/contract/contract.test.ts',

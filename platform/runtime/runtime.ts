@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
 import { startEmbeddedPostgres } from '../database/embedded-postgres/embedded-postgres.ts';
 import { migrate, type MigrationSet } from '../database/migrations.ts';
+import { onceThere } from '../database/once-there.ts';
 import { toError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
@@ -75,7 +76,7 @@ export async function startRuntime({
   const tracer = await startTracing({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle });
   measurePool(database, metrics);
-  await migrate({ database, sets: [...migrations, auditMigrations], logger });
+  await onceThere(() => migrate({ database, sets: [...migrations, auditMigrations], logger }), { logger });
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
   const bus = await openEventBus({ config, logger, database });
   lifecycle.add('event bus', () => bus.close());

@@ -15,7 +15,7 @@ export interface ChaosDatabase {
   signal(name: NodeJS.Signals): void;
   /** Takes connections until there are no more; answers what gives them back. */
   exhaust(): Promise<() => Promise<void>>;
-  rows<Row extends object>(query: string): Promise<readonly Row[]>;
+  readonly rows: <Row extends object>(query: string) => Promise<readonly Row[]>;
 }
 
 /** Starts it in a folder. */

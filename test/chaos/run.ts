@@ -50,7 +50,9 @@ export async function runChaos(topology: Topology, options: ChaosOptions): Promi
     left -= 1;
   }
   await broken.healed();
-  say(`${Math.round((performance.now() - begun) / 1000)} s: all is put right; waiting for the end of what runs`);
+  say(
+    `${Math.round((performance.now() - begun) / 1000)} s: all is put right; waiting for the end of what runs`,
+  );
   await load.finish();
   const { database, sandbox, gateways } = topology;
   const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
@@ -83,8 +85,13 @@ function createBroken(topology: Topology, { faultMs }: ChaosOptions) {
     },
     finding(): Finding {
       const crashes = topology.crashed();
-      const what = 'parts run on, and start again';
-      return { what, count: topology.outputs().size, wrong: [...wrong, ...crashes.map((it) => `${it} crashed`)] };
+      const again = topology.startedAgain();
+      const what = again === 0 ? 'parts run on' : `parts run on (${again} started twice)`;
+      return {
+        what,
+        count: topology.outputs().size,
+        wrong: [...wrong, ...crashes.map((it) => `${it} crashed`)],
+      };
     },
   };
 }

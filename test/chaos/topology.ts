@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts, isReady, startNode, type Program, temporaryFolder } from '../topology/processes.ts';
 import { isOnPath, startServerOnPath, type ServerOnPath } from '../kit/processes/server-on-path.ts';
+import { freePorts, isReady, startNode, type Program, temporaryFolder } from '../topology/processes.ts';
 import { startChaosDatabase, type ChaosDatabase } from './database.ts';
 import { mountDisk, type Disk } from './disk.ts';
 
@@ -23,6 +23,8 @@ export interface Topology {
   start(name: string, checkout?: string): Promise<void>;
   /** What each part has printed, over all its starts. */
   outputs(): ReadonlyMap<string, string>;
+  /** How many starts ended before the part was ready, because something else was broken, and were made again. */
+  startedAgain(): number;
   /** Parts that ended without having been told to. */
   crashed(): readonly string[];
   close(): Promise<void>;
@@ -41,6 +43,9 @@ export interface TopologyOptions {
   /** Whether NATS carries wake-ups, where a nats-server is installed. */
   readonly isOnNats?: boolean;
 }
+
+/** How long a part that ends before it is ready is started again. */
+const SUPERVISED_MS = 30_000;
 
 /** Starts all of it. */
 export async function startTopology({ checkout, isOnNats = false }: TopologyOptions = {}): Promise<Topology> {
@@ -83,6 +88,7 @@ export async function startTopology({ checkout, isOnNats = false }: TopologyOpti
   const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
   const checkouts = new Map<string, string | undefined>();
   const crashes: string[] = [];
+  let again = 0;
   const crashed = () => [...crashes, ...[...running].flatMap(([name, it]) => (it.isOver() ? [name] : []))];
   const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
     checkouts.set(name, from);
@@ -90,10 +96,18 @@ export async function startTopology({ checkout, isOnNats = false }: TopologyOpti
     const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
-    running.set(
-      name,
-      await startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from }),
-    );
+    const launch = () => startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from });
+    // What it needs may go away while it starts: a supervisor starts it again.
+    const until = Date.now() + SUPERVISED_MS;
+    while (!running.has(name)) {
+      await launch().then(
+        (program) => running.set(name, program),
+        (thrown: unknown) => {
+          again += 1;
+          if (Date.now() > until) throw thrown;
+        },
+      );
+    }
   };
   for (const name of Object.keys(parts)) await start(name, checkout);
   return {
@@ -112,6 +126,7 @@ export async function startTopology({ checkout, isOnNats = false }: TopologyOpti
     },
     start,
     nats,
+    startedAgain: () => again,
     crashed,
     outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
     async close() {

@@ -1,7 +1,7 @@
 /** What a run has done: what is looked at at the end. */
 export interface Verified {
   /** Asks the database. */
-  rows<Row extends object>(query: string): Promise<readonly Row[]>;
+  readonly rows: <Row extends object>(query: string) => Promise<readonly Row[]>;
   /** Where the sandbox counts what was asked of it. */
   readonly sandboxUrl: string;
   /** The gateway that files are fetched from. */
