@@ -7,7 +7,7 @@ import { sections } from '../../rest-compat/tables.ts';
 import { collectPolicy } from '../../schema/policy.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
-import type { GraphqlAnswer } from '../kit/clients/requests.ts';
+import { graphql, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { definitionOf, fieldCall, namesUser, sendField, type RuledField } from './graphql-calls.ts';
 import {
   NOWHERE,
@@ -144,15 +144,27 @@ const routeRows = policy.routes.map((ruled): Row => {
   };
 });
 
+/** A stream of tasks says nothing to who has none: each caller has one that is open, or has ended since the test began. */
+const FOLLOWED = 'subscription tasksProgress';
+const BEGAN = JSON.stringify(new Date().toISOString());
+const MAKE_A_TASK = 'mutation { generateImage(input: { generator: "agg/imga", prompt: "followed" }) { id } }';
+
 const fieldRows = policy.fields.map((field): Row => {
   const schema = schemaOf(field);
+  const name = `${field.kind} ${field.name}`;
   return {
-    name: `${field.kind} ${field.name}`,
+    name,
     rule: field.rule,
     namesUser: namesUser(field, definitionOf(schema, field)),
     scopes: field.scope === null ? [] : [field.scope],
-    ask: async (url, userId, headers) =>
-      verdictOfField(field, await sendField(url, fieldCall(schema, field, { userId }), headers)),
+    ask: async (url, userId, headers) => {
+      if (name === FOLLOWED) await graphql(url, MAKE_A_TASK, {}, headers);
+      const given: Readonly<Record<string, string>> = name === FOLLOWED ? { endedSince: BEGAN } : {};
+      return verdictOfField(
+        field,
+        await sendField(url, fieldCall(schema, field, { userId, given }), headers),
+      );
+    },
   };
 });
 

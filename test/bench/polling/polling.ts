@@ -17,17 +17,24 @@ export interface Lag {
   readonly p99: number;
   /** Delay of the worker's event loop in milliseconds. */
   readonly loopP99: number;
+  /** Share of one processor core that the worker used from its first poll to the last end. */
+  readonly cores: number;
+  /** Status requests of one task. */
+  readonly polls: number;
   /** Most resident memory. */
   readonly memoryMiB: number;
 }
 
-const ORDER: PollOrder = { tasks: 5_000, shortestSeconds: 20, longestSeconds: 60 };
-/** Mean pause between two questions about one task. */
-const INTERVAL_MS = 3_500;
+const ORDER: PollOrder = { tasks: 10_000, shortestSeconds: 20, longestSeconds: 60 };
+const P50_TARGET_MS = 1_200;
+const P99_TARGET_MS = 4_000;
 const LOOP_TARGET_MS = 50;
 const MEMORY_TARGET_MIB = 600;
 
-/** Thousands of running tasks, followed by one worker process that asks for each every 2 to 5 s. */
+/**
+ * Ten thousand running tasks at a wire that is asked every 2 to 5 s, followed by one worker process that knows from
+ * earlier work how long such work takes.
+ */
 export const polling: Bench = {
   name: 'polling',
   async run(tools) {
@@ -46,31 +53,22 @@ export const polling: Bench = {
   },
 };
 
-function figuresOf({ p50, p99, loopP99, memoryMiB }: Lag): readonly Figure[] {
-  const what = `${ORDER.tasks} running tasks, each asked for every 2 to 5 s by one worker`;
+function figuresOf({ p50, p99, cores, polls, loopP99, memoryMiB }: Lag): readonly Figure[] {
   // Below the target is better here, so the target is over what was found.
-  const against = (target: number, found: number) => ({ value: target / found, target: 1 });
+  const row = (what: string, found: number, target: number, unit: string, note = ''): Figure => ({
+    what,
+    ours: `${found.toFixed(unit === 'cores' ? 2 : 0)} ${unit}`,
+    baseline: `${target} ${unit}`,
+    ratio: { value: target / found, target: 1 },
+    note,
+  });
+  const from = 'from the moment the upstream would say so to the end of the attempt';
+  const what = `${ORDER.tasks} running tasks, one worker: an end is seen after`;
   return [
-    {
-      what: `${what}: the end is seen after`,
-      ours: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
-      baseline: `half of them within the interval, ${INTERVAL_MS} ms`,
-      ratio: against(INTERVAL_MS, p50),
-      note: 'from the moment the upstream would say so to the end of the attempt',
-    },
-    {
-      what: 'delay of its event loop',
-      ours: `p99 ${loopP99.toFixed(0)} ms`,
-      baseline: `${LOOP_TARGET_MS} ms`,
-      ratio: against(LOOP_TARGET_MS, loopP99),
-      note: '',
-    },
-    {
-      what: 'its memory',
-      ours: `${memoryMiB.toFixed(0)} MiB`,
-      baseline: `${MEMORY_TARGET_MIB} MiB`,
-      ratio: against(MEMORY_TARGET_MIB, memoryMiB),
-      note: '',
-    },
+    row(`${what} (p50)`, p50, P50_TARGET_MS, 'ms', from),
+    row(`${what} (p99)`, p99, P99_TARGET_MS, 'ms', from),
+    row('its processor time', cores, 1, 'cores', `${polls.toFixed(1)} status requests of each task`),
+    row('delay of its event loop (p99)', loopP99, LOOP_TARGET_MS, 'ms'),
+    row('its memory', memoryMiB, MEMORY_TARGET_MIB, 'MiB'),
   ];
 }

@@ -61,11 +61,14 @@ process.on('message', (message) => {
 process.on('disconnect', () => process.exit(0));
 process.send?.({ ready: true });
 
+let polls = 0;
+
 function upstream(): Provider {
   const exchange = createExchange(http);
   const job: JobCapability = {
     start: () => Promise.reject(new Error('nothing is started here')),
     async status(handle, context) {
+      polls += 1;
       const { json } = await exchange(context, { method: 'GET', path: `/jobs/${handle['id'] as string}` });
       const { state } = json as { readonly state: 'running' | 'finished' };
       if (state === 'running') return { state, progress: null };
@@ -80,10 +83,13 @@ function upstream(): Provider {
 }
 
 async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): Promise<Lag> {
+  await insertEnded({ shortestSeconds, longestSeconds });
   await insertRunning({ tasks, shortestSeconds, longestSeconds });
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   await worker.start();
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
   let memoryMiB = 0;
   for (let open = tasks; open > 0;) {
     await pause(1_000);
@@ -93,13 +99,22 @@ async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): P
     open = rows[0]?.open ?? 0;
   }
   delay.disable();
+  const { user, system } = process.cpuUsage(before);
+  const cores = (user + system) / 1_000 / (performance.now() - startedAt);
   const { rows } = await sql<{ p50: number; p99: number }>`
     select percentile_cont(0.5) within group (order by lag) as p50, percentile_cont(0.99) within group (order by lag) as p99
     from (select extract(epoch from ended_at)::double precision * 1000 - (handle ->> 'id')::double precision as lag
-          from media.attempts) lags`.execute(database);
+          from media.attempts where handle ? 'id') lags`.execute(database);
   const [lags] = rows;
   await worker.stop(5);
-  return { p50: lags?.p50 ?? 0, p99: lags?.p99 ?? 0, loopP99: delay.percentile(99) / 1e6, memoryMiB };
+  return {
+    p50: lags?.p50 ?? 0,
+    p99: lags?.p99 ?? 0,
+    cores,
+    polls: polls / tasks,
+    loopP99: delay.percentile(99) / 1e6,
+    memoryMiB,
+  };
 }
 
 /** Tasks as they are when an upstream has just taken them; their first polls are spread as later ones are. */
@@ -124,4 +139,18 @@ async function insertRunning({ tasks, shortestSeconds, longestSeconds }: PollOrd
     select made.id, 1, 1, 'polled#0', 'polled', made.id || '/1/1', 'RUNNING',
       jsonb_build_object('id', made.finishes_at::text), now(), now() + random() * interval '3.5 seconds'
     from made join step on step.task_id = made.id`.execute(database);
+}
+
+/** Earlier work of the binding, which took as long: what a worker has learnt that has run for a while. */
+async function insertEnded({ shortestSeconds, longestSeconds }: Omit<PollOrder, 'tasks'>): Promise<void> {
+  await sql`
+    with task as (
+      insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, started_at, ended_at)
+      select gen_random_uuid(), 'anon', 'DESCRIPTION', 'polled', '{}'::jsonb, 'SUCCEEDED', 'done', 1, now(), now() from generate_series(1, 64)
+      returning id
+    )
+    insert into media.attempts (task_id, step, number, binding, provider, reference, state, running_at, ended_at)
+    select id, 1, 1, 'polled#0', 'polled', id || '/1/1', 'SUCCEEDED',
+      now() - make_interval(secs => ${shortestSeconds}::float + random() * ${longestSeconds - shortestSeconds}::float), now()
+    from task`.execute(database);
 }

@@ -135,3 +135,24 @@ export async function pollNow(database: MediaDatabase | MediaTransaction, taskId
     update media.attempts set next_poll_at = now()
     where task_id = ${taskId}::uuid and state = 'RUNNING'`.execute(database);
 }
+
+/** Work that an upstream has finished, and how long that took. */
+export interface EndedWork {
+  readonly binding: string;
+  readonly model: string | null;
+  /** Seconds from the upstream's taking it to the end of the attempt. */
+  readonly runningSeconds: number;
+}
+
+/** Most ends that are read. */
+const MOST_ENDS = 2_000;
+
+/** The work that has ended well in the last hour, the oldest first. */
+export async function recentEnds(database: MediaDatabase): Promise<readonly EndedWork[]> {
+  const { rows } = await sql<EndedWork>`/* attempts.recent-ends */
+    select binding, model, extract(epoch from ended_at - running_at)::double precision as running_seconds
+    from media.attempts
+    where ended_at > now() - interval '1 hour' and state = 'SUCCEEDED' and running_at is not null
+    order by ended_at desc limit ${MOST_ENDS}`.execute(database);
+  return rows.toReversed();
+}

@@ -81,7 +81,7 @@ async function settle(
   const report = reportOf(reportingOf(dependencies, context), due, status);
   if (report !== null) dependencies.progress.report(report);
   watchers.follow(context);
-  return nextPoll(due, { inMs: capability.pollMs, failures: 0 });
+  return nextPoll(due, { inMs: dependencies.durations.pauseMs(due, capability.pollMs), failures: 0 });
 }
 
 /** Its upstream is left alone for a while; then not all of its attempts ask at once. */

@@ -1,6 +1,6 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
-import { leaseDue, scheduleNext, type NextPoll } from '../../storage/poll-store.ts';
+import { leaseDue, recentEnds, scheduleNext, type NextPoll } from '../../storage/poll-store.ts';
 import { CANCEL_TOPIC, POLL_TOPIC } from '../../storage/transactor.ts';
 import { pollAttempt } from './poll-attempt.ts';
 import type { PollDependencies } from './poll-context.ts';
@@ -74,6 +74,10 @@ export function createPoller(dependencies: PollDependencies): Poller {
     start() {
       watchers.start();
       loop.start();
+      // Nothing waits for it: until it is read, each wire is asked at its own pause.
+      recentEnds(database)
+        .then((ended) => ended.forEach((work) => dependencies.durations.learn(work)))
+        .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
     },
     async stop(graceSeconds) {
       for (const stopListening of listening) stopListening();

@@ -1,42 +1,51 @@
 import { LRUCache } from 'lru-cache';
 
-/** How long upstreams usually take, by binding and model: learnt from the work that ended in this process. */
+import { pollPauseMs } from './poll-pause.ts';
+
+/** How long upstreams usually take, by binding and model: learnt from the work that has ended last. */
 export interface UsualDurations {
   /** Learns from work that an upstream has finished. */
   learn(work: TimedWork): void;
-  /** Seconds; null while nothing is known. */
+  /** The mean in seconds; null while nothing is known. */
   of(work: Omit<TimedWork, 'runningSeconds'>): number | null;
+  /** Milliseconds until work that is under way is asked for again, where its wire would be asked every `pollMs`. */
+  pauseMs(work: TimedWork, pollMs: number): number;
 }
 
 /** Work of a binding, since its upstream took it. */
-interface TimedWork {
+export interface TimedWork {
   readonly binding: string;
   readonly model: string | null;
   readonly runningSeconds: number;
 }
 
-interface Mean {
-  readonly seconds: number;
-  readonly count: number;
+interface Ends {
+  /** Seconds, the newest last. */
+  readonly newest: readonly number[];
+  /** The same from the shortest to the longest. */
+  readonly ordered: readonly number[];
+  readonly mean: number;
 }
 
 /** Bindings and models that are remembered; then the ones that were used longest ago go. */
 const MOST_KEPT = 1_000;
-/** The newest counts at least one part of so many, so that a mean follows an upstream that changes. */
-const WINDOW = 20;
+/** Ends that are remembered of each, so that they follow an upstream that changes. */
+const WINDOW = 64;
+const NONE: readonly number[] = [];
 
 export function createUsualDurations(): UsualDurations {
-  const means = new LRUCache<string, Mean>({ max: MOST_KEPT });
+  const ends = new LRUCache<string, Ends>({ max: MOST_KEPT });
   return {
     learn(work) {
-      const { seconds, count } = means.get(keyOf(work)) ?? { seconds: 0, count: 0 };
-      const weight = Math.min(WINDOW, count + 1);
-      means.set(keyOf(work), {
-        seconds: seconds + (work.runningSeconds - seconds) / weight,
-        count: weight,
-      });
+      const newest = [...(ends.get(keyOf(work))?.newest ?? []), work.runningSeconds].slice(-WINDOW);
+      const mean = newest.reduce((sum, seconds) => sum + seconds, 0) / newest.length;
+      ends.set(keyOf(work), { newest, ordered: newest.toSorted((one, other) => one - other), mean });
     },
-    of: (work) => means.get(keyOf(work))?.seconds ?? null,
+    of: (work) => ends.get(keyOf(work))?.mean ?? null,
+    pauseMs(work, pollMs) {
+      const known = ends.get(keyOf(work))?.ordered ?? NONE;
+      return pollPauseMs({ seconds: work.runningSeconds, known, pollMs });
+    },
   };
 }
 
