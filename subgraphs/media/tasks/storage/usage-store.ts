@@ -12,10 +12,11 @@ import { chargeBudgets, releaseBudgets } from './budget-charges.ts';
  * attempt or the task, so that the totals are exact without counting. Days are those of UTC.
  */
 
-/** Rows that the totals of one day, owner, generator, provider, model and currency are spread over. */
-const SHARDS = 8;
-
-const shardOf = (id: string): RawBuilder<number> => sql`abs(hashtext(${id}) % ${sql.lit(SHARDS)})`;
+/**
+ * The row, of 64 at most, that a connection adds to of the totals of one day, owner, generator, provider, model and currency.
+ * By connection, as one has one transaction at a time: with a hash of the task, ends waited for each other's commit.
+ */
+const SHARD: RawBuilder<number> = sql`pg_backend_pid() % 64`;
 
 /** Keeps what an upstream measured, until the attempt is settled. */
 export async function keepUnits(transaction: MediaTransaction, key: AttemptKey, units: Units): Promise<void> {
@@ -47,7 +48,7 @@ export async function settleAttempt(
         attempts_succeeded, attempts_failed, unpriced, cost, pictures, milliseconds, characters, input_tokens,
         cached_tokens, output_tokens, runs, gpu_milliseconds)
       select (settled_at at time zone 'utc')::date, owner, generator, provider, coalesce(model, ''),
-        sandbox, coalesce(currency, ''), ${shardOf(key.taskId)},
+        sandbox, coalesce(currency, ''), ${SHARD},
         (state = 'SUCCEEDED')::integer, (state <> 'SUCCEEDED')::integer, ${unitColumns} from settled
       where (select count(*) from charged) >= 0
       on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
@@ -84,7 +85,7 @@ export async function settleChat(
         unpriced, cost, pictures, milliseconds, characters, input_tokens, cached_tokens, output_tokens, runs,
         gpu_milliseconds)
       select (settled_at at time zone 'utc')::date, owner, generator, provider, model, sandbox,
-        coalesce(currency, ''), ${shardOf(chat.id)}, 1, ${unitColumns} from settled
+        coalesce(currency, ''), ${SHARD}, 1, ${unitColumns} from settled
       where (select count(*) from charged) >= 0
       on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
     )
@@ -123,7 +124,7 @@ export async function settleTask(
     with ${releaseBudgets(sql`${taskId}::uuid`)}
     insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, ${column})
     select (task.ended_at at time zone 'utc')::date, ${ACCOUNT}, task.generator, coalesce(last.provider, ''),
-      coalesce(last.model, ''), task.sandbox, '', ${shardOf(taskId)}, 1
+      coalesce(last.model, ''), task.sandbox, '', ${SHARD}, 1
     from media.tasks task left join lateral (
       select provider, model from media.attempts where task_id = task.id order by step desc, number desc limit 1
     ) last on true where task.id = ${taskId}::uuid and (select count(*) from released) >= 0

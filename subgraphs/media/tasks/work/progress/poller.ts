@@ -74,10 +74,7 @@ export function createPoller(dependencies: PollDependencies): Poller {
     start() {
       watchers.start();
       loop.start();
-      // Nothing waits for it: until it is read, each wire is asked at its own pause.
-      recentEnds(database)
-        .then((ended) => ended.forEach((work) => dependencies.durations.learn(work)))
-        .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
+      learnFromRecentEnds(dependencies);
     },
     async stop(graceSeconds) {
       for (const stopListening of listening) stopListening();
@@ -88,4 +85,11 @@ export function createPoller(dependencies: PollDependencies): Poller {
       await writeBack();
     },
   };
+}
+
+/** Nothing waits for it: until it is read, each wire is asked at its own pause. */
+function learnFromRecentEnds({ database, durations, logger }: PollDependencies): void {
+  recentEnds(database)
+    .then((ended) => ended.forEach((work) => durations.learn(work)))
+    .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
 }
