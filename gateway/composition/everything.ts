@@ -55,8 +55,7 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   await media.start();
   const { links, developmentCode } = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
   await media.worker.start();
-  const { workerGraceSeconds } = config.stopping;
-  lifecycle.add('worker', () => media.worker.stop(workerGraceSeconds), (workerGraceSeconds + 15) * 1_000);
+  finishWork(parts, media);
 
   const server = await startPublicServer(parts, {
     supergraphSdl: await checkedInSupergraph(),
@@ -84,6 +83,16 @@ export async function startEverything(parts: ProcessParts): Promise<Everything> 
   );
   sayWhoMayCall(parts);
   return { ...server, runtime, media };
+}
+
+/** From the first moment of a stop nothing more is taken; what nobody else can take up is finished, while the server drains and after. */
+function finishWork({ config, lifecycle }: ProcessParts, media: MediaSubgraph): void {
+  const { workerGraceSeconds } = config.stopping;
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= media.worker.stop(workerGraceSeconds));
+  lifecycle.stopping.addEventListener('abort', () => void stop(), { once: true });
+  const finish = async () => void (await Promise.all([stop(), media.finishChats(workerGraceSeconds)]));
+  lifecycle.add('worker', finish, (workerGraceSeconds + 15) * 1_000);
 }
 
 function sayWhoMayCall({ config, logger }: ProcessParts): void {

@@ -176,7 +176,7 @@ function configOf(context: SettingsContext) {
 /** Where a process listens, and as what callers know it. */
 function stoppingOf({ values, role, production }: SettingsContext) {
   return {
-    workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' ? 5 : 300),
+    workerGraceSeconds: values.WORKER_GRACE_SECONDS ?? (role === 'all' && !production ? 5 : 300),
     /** 0: connections are refused at once. */
     drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
     requestGraceSeconds: values.STOP_GRACE_SECONDS,

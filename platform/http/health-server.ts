@@ -8,10 +8,12 @@ import { listenOn, stopAccepting } from './server.ts';
 export async function startHealthServer(options: {
   readonly checks: ReadinessChecks;
   readonly logger: Logger;
+  /** Aborted when the process is to stop: from then on it is not ready. */
+  readonly stopping: AbortSignal;
   readonly host: string;
   readonly port: number;
 }): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const ready = createReadyHandler(options.checks, options.logger);
+  const ready = createReadyHandler(options.checks, options);
   const server = createServer((request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
     if (path === '/readyz') {

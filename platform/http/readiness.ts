@@ -30,10 +30,13 @@ export async function failingParts(
   return outcomes.filter((name) => name !== null);
 }
 
-/** Answers /readyz: 200, or 503 with the parts that are away. */
-export function createReadyHandler(checks: ReadinessChecks, logger: Logger) {
+/** Answers /readyz: 200, or 503 with the parts that are away; once the process is to stop, with `stopping`. */
+export function createReadyHandler(
+  checks: ReadinessChecks,
+  { logger, stopping }: { readonly logger: Logger; readonly stopping?: AbortSignal | undefined },
+) {
   return async (_request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const failing = await failingParts(checks, { logger });
+    const failing = stopping?.aborted === true ? ['stopping'] : await failingParts(checks, { logger });
     const isReady = failing.length === 0;
     const body = { status: isReady ? 'ready' : 'not ready', checks: Object.keys(checks), failing };
     response.writeHead(isReady ? 200 : 503, {

@@ -44,10 +44,13 @@ async function work({ worker }: MediaSubgraph, runtime: Runtime): Promise<void> 
   const { database, store } = runtime;
   const checks = { database: () => database.check(), files: () => store.check() };
   // Several workers on one machine: who has no port works all the same.
-  const health = await startHealthServer({ checks, logger, ...config.server }).catch((thrown: unknown) => {
-    logger.warn({ reason: toError(thrown).message }, 'this worker has no health port');
-    return null;
-  });
+  const { stopping } = lifecycle;
+  const health = await startHealthServer({ checks, logger, stopping, ...config.server }).catch(
+    (thrown: unknown) => {
+      logger.warn({ reason: toError(thrown).message }, 'this worker has no health port');
+      return null;
+    },
+  );
   if (health !== null) lifecycle.add('health', () => health.close());
   const { workerGraceSeconds } = config.stopping;
   lifecycle.add('worker', () => worker.stop(workerGraceSeconds), (workerGraceSeconds + 15) * 1_000);
@@ -56,6 +59,7 @@ async function work({ worker }: MediaSubgraph, runtime: Runtime): Promise<void> 
 
 async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
   const { config, logger, lifecycle, database, store } = runtime;
+  const { drainSeconds, requestGraceSeconds, workerGraceSeconds } = config.stopping;
   const server = await createSubgraphServer({
     subgraph: media.subgraph,
     internalKey,
@@ -66,11 +70,15 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check(), files: () => store.check() },
+    stillServeMs: drainSeconds * 1_000,
+    graceMs: requestGraceSeconds * 1_000,
+    untilAnswered: () => media.finishChats(workerGraceSeconds),
     extraRoutes: (app) => {
       app.use('/files', media.handleFile);
       app.all('/hooks/:provider', media.handleProviderWebhook);
     },
   });
-  lifecycle.add('server', () => server.close());
+  const graceSeconds = drainSeconds + requestGraceSeconds + workerGraceSeconds + 15;
+  lifecycle.add('server', () => server.close(), graceSeconds * 1_000);
   logger.info({ url: server.url }, 'the media subgraph serves');
 }

@@ -51,6 +51,8 @@ export interface MediaSubgraph {
   watcherCount(): number;
   /** Declares the queues and imports the bundled video templates; before anything is submitted. */
   start(): Promise<void>;
+  /** Begins no chat any more, and waits for those that run here, which nobody else can take up, at most so long. */
+  finishChats(graceSeconds: number): Promise<void>;
   /** Ends every subscription and every chat. The worker has its own `stop`; what was passed in is not closed. */
   close(): Promise<void>;
 }
@@ -165,6 +167,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       await videoTemplates.importBundled();
       logMissing(options);
     },
+    finishChats: (graceSeconds) => chat.finish(graceSeconds),
     async close() {
       closeWatches(options);
       budgets.close();

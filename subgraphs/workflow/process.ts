@@ -76,6 +76,7 @@ function sandboxOf({ config, http }: Runtime): RemoteSandbox | null {
 
 async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
   const { config, logger, lifecycle, database } = runtime;
+  const { drainSeconds, requestGraceSeconds } = config.stopping;
   const server = await createSubgraphServer({
     subgraph: workflow.subgraph,
     internalKey,
@@ -86,7 +87,9 @@ async function serve(workflow: WorkflowSubgraph, runtime: Runtime, internalKey: 
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
     readiness: { database: () => database.check() },
+    stillServeMs: drainSeconds * 1_000,
+    graceMs: requestGraceSeconds * 1_000,
   });
-  lifecycle.add('server', () => server.close());
+  lifecycle.add('server', () => server.close(), (drainSeconds + requestGraceSeconds + 15) * 1_000);
   logger.info({ url: server.url }, 'the workflow subgraph answers');
 }

@@ -17,6 +17,8 @@ export interface SplitKiln {
   end(role: Role, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part again. */
   start(role: Role): Promise<void>;
+  /** Where a part answers /readyz. */
+  originOf(role: Role): string;
   /** Everything that the running process of a part has printed. */
   output(role: Role): string;
   /** Kiln's supergraph with the subgraphs at the addresses they have here; answers the file. */
@@ -55,7 +57,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
   };
   const parts = new Map<Role, Program>();
   async function start(role: Role): Promise<void> {
-    const own = role === 'worker' ? settings : { ...settings, PORT: new URL(addresses[role]).port };
+    const own = { ...settings, PORT: new URL(addresses[role]).port };
     const ready = (printed: string) =>
       role === 'worker' ? Promise.resolve(printed.includes('the worker is ready')) : isReady(addresses[role]);
     parts.set(role, await startNode(scripts[role], ['--role', role], { settings: own, ready }));
@@ -70,6 +72,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
     folder: folder.path,
     start,
     end,
+    originOf: (role) => addresses[role],
     output: (role) => parts.get(role)?.output() ?? '',
     async writeSupergraph() {
       const sdl = await readFile(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8');
@@ -89,8 +92,8 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
   };
 }
 
-async function freeAddresses(): Promise<Record<'gateway' | 'media' | 'workflow', string>> {
-  const [gateway, media, workflow] = await freePorts(3);
+async function freeAddresses(): Promise<Record<Role, string>> {
+  const [gateway, media, workflow, worker] = await freePorts(4);
   const at = (port: number | undefined) => `http://127.0.0.1:${port}`;
-  return { gateway: at(gateway), media: at(media), workflow: at(workflow) };
+  return { gateway: at(gateway), media: at(media), workflow: at(workflow), worker: at(worker) };
 }

@@ -31,12 +31,12 @@ export const capacitySettings = {
   ),
   WORKER_GRACE_SECONDS: optional(
     integer(0, 86_400),
-    'seconds that a worker which stops gives to calls that no other can take up (those that answer with the result); the rest is handed back at once',
-    '300, and 5 where one process is everything',
+    'seconds that a worker which stops gives to calls that no other can take up (those that answer with the result), and a media process to the chats that run there; the rest is handed back at once',
+    '300; 5 where one process is everything, but in production',
   ),
   DRAIN_SECONDS: optional(
     integer(0, 600),
-    'seconds in which a gateway that stops still serves while /readyz answers 503, so that load balancers send nothing more',
+    'seconds in which a gateway, media or workflow process that stops still serves while /readyz answers 503, so that load balancers and gateways send nothing more',
     '5 in production, else 0',
   ),
   STOP_GRACE_SECONDS: setting(

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
@@ -27,6 +28,12 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly uploadMaxBytes: number;
   /** What it needs to answer, by name: /readyz answers 503 and names those that throw, or take longer than 1.5 s. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** Milliseconds in which it still serves when it is to stop, and says that it is not ready (default 0). */
+  readonly stillServeMs?: number;
+  /** Milliseconds for running requests when it stops (default 5,000). */
+  readonly graceMs?: number;
+  /** Resolves when nothing is under way any more that is worth serving on for (default: nothing is). */
+  readonly untilAnswered?: () => Promise<void>;
   /** Serves /metrics, to whoever has their key. */
   readonly metrics?: RequestHandler;
   /** Continues the gateway's traces (default: nothing is traced). */
@@ -39,24 +46,31 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
 export interface SubgraphServer {
   /** The GraphQL URL, with the actual port. */
   readonly url: string;
-  /** Refuses new requests, ends subscriptions, lets running requests finish for 5 seconds. */
+  /**
+   * Stops: /readyz answers 503 while it still serves, for `stillServeMs` and `untilAnswered`; then it refuses new requests,
+   * ends subscriptions, and lets running requests finish for `graceMs`.
+   */
   close(): Promise<void>;
 }
 
 const PATH = '/graphql';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-const CLOSE_GRACE_MS = 5_000;
 
 /** Starts serving a subgraph; rejects when the address is not available. */
 export async function createSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
   const entryPoint = createSubgraphEntryPoint(options);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, createApp(entryPoint, options));
+  const stopping = new AbortController();
+  const app = createApp(entryPoint, options, stopping.signal);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, app);
   const { url } = await listenOn(server, options.host, options.port);
   const sockets = attachWebSocket(server, PATH, entryPoint);
   let closing: Promise<void> | undefined;
   return {
     url: `${url}${PATH}`,
-    close: () => (closing ??= stop({ server, sockets, entryPoint })),
+    close() {
+      stopping.abort();
+      return (closing ??= stop({ server, sockets, entryPoint, options }));
+    },
   };
 }
 
@@ -64,23 +78,31 @@ async function stop(parts: {
   server: Server;
   sockets: { close(): Promise<void> };
   entryPoint: SubgraphEntryPoint;
+  options: SubgraphServerOptions;
 }) {
-  const { server, sockets, entryPoint } = parts;
+  const { server, sockets, entryPoint, options } = parts;
+  const { stillServeMs = 0, graceMs = 5_000, untilAnswered } = options;
+  if (stillServeMs > 0) await pause(stillServeMs);
+  await untilAnswered?.();
   const closed = stopAccepting(server);
-  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await sockets.close();
   await closed;
   clearTimeout(cut);
   await entryPoint.link.close();
 }
 
-function createApp(entryPoint: SubgraphEntryPoint, options: SubgraphServerOptions): Express {
+function createApp(
+  entryPoint: SubgraphEntryPoint,
+  options: SubgraphServerOptions,
+  stopping: AbortSignal,
+): Express {
   const { uploadMaxBytes, readiness, extraRoutes, logger } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
-  app.get('/readyz', createReadyHandler(readiness, logger));
+  app.get('/readyz', createReadyHandler(readiness, { logger, stopping }));
   if (options.metrics !== undefined) app.use('/metrics', options.metrics);
   app.use(createAssertionGuard(entryPoint));
   // After the guard: the trace of whoever is not Kiln is not continued.

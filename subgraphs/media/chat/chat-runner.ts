@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
@@ -26,6 +28,8 @@ export interface ChatRunner {
   once(prepared: PreparedChat, signal: AbortSignal): Promise<ChatReply>;
   /** Stores the reply as running and completes it in the background; its id, or null when the key is taken. */
   begin(entry: IdempotencyRecord, prepared: PreparedChat): Promise<string | null>;
+  /** Begins none any more, and resolves when none runs, at the latest after so long. */
+  finish(graceSeconds: number): Promise<void>;
   /** Ends all of them; stored ones end as failed. */
   close(): Promise<void>;
 }
@@ -89,6 +93,11 @@ export function createChatRunner(options: ChatRunnerOptions): ChatRunner {
         );
       return id;
     },
+    async finish(graceSeconds) {
+      const chats = runs.size();
+      if (chats > 0) logger.info({ chats, graceSeconds }, 'finishing chats that nobody else can take up');
+      await runs.finish(graceSeconds);
+    },
     close: () => runs.close(),
   };
 }
@@ -107,10 +116,11 @@ interface Signals {
 /** The chats that run in this process, with the signals that end them. */
 function createRuns(longestMs: number) {
   const closing = new AbortController();
+  let isFinishing = false;
   const running = new Set<Promise<unknown>>();
   return {
     checkRoom(): void {
-      if (closing.signal.aborted) throw toCallerError(INTERRUPTED);
+      if (isFinishing || closing.signal.aborted) throw toCallerError(INTERRUPTED);
       if (running.size < MAX_RUNNING) return;
       throw new AppError('QUEUE_FULL', 'too many chats are running; try again later', { retryAfter: 5 });
     },
@@ -119,6 +129,14 @@ function createRuns(longestMs: number) {
       const promise = work(signals).finally(() => running.delete(promise));
       running.add(promise);
       return promise;
+    },
+    size: () => running.size,
+    async finish(graceSeconds: number): Promise<void> {
+      isFinishing = true;
+      const over = new AbortController();
+      const late = pause(graceSeconds * 1_000, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([late, Promise.allSettled(running)]);
+      over.abort();
     },
     async close(): Promise<void> {
       closing.abort(new Error('the server stops'));

@@ -29,6 +29,8 @@ export interface ChatService {
       readonly signal: AbortSignal;
     },
   ): Promise<AsyncIterableIterator<ChatChunk>>;
+  /** Begins nothing more, and resolves when nothing runs here any more, at the latest after so long. */
+  finish(graceSeconds: number): Promise<void>;
   /** Ends what runs here; its stored replies end as failed. */
   close(): Promise<void>;
 }

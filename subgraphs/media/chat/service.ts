@@ -76,6 +76,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
       return follow({ id: await stored(caller, entry, input), store, bus, signal, afterSeq });
     },
+    finish: (graceSeconds) => runner.finish(graceSeconds),
     close: () => runner.close(),
   };
 }
