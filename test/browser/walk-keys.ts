@@ -25,16 +25,26 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   await press('Enter');
   await heading('Usage');
   holds('keys: the palette goes to a page and is closed', await palette.count(), 0);
+  // Typed at once: what comes before the palette is there belongs to it, and not to the page.
   await press('Control+k');
   await page.keyboard.type('poster');
   await palette.getByRole('option').first().waitFor();
+  holds(
+    'keys: the palette has what was typed before it was there',
+    await palette.getByRole('combobox').inputValue(),
+    'poster',
+  );
   await press('Escape');
   await palette.waitFor({ state: 'detached' });
   holds('keys: Escape closes the palette and stays', pathOf(), '/console/usage');
 
   await press('g');
+  const letters = page.locator('.letters');
+  await letters.waitFor();
+  holds('keys: G says which letters it waits for', await faultsOf(page), []);
   await press('t');
   await heading('Tasks');
+  holds('keys: and goes to the page of a letter', await letters.count(), 0);
   await press('?');
   const list = page.getByRole('dialog', { name: 'Keys of the keyboard' });
   await list.getByText('Previous and next piece').waitFor();

@@ -1,8 +1,9 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 
 import { Icon } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
+import { takeTyped } from './typed-ahead.ts';
 import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
 
 interface PaletteProps {
@@ -13,7 +14,12 @@ interface PaletteProps {
 /** Everything that can be gone to or done, found by typing a part of its name. */
 export function Palette({ onClose, onKeys }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const [words, setWords] = useState('');
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    const early = takeTyped();
+    if (early !== null) setWords(early);
+  }, []);
   const groups = useCommands(onKeys);
   // Closed first: the focus goes back to the page before the page changes.
   const run = (command: Command) => {
@@ -26,6 +32,8 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
         open
         inline
         items={groups}
+        value={words}
+        onValueChange={setWords}
         autoHighlight="always"
         keepHighlight
         itemToStringValue={({ name }: Command) => name}

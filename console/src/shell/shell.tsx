@@ -7,7 +7,7 @@ import { Icon, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
-import { BUILD, CREATE, OPERATE, type Place } from './places.ts';
+import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
@@ -22,7 +22,7 @@ const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 export function Shell() {
   const caller = useCaller();
   const [over, setOver] = useState<Over>(null);
-  useShellKeys(setOver);
+  const isGoing = useShellKeys(setOver);
   return (
     <>
       <a className="skip" href="#main">
@@ -56,6 +56,7 @@ export function Shell() {
         ))}
       </nav>
       <OverPage over={over} show={setOver} />
+      <div role="status">{isGoing && <Letters />}</div>
     </>
   );
 }
@@ -69,6 +70,21 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
       {over === 'palette' && <Palette onClose={close('palette')} onKeys={() => show('keys')} />}
       {over === 'keys' && <KeyList onClose={close('keys')} />}
     </Suspense>
+  );
+}
+
+/** Which letters G waits for. */
+function Letters() {
+  return (
+    <p className="letters">
+      <kbd>G</kbd>
+      {PLACES.map(({ letter, name }) => (
+        <span key={letter} className="row">
+          <kbd>{letter.toUpperCase()}</kbd>
+          {t(`page.${name}`)}
+        </span>
+      ))}
+    </p>
   );
 }
 

@@ -1,52 +1,74 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useState } from 'react';
 
 import { isBusy } from '../parts/controls/keys.ts';
 import { PLACES } from './places.ts';
 import { toggleTheme } from './theme.ts';
+import { startTypingAhead, typeAhead } from './typed-ahead.ts';
 
-/** How long the second key of G and a letter is waited for. */
-const SECOND_KEY_MS = 1500;
+/** Pressed on the way to another key. */
+const MODIFIERS: ReadonlySet<string> = new Set(['Shift', 'Control', 'Alt', 'Meta']);
 
 /** What lies over the page: the palette, the list of keys, or nothing. */
 export type Over = 'palette' | 'keys' | null;
 
 /**
  * The keys of every page: Ctrl or Cmd and K, G and a letter, N, Shift and D, `?`. They are looked at before those of the
- * page, so that the letter after G moves no row there.
+ * page, so that the letter after G moves no row there. Answers whether G waits for its letter, which it does for as long as
+ * somebody takes: any other key or a click ends it.
  */
-export function useShellKeys(show: (over: Over) => void): void {
+export function useShellKeys(show: (over: Over) => void): boolean {
   const navigate = useNavigate();
-  // Kept over the effect, which may run again between the two keys.
-  const goingSince = useRef(Number.NEGATIVE_INFINITY);
+  const [isGoing, setGoing] = useState(false);
   useEffect(() => {
     const actions: Readonly<Record<string, () => void>> = {
       '?': () => show('keys'),
       n: () => void navigate({ to: '/', search: { kind: 'image' } }),
       D: toggleTheme,
     };
+    // Beside the state: the letter may come before the page is drawn anew.
+    let isWaiting = false;
+    const wait = (next: boolean) => {
+      isWaiting = next;
+      setGoing(next);
+    };
     const actionOf = (event: KeyboardEvent) => {
+      const isSecond = isWaiting;
+      if (isSecond && !MODIFIERS.has(event.key)) wait(false);
       if ((event.metaKey || event.ctrlKey) && !event.shiftKey && event.key.toLowerCase() === 'k') {
-        return document.querySelector('dialog[open]') === null ? () => show('palette') : undefined;
+        return document.querySelector('dialog[open]') === null ? openPalette : undefined;
       }
       if (isBusy(event)) return undefined;
-      const isSecond = event.timeStamp - goingSince.current < SECOND_KEY_MS;
-      goingSince.current = Number.NEGATIVE_INFINITY;
       const place = isSecond ? PLACES.find(({ letter }) => letter === event.key) : undefined;
       if (place !== undefined) return () => void navigate({ to: place.to });
-      if (event.key !== 'g') return actions[event.key];
-      return () => {
-        goingSince.current = event.timeStamp;
-      };
+      return event.key === 'g' ? () => wait(true) : actions[event.key];
+    };
+    const openPalette = () => {
+      startTypingAhead();
+      show('palette');
     };
     const onKey = (event: KeyboardEvent) => {
+      if (typeAhead(event)) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        if (event.key === 'Escape') show(null);
+        return;
+      }
       const action = event.repeat ? undefined : actionOf(event);
       if (action === undefined) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       action();
     };
+    const end = () => wait(false);
     addEventListener('keydown', onKey, { capture: true });
-    return () => removeEventListener('keydown', onKey, { capture: true });
+    addEventListener('pointerdown', end, { capture: true });
+    addEventListener('blur', end);
+    return () => {
+      removeEventListener('keydown', onKey, { capture: true });
+      removeEventListener('pointerdown', end, { capture: true });
+      removeEventListener('blur', end);
+    };
   }, [navigate, show]);
+  return isGoing;
 }
