@@ -10,6 +10,7 @@ import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
 import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
+import { model } from './model/model.ts';
 import { polling } from './polling/polling.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { starts } from './starts/starts.ts';
@@ -35,6 +36,7 @@ const benches: readonly Bench[] = [
   history,
   fairness,
   burst,
+  model,
 ];
 
 /** Stops the bench that runs now. */

@@ -4,7 +4,7 @@ import type { PoolConfig } from 'pg';
 
 import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { startSandboxProcess } from '../../kit/processes/sandbox-process.ts';
+import { startSandboxProcess, type SandboxProcess } from '../../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../../topology/processes.ts';
 import type { BenchTools } from '../bench.ts';
 
@@ -13,10 +13,15 @@ export interface BurstKiln {
   readonly url: string;
   /** How to connect to the database. */
   readonly config: PoolConfig;
+  /** Where the database and its files are. */
+  readonly folder: string;
+  readonly sandbox: SandboxProcess;
   readonly gateway: Program;
   readonly media: Program;
+  readonly workflow: Program;
+  readonly worker: Program;
   /** A gauge or counter of a part, all its series with this label added up; 0 while the part does not answer. */
-  metric(part: 'gateway' | 'media', series: string): Promise<number>;
+  metric(part: 'gateway' | 'media' | 'worker', series: string): Promise<number>;
 }
 
 const METRICS_KEY = 'only-for-the-bench-of-bursts-0123456789';
@@ -32,7 +37,7 @@ export async function startBurstKiln({ lifecycle }: BenchTools): Promise<BurstKi
     logger: silentLogger(),
   });
   lifecycle.add('database', () => database.stop());
-  const [gateway = 0, media = 0, workflow = 0] = await freePorts(3);
+  const [gateway = 0, media = 0, workflow = 0, worker = 0, workerMetrics = 0] = await freePorts(5);
   const at = (port: number): string => `http://127.0.0.1:${port}`;
   const sandbox = await startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: at(gateway) });
   lifecycle.add('sandbox', () => sandbox.stop());
@@ -51,24 +56,31 @@ export async function startBurstKiln({ lifecycle }: BenchTools): Promise<BurstKi
     CONNECTION_LIMIT: '0',
     METRICS_KEY,
   };
-  const start = async (script: string, role: string, own: number | null): Promise<Program> => {
+  const start = async (script: string, role: string, own: number): Promise<Program> => {
+    // A worker's own port answers probes only.
+    const more = role === 'worker' ? { METRICS_PORT: String(workerMetrics) } : {};
     const program = await startNode(script, ['--role', role], {
-      settings: own === null ? settings : { ...settings, PORT: String(own) },
-      ready: async (printed) => (own === null ? printed.includes('the worker is ready') : isReady(at(own))),
+      settings: { ...settings, ...more, PORT: String(own) },
+      ready: async (printed) =>
+        role === 'worker' ? printed.includes('the worker is ready') : isReady(at(own)),
     });
     lifecycle.add(role, () => program.end());
     return program;
   };
   const mediaProgram = await start('subgraphs/media/main.ts', 'media', media);
-  await start('subgraphs/workflow/main.ts', 'workflow', workflow);
-  await start('subgraphs/media/main.ts', 'worker', null);
+  const workflowProgram = await start('subgraphs/workflow/main.ts', 'workflow', workflow);
+  const workerProgram = await start('subgraphs/media/main.ts', 'worker', worker);
   const gatewayProgram = await start('gateway/main.ts', 'gateway', gateway);
   return {
     url: at(gateway),
     config: database.config,
+    folder: folder.path,
+    sandbox,
     gateway: gatewayProgram,
     media: mediaProgram,
-    metric: (part, series) => read(`${at(part === 'gateway' ? gateway : media)}/metrics`, series),
+    workflow: workflowProgram,
+    worker: workerProgram,
+    metric: (part, series) => read(`${at({ gateway, media, worker: workerMetrics }[part])}/metrics`, series),
   };
 }
 

@@ -1,0 +1,71 @@
+/** Costs of single operations by role, out of measured spells of work, and what a mixture of them costs. Pure. */
+
+export const roles = ['gateway', 'media', 'workflow', 'worker', 'PostgreSQL'] as const;
+export type Role = (typeof roles)[number];
+
+/** Milliseconds of processor time by role. */
+export type Cost = Readonly<Record<Role, number>>;
+
+/** A spell of work: how long it took, what it cost, and how often each operation was done. */
+export interface Spell {
+  readonly seconds: number;
+  readonly cost: Cost;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Makes a cost out of a function of the role. */
+export function costOf(of: (role: Role) => number): Cost {
+  return Object.fromEntries(roles.map((role) => [role, of(role)])) as Record<Role, number>;
+}
+
+/** The rest of a spell when these operations are taken off it. */
+export function without(spell: Spell, units: Units): Cost {
+  const known = costOfAll(spell, units);
+  return costOf((role) => spell.cost[role] - known[role]);
+}
+
+/** Costs of one operation of each kind; `second` is what a second costs in which nothing is done. */
+export type Units = Readonly<Record<string, Cost>>;
+
+/** What a spell is predicted to cost. Operations without a unit cost nothing. */
+export function costOfAll({ seconds, counts }: Omit<Spell, 'cost'>, units: Units): Cost {
+  const all = { ...counts, second: seconds };
+  return costOf((role) =>
+    Object.entries(all).reduce((sum, [name, count]) => sum + count * (units[name]?.[role] ?? 0), 0),
+  );
+}
+
+/** What is left of a spell, for each of its operations of this name. */
+export function unitOf(spell: Spell, name: string, known: Units): Cost {
+  const rest = without(spell, known);
+  const count = spell.counts[name] ?? 0;
+  return costOf((role) => (count === 0 ? 0 : rest[role] / count));
+}
+
+/**
+ * Two operations that only come together, in two spells with different shares of them: the costs of both. `first` has
+ * fewer of `other` for each `one` than `second`.
+ */
+export function twoUnits(
+  [first, second]: readonly [Spell, Spell],
+  [one, other]: readonly [string, string],
+  known: Units,
+): readonly [Cost, Cost] {
+  const [a, b] = [unitOf(first, one, known), unitOf(second, one, known)];
+  const share = (spell: Spell): number => (spell.counts[other] ?? 0) / (spell.counts[one] ?? 1);
+  const [few, many] = [share(first), share(second)];
+  const each = costOf((role) => (b[role] - a[role]) / (many - few));
+  return [costOf((role) => a[role] - few * each[role]), each];
+}
+
+/** The spells as one. */
+export function together(spells: readonly Spell[]): Spell {
+  const counts: Record<string, number> = {};
+  for (const spell of spells)
+    for (const [name, count] of Object.entries(spell.counts)) counts[name] = (counts[name] ?? 0) + count;
+  return {
+    seconds: spells.reduce((sum, { seconds }) => sum + seconds, 0),
+    cost: costOf((role) => spells.reduce((sum, { cost }) => sum + cost[role], 0)),
+    counts,
+  };
+}
