@@ -19,20 +19,33 @@ export interface LoopOptions {
   readonly logger: Logger;
   /** Names the loop in the log when a run fails; a failure does not end the loop. */
   readonly name: string;
+  /** How it waits (default: the timers of this process); a simulation has its own. */
+  readonly timers?: LoopTimers;
 }
 
+/** What waits for a loop. */
+export interface LoopTimers {
+  set(run: () => void, inMs: number): unknown;
+  clear(timer: unknown): void;
+}
+
+const OWN_TIMERS: LoopTimers = {
+  set: (run, inMs) => setTimeout(run, inMs),
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
+
 /** Makes a loop that does nothing until it is started. */
-export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
+export function createLoop({ tick, everyMs, logger, name, timers = OWN_TIMERS }: LoopOptions): Loop {
   let stopped = true;
   let woken = false;
   let failures = 0;
-  let timer: NodeJS.Timeout | null = null;
+  let timer: unknown = null;
   let current: Promise<void> | null = null;
 
   function schedule(inMs: number): void {
     if (stopped || timer !== null || current !== null) return;
     timer = outsideSpans(() =>
-      setTimeout(() => {
+      timers.set(() => {
         timer = null;
         current = run();
       }, inMs),
@@ -63,13 +76,13 @@ export function createLoop({ tick, everyMs, logger, name }: LoopOptions): Loop {
     wake() {
       woken = true;
       if (current !== null || stopped) return;
-      if (timer !== null) clearTimeout(timer);
+      if (timer !== null) timers.clear(timer);
       timer = null;
       schedule(0);
     },
     async stop() {
       stopped = true;
-      if (timer !== null) clearTimeout(timer);
+      if (timer !== null) timers.clear(timer);
       timer = null;
       await current;
     },

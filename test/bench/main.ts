@@ -13,6 +13,7 @@ import { metrics } from './metrics/metrics.ts';
 import { model } from './model/model.ts';
 import { polling } from './polling/polling.ts';
 import { restStatus } from './rest-status/rest-status.ts';
+import { scheduler } from './scheduler/scheduler.ts';
 import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
 import { subscribers } from './subscribers/subscribers.ts';
@@ -37,6 +38,7 @@ const benches: readonly Bench[] = [
   fairness,
   burst,
   model,
+  scheduler,
 ];
 
 /** Stops the bench that runs now. */

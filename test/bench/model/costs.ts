@@ -19,7 +19,7 @@ export function costOf(of: (role: Role) => number): Cost {
 }
 
 /** The rest of a spell when these operations are taken off it. */
-export function without(spell: Spell, units: Units): Cost {
+function without(spell: Spell, units: Units): Cost {
   const known = costOfAll(spell, units);
   return costOf((role) => spell.cost[role] - known[role]);
 }

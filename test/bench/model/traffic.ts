@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 // Requests at given rates, whoever answers how fast: a caller does not wait for another's answer.
 
 /** Kinds of requests. */
-export type Kind = 'status' | 'read' | 'plan' | 'catalog' | 'submit';
+type Kind = 'status' | 'read' | 'plan' | 'catalog' | 'submit';
 
 /** What is sent. */
 export interface TrafficOrder {

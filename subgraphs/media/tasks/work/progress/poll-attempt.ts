@@ -3,6 +3,7 @@ import { withSpan } from '../../../../../platform/tracing/span.ts';
 import { failureOf, UpstreamError, type Failure } from '../../../domain/failure.ts';
 import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
+import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { attemptSpan, jobOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
@@ -86,7 +87,7 @@ async function settle(
 
 /** Its upstream is left alone for a while; then not all of its attempts ask at once. */
 function later(due: DueAttempt, pauseMs: number): NextPoll {
-  return nextPoll(due, { inMs: pauseMs + Math.random() * 2_000, failures: due.pollFailures });
+  return nextPoll(due, { inMs: whileAwayMs(pauseMs), failures: due.pollFailures });
 }
 
 /**

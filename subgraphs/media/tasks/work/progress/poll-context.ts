@@ -2,6 +2,7 @@ import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import type { StepPlanner } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
+import { afterFailuresMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
@@ -52,7 +53,7 @@ export function reportingOf(
 
 /** Pause after so many unanswered calls in a row, in milliseconds. */
 export function backOffMs({ capability }: PollContext, failures: number): number {
-  return Math.min(30_000, capability.pollMs * 2 ** Math.min(failures, 10));
+  return afterFailuresMs(capability.pollMs, failures);
 }
 
 /** When an attempt is to be polled again, after so many failed calls in a row. */
