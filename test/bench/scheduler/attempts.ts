@@ -6,6 +6,7 @@ import type { Wire } from './providers.ts';
 /** A running attempt. */
 export interface Attempt {
   readonly wire: Upstream;
+  startedAt: number;
   finishesAt: number;
   dueAt: number;
   failures: number;

@@ -5,6 +5,7 @@ import { createCircuitBreaker } from '../../../subgraphs/media/generators/breake
 import { afterFailuresMs, whileAwayMs } from '../../../subgraphs/media/tasks/rules/poll-times.ts';
 import { DEFAULT_LIMITS } from '../../../subgraphs/media/tasks/work/attempts/limits.ts';
 import { createPollRounds } from '../../../subgraphs/media/tasks/work/progress/poll-rounds.ts';
+import { createUsualDurations } from '../../../subgraphs/media/tasks/work/progress/usual-durations.ts';
 import { createAttempts, type Attempt, type Upstream } from './attempts.ts';
 import { createFakeClock } from './clock.ts';
 import { createProcessors, type Processors } from './processors.ts';
@@ -42,6 +43,14 @@ export interface Simulated {
 
 type Next = readonly [Attempt, number];
 
+/** Ends of each kind of work that are known at the beginning. */
+const KNOWN = 64;
+
+/** Half as long as usual to half as long again. */
+const durationOf = ({ runsMs }: Wire): number => runsMs * (0.5 + Math.random());
+
+const timed = ({ name }: Wire, ms: number) => ({ binding: name, model: null, runningSeconds: ms / 1000 });
+
 /** Runs the product's rounds, loops, intervals and breakers over attempts in memory, with a clock of its own. */
 export async function simulate(order: Order, costs: PollCosts): Promise<Simulated> {
   const clock = createFakeClock();
@@ -50,11 +59,17 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
     breaker: createCircuitBreaker({ now: clock.now }),
     calls: [],
   }));
+  // What workers read of the last hour when they start.
+  const durations = createUsualDurations();
+  for (const wire of upstreams)
+    for (let known = 0; known < KNOWN; known += 1) durations.learn(timed(wire, durationOf(wire)));
   const store = createAttempts(clock.now);
   for (let index = 0; index < order.tasks; index += 1) {
     const wire = upstreams[index % upstreams.length] as Upstream;
-    const attempt = { wire, finishesAt: Math.random() * wire.runsMs, dueAt: 0, failures: 0 };
-    store.put(attempt, Math.random() * wire.pollMs);
+    const takes = durationOf(wire);
+    const age = Math.random() * takes;
+    const attempt = { wire, startedAt: -age, finishesAt: takes - age, dueAt: 0, failures: 0 };
+    store.put(attempt, Math.random() * durations.pauseMs(timed(wire, age), wire.pollMs));
   }
   const late: number[] = [];
   const seen: number[] = [];
@@ -81,10 +96,13 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
     attempt.failures = 0;
     if (clock.now() >= attempt.finishesAt) {
       if (isCounted()) seen.push(clock.now() - attempt.finishesAt);
+      durations.learn(timed(wire, clock.now() - attempt.startedAt));
       // Another takes its place, so that as many run as before.
-      attempt.finishesAt = clock.now() + wire.runsMs * (0.5 + Math.random());
+      attempt.startedAt = clock.now();
+      attempt.finishesAt = clock.now() + durationOf(wire);
+      return [attempt, wire.pollMs];
     }
-    return [attempt, wire.pollMs];
+    return [attempt, durations.pauseMs(timed(wire, clock.now() - attempt.startedAt), wire.pollMs)];
   }
   function begin(): void {
     const processor = createProcessors(clock, 1);

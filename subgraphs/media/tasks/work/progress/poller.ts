@@ -1,6 +1,12 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
-import { leaseDue, recentEnds, scheduleNext, type DueAttempt, type NextPoll } from '../../storage/poll-store.ts';
+import {
+  leaseDue,
+  recentEnds,
+  scheduleNext,
+  type DueAttempt,
+  type NextPoll,
+} from '../../storage/poll-store.ts';
 import { CANCEL_TOPIC, POLL_TOPIC } from '../../storage/transactor.ts';
 import { pollAttempt } from './poll-attempt.ts';
 import type { PollDependencies } from './poll-context.ts';
