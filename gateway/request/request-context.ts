@@ -2,40 +2,40 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import { keptWith } from '../../platform/http/kept-with.ts';
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import { parseTraceparent } from '../../platform/tracing/tracer.ts';
 
 /** The context of a request, kept per HTTP request. */
 
-const contexts = new WeakMap<IncomingMessage, RequestContext>();
+const contexts = keptWith<IncomingMessage, RequestContext>('context');
+const traceIds = keptWith<IncomingMessage, string>('trace id');
 
 /** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-  contexts.set(request, { caller, signal: disconnectSignal(response) });
+  contexts.keep(request, { caller, signal: disconnectSignal(response) });
 }
 
 /** The context of a request. Throws when none was attached. */
 export function contextOf(request: IncomingMessage): RequestContext {
-  const context = contexts.get(request);
+  const context = contexts.of(request);
   if (context === undefined) throw new Error('the request has no caller yet');
   return context;
 }
 
 /** Whether the caller is known yet: some requests are refused before. */
 export function hasContext(request: IncomingMessage): boolean {
-  return contexts.has(request);
+  return contexts.of(request) !== undefined;
 }
 
 /** The trace id of a valid W3C `traceparent`, else a new one; the same for every call with one request. */
 export function traceIdOf(request: IncomingMessage): string {
-  const known = traceIds.get(request);
+  const known = traceIds.of(request);
   if (known !== undefined) return known;
   const { traceparent } = request.headers;
   const traceId =
     parseTraceparent(typeof traceparent === 'string' ? traceparent : null)?.traceId ?? newTraceId();
-  traceIds.set(request, traceId);
+  traceIds.keep(request, traceId);
   return traceId;
 }
-
-const traceIds = new WeakMap<IncomingMessage, string>();

@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
+import { keptWith } from '../../platform/http/kept-with.ts';
+
 /** Small JSON bodies that were read before anybody was asked who serves the request. */
 
 /** A body that was read: its value, or that it is no JSON object or list. */
 export type TakenBody = { readonly value: unknown } | 'unreadable';
 
-const taken = new WeakMap<IncomingMessage, TakenBody>();
+const taken = keptWith<IncomingMessage, TakenBody>('body');
 
 /** The body of a request that was read already; undefined where nobody has. */
 export function takenBodyOf(request: IncomingMessage): TakenBody | undefined {
-  return taken.get(request);
+  return taken.of(request);
 }
 
 /** Reads a body whose length is known to be small; null when the client was gone before its end. */
@@ -17,7 +19,7 @@ export async function takeBody(request: IncomingMessage): Promise<TakenBody | nu
   const bytes = await readBytes(request);
   if (bytes === null) return null;
   const body = parseBody(bytes.toString());
-  taken.set(request, body);
+  taken.keep(request, body);
   return body;
 }
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
+import { keptWith } from './kept-with.ts';
+
 /** What handlers learn of a request, for the metrics and the log line that are written when its response ends. */
 interface RequestFacts {
   /** The template of its path, which bounds the values of a label. */
@@ -8,14 +10,14 @@ interface RequestFacts {
   readonly changes?: readonly string[];
 }
 
-const facts = new WeakMap<ServerResponse, RequestFacts>();
+const facts = keptWith<ServerResponse, RequestFacts>('facts');
 
 /** Adds facts to a request, by its response. */
 export function noteRequest(response: ServerResponse, more: RequestFacts): void {
-  facts.set(response, { ...facts.get(response), ...more });
+  facts.keep(response, { ...facts.of(response), ...more });
 }
 
 /** What is known of a request. */
 export function factsOf(response: ServerResponse): RequestFacts {
-  return facts.get(response) ?? {};
+  return facts.of(response) ?? {};
 }

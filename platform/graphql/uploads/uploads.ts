@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express';
 import { type FileUpload, processRequest } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../../errors.ts';
+import { keptWith } from '../../http/kept-with.ts';
 import { declaredBytes, rememberRequestBytes } from './request-bytes.ts';
 import { guardUploadMap } from './upload-map.ts';
 
@@ -71,8 +72,8 @@ export function createUploadMiddleware(options: UploadOptions): RequestHandler {
  * socket is closed when it has not ended within `drainMs`. Safe on every request.
  */
 export function guardUnreadBody(request: IncomingMessage, response: ServerResponse, drainMs = 5_000): void {
-  if (watched.has(request)) return;
-  watched.add(request);
+  if (watched.of(request) === true) return;
+  watched.keep(request, true);
   response.once('finish', () => {
     if (request.complete) return;
     request.unpipe();
@@ -82,7 +83,7 @@ export function guardUnreadBody(request: IncomingMessage, response: ServerRespon
   });
 }
 
-const watched = new WeakSet<IncomingMessage>();
+const watched = keptWith<IncomingMessage, true>('watched');
 
 function isMultipart(request: IncomingMessage): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
