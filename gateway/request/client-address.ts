@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
+
+import { keptWith } from '../../platform/kept-with.ts';
 
 /** The client address of a request, by the proxies that are trusted. */
 
@@ -12,6 +14,7 @@ export function createTrust(trustProxy: readonly string[]): (address: string) =>
     const address = ipaddr.process(entry);
     return [address, address.kind() === 'ipv4' ? 32 : 128] as [ipaddr.IPv4 | ipaddr.IPv6, number];
   });
+  if (ranges.length === 0) return () => false;
   return (address) => {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.process(address);
@@ -37,5 +40,16 @@ export function addressOf(request: IncomingMessage, isTrusted: (address: string)
     if (hop === null) break;
     address = hop;
   }
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+  return plainAddress(address, request.socket);
+}
+
+const lastAddresses = keptWith<Socket, { readonly from: string; readonly plain: string }>('address');
+
+/** IPv4 within IPv6 as IPv4. A connection mostly has one client, whose address is read once. */
+function plainAddress(address: string, socket: Socket): string {
+  const last = lastAddresses.of(socket);
+  if (last?.from === address) return last.plain;
+  const plain = ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+  lastAddresses.keep(socket, { from: address, plain });
+  return plain;
 }

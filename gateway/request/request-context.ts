@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
-import { keptWith } from '../../platform/http/kept-with.ts';
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
+import { keptWith } from '../../platform/kept-with.ts';
 import { parseTraceparent } from '../../platform/tracing/tracer.ts';
 
 /** The context of a request, kept per HTTP request. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { keptWith } from '../../platform/http/kept-with.ts';
+import { keptWith } from '../../platform/kept-with.ts';
 
 /** Small JSON bodies that were read before anybody was asked who serves the request. */
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { keptWith } from './kept-with.ts';
+import { keptWith } from '../kept-with.ts';
 
 /** What handlers learn of a request, for the metrics and the log line that are written when its response ends. */
 interface RequestFacts {

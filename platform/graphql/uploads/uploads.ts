@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { type FileUpload, processRequest } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../../errors.ts';
-import { keptWith } from '../../http/kept-with.ts';
+import { keptWith } from '../../kept-with.ts';
 import { declaredBytes, rememberRequestBytes } from './request-bytes.ts';
 import { guardUploadMap } from './upload-map.ts';
 
