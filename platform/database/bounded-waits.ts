@@ -29,9 +29,9 @@ export function boundWaits(
     return new AppError('UNAVAILABLE', message, { retryAfter: Math.ceil(waitMs / 1_000) });
   }
   function measured(callback: Connected): Connected {
-    // A connection that is made for it tells nothing of the line.
-    if (pool.idleCount === 0 && pool.totalCount < max) return callback;
     const ahead = pool.waitingCount;
+    // A short line tells how long single statements take, not how fast a line moves.
+    if (ahead < max) return callback;
     const since = performance.now();
     return (error, client, done) => {
       const each = (performance.now() - since) / (ahead + 1);

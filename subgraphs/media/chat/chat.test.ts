@@ -178,6 +178,27 @@ describe('a streamed reply', () => {
     await bus.close();
   });
 
+  it('is read together for all who follow it', async () => {
+    const { provider, say, end } = talker();
+    const service = serviceFor(registryFor(provider));
+    const key = { idempotencyKey: 'crowd', signal: here() };
+    const crowd = await Promise.all(
+      Array.from({ length: 300 }, async () => reader(await service.stream(me, ask(), key))),
+    );
+    let statements = 0;
+    const count = () => (statements += 1);
+    engine.pool.on('acquire', count);
+    for (const words of ['a', 'ab', 'abc']) {
+      say(words.at(-1) ?? '');
+      await until(async () => crowd.every(({ text }) => text() === words));
+    }
+    end();
+    const all = await Promise.all(crowd.map(({ done }) => done));
+    engine.pool.off('acquire', count);
+    expect(new Set(all.map((pieces) => pieces.at(-1)?.reply?.text))).toEqual(new Set(['abc']));
+    expect(statements).toBeLessThan(300);
+  });
+
   it('goes on when its subscriber leaves, who finds all of it on coming back', async () => {
     const { provider, say, end, requests, ends } = talker();
     const service = serviceFor(registryFor(provider));

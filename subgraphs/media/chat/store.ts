@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
+import { batchReads } from '../../../platform/database/batched-reads.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { ChatFailure } from '../domain/failure.ts';
@@ -37,6 +38,7 @@ export interface ChatStore {
   /** Stores a reply as running; null when the key is taken. */
   begin(entry: IdempotencyRecord): Promise<string | null>;
   byKey(entry: IdempotencyRecord): Promise<StoredReply | null>;
+  /** Reads that come together, as these of all followers do, are one statement; those of chunks too. */
   byId(id: string): Promise<StoredReply | null>;
   /** Chunks from a position on, in order. */
   chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
@@ -52,11 +54,19 @@ export interface ChatStore {
 
 /** Makes the store over the media schema. */
 export function createChatStore(database: MediaDatabase): ChatStore {
+  const readById = batchReads({
+    read: (ids) => readReplies(database, sql`id = any(${[...ids]}::uuid[])`),
+    idOf: ({ id }) => id,
+  });
+  const readFrom = batchReads({ read: (keys) => readChunks(database, keys), idOf: ({ key }) => key });
   return {
     begin: (entry) => begin(database, entry),
     byKey: ({ owner, key }) => readReply(database, sql`owner = ${owner} and key = ${key}`),
-    byId: (id) => readReply(database, sql`id = ${id}::uuid`),
-    chunks: (id, from, limit) => readChunks(database, id, { from, limit }),
+    byId: async (id) => (await readById([id])).get(id) ?? null,
+    async chunks(id, from, limit) {
+      const key = `${id}/${from}/${limit}`;
+      return (await readFrom([key])).get(key)?.deltas ?? [];
+    },
     append: (id, position, delta) => append(database, id, { position, delta }),
     end: (transaction, id, how) => end(transaction, id, how),
     async giveUp(id, error) {
@@ -90,20 +100,24 @@ async function begin(
   return row?.id ?? null;
 }
 
-async function readChunks(
-  database: MediaDatabase,
-  id: string,
-  { from, limit }: { readonly from: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await database
-    .selectFrom('media.chatChunks')
-    .select('delta')
-    .where('replyId', '=', id)
-    .where('position', '>=', from)
-    .orderBy('position')
-    .limit(limit)
-    .execute();
-  return rows.map(({ delta }) => delta);
+interface ChunksFrom {
+  readonly key: string;
+  readonly deltas: readonly string[];
+}
+
+/** Chunks by `reply/first position/most of them`. */
+async function readChunks(database: MediaDatabase, keys: readonly string[]): Promise<readonly ChunksFrom[]> {
+  const parts = keys.map((key) => key.split('/'));
+  const { rows } = await sql<ChunksFrom>`/* chat.read-chunks */
+    select wanted.key, array_agg(chunk.delta order by chunk.position) as deltas
+    from unnest(${[...keys]}::text[], ${parts.map(([id]) => id)}::uuid[], ${parts.map(([, from]) => from)}::integer[],
+                ${parts.map(([, , limit]) => limit)}::integer[]) as wanted (key, reply, first, most)
+    cross join lateral (
+      select position, delta from media.chat_chunks
+      where reply_id = wanted.reply and position >= wanted.first order by position limit wanted.most
+    ) chunk
+    group by wanted.key`.execute(database);
+  return rows;
 }
 
 async function end(database: MediaTransaction, id: string, how: End): Promise<void> {
@@ -153,7 +167,14 @@ async function readReply(
   database: MediaDatabase,
   which: ReturnType<typeof sql<boolean>>,
 ): Promise<StoredReply | null> {
-  const row = await database
+  return (await readReplies(database, which))[0] ?? null;
+}
+
+async function readReplies(
+  database: MediaDatabase,
+  which: ReturnType<typeof sql<boolean>>,
+): Promise<readonly StoredReply[]> {
+  const rows = await database
     .selectFrom('media.chatReplies')
     .selectAll()
     .select(
@@ -163,12 +184,13 @@ async function readReply(
     )
     .select(sql<boolean>`created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.as('isOld'))
     .where(which)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  const { id, fingerprint, state, chunks, model, provider, error } = row;
-  const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
-  const toolCalls = row.toolCalls ?? [];
-  const reply =
-    state === 'SUCCEEDED' ? { toolCalls, model: model ?? '', provider: provider ?? '', usage } : null;
-  return { id, fingerprint, state, chunks, reply, error, isStale: row.isStale, isOld: row.isOld };
+    .execute();
+  return rows.map((row) => {
+    const { id, fingerprint, state, chunks, model, provider, error } = row;
+    const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
+    const toolCalls = row.toolCalls ?? [];
+    const reply =
+      state === 'SUCCEEDED' ? { toolCalls, model: model ?? '', provider: provider ?? '', usage } : null;
+    return { id, fingerprint, state, chunks, reply, error, isStale: row.isStale, isOld: row.isOld };
+  });
 }

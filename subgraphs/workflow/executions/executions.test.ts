@@ -461,6 +461,23 @@ describe('executionProgress', () => {
     await vi.waitFor(() => expect([bus.listenerCount(), media.watchers()]).toEqual([listeners, 0]), until);
   });
 
+  it('reads together for a crowd that comes at once, and that all see the end at once', async () => {
+    const { id, taskId } = await executions.execute(anna, request());
+    let statements = 0;
+    const count = () => (statements += 1);
+    database.pool.on('acquire', count);
+    const { signal } = new AbortController();
+    const crowd = Array.from({ length: 500 }, async () =>
+      collect(await executions.watch(anna, id, 0, signal)),
+    );
+    await vi.waitFor(() => expect(media.watchers()).toBe(500), until);
+    media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
+    const all = await Promise.all(crowd);
+    database.pool.off('acquire', count);
+    expect(new Set(all.map((events) => events.at(-1)?.status))).toEqual(new Set(['COMPLETED']));
+    expect(statements).toBeLessThan(100);
+  });
+
   it('is not there for strangers', async () => {
     const { id } = await executions.execute(anna, request());
     await expect(executions.watch(ben, id, 0, AbortSignal.timeout(1000))).rejects.toMatchObject({

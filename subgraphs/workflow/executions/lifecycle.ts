@@ -47,13 +47,21 @@ export interface ExecutionLifecycle {
 
 /** Makes the lifecycle. */
 export function createExecutionLifecycle(dependencies: LifecycleDependencies): ExecutionLifecycle {
+  // All who follow an execution want its end at the same moment.
+  const settling = new Map<string, Promise<'ended' | 'open'>>();
   return {
     start(execution, signal) {
       const { traceparent } = execution;
       const span = dependencies.tracer?.start('start execution', { kind: 'consumer', traceparent }) ?? null;
       return withSpan(span, () => start(dependencies, execution, signal));
     },
-    settle: (execution) => settle(dependencies, execution),
+    settle(execution) {
+      const known = settling.get(execution.id);
+      if (known !== undefined) return known;
+      const settled = settle(dependencies, execution).finally(() => settling.delete(execution.id));
+      settling.set(execution.id, settled);
+      return settled;
+    },
     expire: (execution) => expire(dependencies, execution),
     cancel: (execution) => cancel(dependencies, execution),
   };
@@ -118,6 +126,8 @@ async function settle(
   execution: StoredExecution,
 ): Promise<'ended' | 'open'> {
   if (isEnded(execution.status)) return 'ended';
+  const [now = execution] = await dependencies.store.byIds([execution.id]);
+  if (isEnded(now.status)) return 'ended';
   const [task = null] = await dependencies.media.tasks([execution.taskId], newTraceId());
   // A task that media had and no longer has will never end by itself.
   const isLost = task === null && execution.status === 'RUNNING';

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 
+import { batchReads } from '../../../platform/database/batched-reads.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowExecution } from '../database/tables.ts';
 import type { ExecutionError, ExecutionStatus } from '../domain/execution.ts';
@@ -23,6 +24,7 @@ export type EndHook = (transaction: WorkflowTransaction, ended: StoredExecution)
 
 /** The SQL of executions; no rules here. */
 export interface ExecutionStore {
+  /** Reads that come together are one statement: a crowd may follow. */
   byIds(ids: readonly string[]): Promise<StoredExecution[]>;
   byTaskIds(taskIds: readonly string[]): Promise<StoredExecution[]>;
   byExternalId(owner: string, externalId: string): Promise<StoredExecution | null>;
@@ -41,8 +43,16 @@ export interface ExecutionStore {
 /** A store over the workflow schema's executions. */
 export function createExecutionStore(database: WorkflowDatabase): ExecutionStore {
   const all = () => database.selectFrom('workflow.executions').selectAll();
+  const readShared = batchReads({
+    read: (ids) => all().where('id', 'in', ids).execute(),
+    idOf: ({ id }) => id,
+  });
   return {
-    byIds: (ids) => all().where('id', 'in', ids).execute(),
+    async byIds(ids) {
+      const known = [...new Set(ids.map((id) => id.toLowerCase()))];
+      const found = await readShared(known);
+      return known.flatMap((id) => found.get(id) ?? []);
+    },
     byTaskIds: (taskIds) => all().where('taskId', 'in', taskIds).execute(),
     async byExternalId(owner, externalId) {
       const named = all().where('owner', '=', owner).where('externalId', '=', externalId);

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 
+import { batchReads } from '../../../platform/database/batched-reads.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
 import type { WorkflowPayment } from '../database/tables.ts';
 import type { Payment, PaymentRefund, PaymentSum } from '../domain/payment.ts';
@@ -14,6 +15,7 @@ import {
 
 /** The SQL of payments; no rules here. */
 export interface PaymentStore {
+  /** Reads that come together are one statement: a crowd may follow. */
   byIds(ids: readonly string[]): Promise<StoredPayment[]>;
   bySession(sessionId: string): Promise<StoredPayment | null>;
   byIntent(paymentIntentId: string): Promise<StoredPayment | null>;
@@ -51,8 +53,16 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     const matching = all().where((row) => row.and(condition));
     return (await matching.executeTakeFirst()) ?? null;
   };
+  const readShared = batchReads({
+    read: (ids) => all().where('id', 'in', ids).execute(),
+    idOf: ({ id }) => id,
+  });
   return {
-    byIds: async (ids) => (ids.length === 0 ? [] : all().where('id', 'in', ids).execute()),
+    async byIds(ids) {
+      const known = [...new Set(ids.map((id) => id.toLowerCase()))];
+      const found = await readShared(known);
+      return known.flatMap((id) => found.get(id) ?? []);
+    },
     bySession: (ppSessionId) => one({ ppSessionId }),
     byIntent: (ppPaymentIntentId) => one({ ppPaymentIntentId }),
     byExecution: (executionId) => one({ executionId }),

@@ -18,12 +18,12 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 /** A task that runs, without anybody working on it. */
-async function openTask(): Promise<string> {
+async function openTask(owner = 'usr_me'): Promise<string> {
   const id = newId();
   const input = { kind: 'IMAGE', generator: 'test', prompt: 'a fox' } as const;
   const words = {
     id,
-    owner: 'usr_me',
+    owner,
     kind: 'IMAGE',
     generator: 'test',
     taskType: null,
@@ -219,6 +219,41 @@ describe('watching', () => {
     expect(numbers(await collect(await service.watch(me, id, 0, signal)))).toEqual([1, 2]);
     expect(await collect(await service.watch(me, id, 2, signal))).toEqual([]);
     expect(service.watcherCount()).toBe(0);
+  });
+
+  it('looks open tasks up together for all who follow those of their own', async () => {
+    const service = engine.service(registryOf());
+    const id = await openTask('usr_crowd');
+    const crowded = { ...me, id: 'usr_crowd' };
+    const leaving = new AbortController();
+    let statements = 0;
+    const count = () => (statements += 1);
+    engine.pool.on('acquire', count);
+    const options = { everyone: false, endedSince: null, since: null, signal: leaving.signal };
+    const crowd = await Promise.all(Array.from({ length: 500 }, () => service.watchOwned(crowded, options)));
+    const first = await Promise.all(crowd.map((stream) => stream.next()));
+    engine.pool.off('acquire', count);
+    expect(first.every(({ value }) => value.taskId === id)).toBe(true);
+    expect(statements).toBeLessThan(50);
+    leaving.abort();
+    await append(id, { state: 'SUCCEEDED' });
+  });
+
+  it('begins with every entry after a moment for who comes back to all tasks, and with nothing else', async () => {
+    const service = engine.service(registryOf());
+    const ids = [await openTask('usr_back'), await openTask('usr_back')];
+    const back = { ...me, id: 'usr_back' };
+    for (const id of ids) await append(id, { stage: 'before' });
+    const options = { everyone: false, endedSince: null, signal: AbortSignal.timeout(20_000) };
+    const known = await collect(await service.watchOwned(back, { ...options, since: null }), 2);
+    const since = new Date(Math.max(...known.map(({ at }) => at.getTime())) + 1);
+    await append(ids[0] ?? '', { stage: 'between' });
+    await append(ids[0] ?? '', { state: 'SUCCEEDED' });
+    await append(ids[1] ?? '', { stage: 'after' });
+    const rest = await collect(await service.watchOwned(back, { ...options, since }), 3);
+    const seen = rest.map(({ taskId, seq }) => `${ids.indexOf(taskId)} ${seq}`);
+    expect(seen.toSorted()).toEqual(['0 3', '0 4', '1 3']);
+    await append(ids[1] ?? '', { state: 'SUCCEEDED' });
   });
 
   it('looks tasks up together for a crowd that comes at once: nobody waits for a connection', async () => {

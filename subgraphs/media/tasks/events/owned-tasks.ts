@@ -1,3 +1,4 @@
+import { batchReads } from '../../../../platform/database/batched-reads.ts';
 import { toError } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { outsideSpans } from '../../../../platform/tracing/span.ts';
@@ -48,6 +49,11 @@ const LOOK_MS = 1_000;
 /** Makes it; it asks nothing while nobody subscribes. */
 export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): OwnedTasks {
   const followers = new Set<Follower>();
+  // Thousands may come at once.
+  const readOpen = batchReads({
+    read: (owners) => openByOwner(database, owners),
+    idOf: ({ owner }) => owner,
+  });
   let timer: NodeJS.Timeout | null = null;
   let looking = false;
 
@@ -76,7 +82,8 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
         leave(follower);
       });
       const follower: Follower = { owner, signal: leaving.signal, stream, joined: new Set() };
-      await joinFirst({ database, hub }, follower, { endedSince, since });
+      const found = (await readOpen([owner ?? EVERYBODY])).get(owner ?? EVERYBODY)?.tasks ?? [];
+      await joinFirst({ database, hub }, follower, { found, endedSince, since });
       if (signal.aborted) stream.end(null);
       else {
         signal.addEventListener('abort', () => stream.end(null), { once: true });
@@ -91,16 +98,37 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
   };
 }
 
+/** In place of an owner. */
+const EVERYBODY = '';
+
+async function openByOwner(database: MediaDatabase, owners: readonly string[]) {
+  const found = await readOpenTasks(
+    database,
+    owners.map((owner) => (owner === EVERYBODY ? null : owner)),
+  );
+  const byOwner = Map.groupBy(found, ({ owner }) => owner);
+  return owners.map((owner) => ({
+    owner,
+    tasks: owner === EVERYBODY ? found : (byOwner.get(owner) ?? []),
+  }));
+}
+
+interface Found {
+  /** What was open a moment ago. */
+  readonly found: readonly OwnedTask[];
+  readonly endedSince: Date | null;
+  readonly since: Date | null;
+}
+
 type Sources = Pick<OwnedTasksOptions, 'database' | 'hub'>;
 
 /** The newest entry of what is open and, where it is asked for, of what has ended since; or every entry since a moment. */
 async function joinFirst(
   { database, hub }: Sources,
   follower: Follower,
-  { endedSince, since }: { readonly endedSince: Date | null; readonly since: Date | null },
+  { found, endedSince, since }: Found,
 ): Promise<void> {
-  // In this order: what ends between the two is in both, not in none.
-  const found = await readOpenTasks(database, [follower.owner]);
+  // After these, so that what ends between the two is in both, not in none.
   const moment = since ?? endedSince;
   const ended = moment === null ? [] : await readEndedSince(database, follower.owner, moment);
   const [recent, open] = [found.filter(hasEnded), found.filter((task) => !hasEnded(task))];
