@@ -8,6 +8,7 @@ import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
 import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
+import { joinedEvents } from './joined-events/joined-events.ts';
 import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
 import { model } from './model/model.ts';
@@ -18,6 +19,7 @@ import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
 import { subscribers } from './subscribers/subscribers.ts';
 import { tableOf } from './table.ts';
+import { taskList } from './task-list/task-list.ts';
 import { uploads } from './uploads/uploads.ts';
 
 /**
@@ -28,9 +30,11 @@ const benches: readonly Bench[] = [
   federation,
   heavyQuery,
   restStatus,
+  taskList,
   metrics,
   submits,
   subscribers,
+  joinedEvents,
   polling,
   uploads,
   starts,

@@ -6,12 +6,12 @@ import { chain, circles } from './schemas/keys.ts';
 import { createWorld, type World } from './world.ts';
 
 describe('the federated executor', () => {
-  it("answers 1,000 random operations as Apollo's own executor does, sound and with faults", async () => {
+  it("answers 2,000 random operations as Apollo's own executor does, sound and with faults", async () => {
     const worlds = federatedSources.map(createWorld);
-    const outcome = await runCampaign({ worlds, cases: 1_000, seed: 20261121 });
+    const outcome = await runCampaign({ worlds, cases: 2_000, seed: 20261121 });
     expect(outcome.differences).toEqual([]);
-    expect(outcome.withErrors).toBeGreaterThan(200);
-    expect(outcome.withDeviations).toBeGreaterThan(25);
+    expect(outcome.withErrors).toBeGreaterThan(400);
+    expect(outcome.withDeviations).toBeGreaterThan(50);
   }, 300_000);
 });
 

@@ -1,42 +1,49 @@
 import { Client, type ClientConfig } from 'pg';
 
 import { rest, taskEnd } from '../../kit/clients/requests.ts';
-import type { Bench } from '../bench.ts';
+import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startBenchedKiln, type BenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
 import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
 
-/** Kiln's status of a finished task against a bare node:http server that reads the same row. */
+/**
+ * Kiln's status of a finished task against bare node:http servers: one that reads the same row, and one that reads the task's files as well,
+ * which Kiln's answer lists.
+ */
 export const restStatus: Bench = {
   name: 'rest-status',
   async run(tools) {
     const kiln = await startBenchedKiln(tools);
     const { ids, pictures } = await finishedTasks(kiln);
-    const bare = await startProgram<{ url: string }>(new URL('bare-server.ts', import.meta.url), [
-      kiln.connection,
+    const bare = await startBareServer(tools, kiln);
+    const subject = (name: string, { pid, url }: { pid: number; url: string }, prefix: string) =>
+      servedSubject(tools.load, { name, pid, request: { url, paths: ids.map((one) => `${prefix}/${one}`) } });
+    const rounds = await measureInTurns(tools, [
+      subject('Kiln', kiln, '/api/task/status'),
+      subject('bare', bare, '/task'),
+      subject('bare with files', bare, '/task-with-files'),
     ]);
-    tools.lifecycle.add('bare server', () => bare.stop());
-    const servers = [
-      {
-        name: 'Kiln',
-        pid: kiln.pid,
-        request: { url: kiln.url, paths: ids.map((one) => `/api/task/status/${one}`) },
-      },
-      { name: 'bare', pid: bare.pid, request: { url: bare.ready.url, paths: ids.map((one) => `/${one}`) } },
-    ];
-    const subjects = servers.map((server) => servedSubject(tools.load, server));
-    const rounds = await measureInTurns(tools, subjects);
-    return [
-      {
-        what: 'REST status of a finished task',
-        ours: figuresOf(rounds, 'Kiln'),
-        baseline: `bare node:http + pg: ${figuresOf(rounds, 'bare')}`,
-        ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.75 },
-        note: `${ids.length} tasks, each reply with ${pictures} pictures`,
-      },
-    ];
+    const against = (baseline: string, what: string): Figure => ({
+      what: `REST status of a finished task${what}`,
+      ours: figuresOf(rounds, 'Kiln'),
+      baseline: `bare node:http + pg: ${figuresOf(rounds, baseline)}`,
+      ratio: { value: ratioOf(rounds, 'Kiln', baseline), target: 0.75 },
+      note: `${ids.length} tasks, each reply with ${pictures} pictures`,
+    });
+    return [against('bare', ''), against('bare with files', ', of a server that reads its files, too')];
   },
 };
+
+/** Starts the server that answers with rows as they are. */
+export async function startBareServer(
+  { lifecycle }: BenchTools,
+  { connection }: Pick<BenchedKiln, 'connection'>,
+): Promise<{ readonly pid: number; readonly url: string }> {
+  const program = new URL('bare-server.ts', import.meta.url);
+  const bare = await startProgram<{ url: string }>(program, [connection]);
+  lifecycle.add('bare server', () => bare.stop());
+  return { pid: bare.pid, url: bare.ready.url };
+}
 
 /** Ids of many finished tasks with the same pictures, and how many those are. */
 export async function finishedTasks({ url, connection }: Pick<BenchedKiln, 'url' | 'connection'>): Promise<{

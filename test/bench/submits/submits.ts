@@ -22,7 +22,10 @@ const CONNECTIONS = 16;
 const AMOUNT = 250;
 const WARM_UP = 500;
 
-/** Submissions over REST against the bare transaction behind them. The upstream takes its time, so they stay queued. */
+/**
+ * Submissions over REST against the bare transaction behind them. The upstream takes its time, so they stay queued. Kiln's process is all
+ * in one: its processor time has the worker in it, which starts what was submitted, and which the baseline does not have.
+ */
 export const submits: Bench = {
   name: 'submits',
   async run(tools) {
