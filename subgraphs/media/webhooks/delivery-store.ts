@@ -113,14 +113,15 @@ export async function beginRound(transaction: MediaTransaction, id: string): Pro
   return rows[0] ?? null;
 }
 
-/** Removes deliveries that are over and older than so many days, at most `limit`. */
+/** Removes deliveries that are over and older than so many days, at most `limit`; answers how many. */
 export async function pruneDeliveries(
   transaction: MediaTransaction,
   { days, limit }: { readonly days: number; readonly limit: number },
-): Promise<void> {
-  await sql`/* webhooks.prune */
+): Promise<number> {
+  const { numAffectedRows } = await sql`/* webhooks.prune */
     delete from media.webhook_deliveries where id in (
       select id from media.webhook_deliveries
       where created_at < now() - make_interval(days => ${days}) and state <> 'PENDING'
       order by created_at limit ${limit})`.execute(transaction);
+  return Number(numAffectedRows ?? 0);
 }

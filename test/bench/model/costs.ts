@@ -58,6 +58,18 @@ export function twoUnits(
   return [costOf((role) => a[role] - few * each[role]), each];
 }
 
+/** How much longer than the quickest a spell of the same work may take. */
+const SLACK = 1.1;
+
+/**
+ * Those of the same work that nothing else on the machine has held up: what waits is done several at a time, which costs
+ * less than one by one.
+ */
+export function undisturbed(spells: readonly Spell[]): readonly Spell[] {
+  const quickest = Math.min(...spells.map(({ seconds }) => seconds));
+  return spells.filter(({ seconds }) => seconds <= quickest * SLACK);
+}
+
 /** The spells as one. */
 export function together(spells: readonly Spell[]): Spell {
   const counts: Record<string, number> = {};

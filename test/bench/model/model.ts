@@ -5,6 +5,7 @@ import {
   roles,
   together,
   twoUnits,
+  undisturbed,
   unitOf,
   type Cost,
   type Role,
@@ -76,7 +77,7 @@ async function measure(tools: BenchTools, world: World) {
       note(name, await world.spell({ ...order, ms: SPELL_MS }));
     note('mix', await world.spell({ ...MIX, ms: 2 * SPELL_MS }));
   }
-  const of = (name: string): Spell => together(all.get(name) ?? []);
+  const of = (name: string): Spell => together(undisturbed(all.get(name) ?? []));
   const found = Object.fromEntries(Object.keys(spells).map((name) => [name, of(name)])) as Record<
     Name,
     Spell

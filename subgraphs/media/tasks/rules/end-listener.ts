@@ -7,9 +7,9 @@ export interface EndListener {
   defineQueues(): Promise<void>;
   /** The task ends in this transaction. */
   ended(scope: TransactionScope, task: TaskRow, state: 'SUCCEEDED' | 'FAILED' | 'CANCELLED'): Promise<void>;
-  /** Removes what it keeps of tasks that ended so many days ago, at most `limit` rows. */
+  /** Removes what it keeps of tasks that ended so many days ago, at most `limit` rows; answers how many. */
   prune(
     transaction: MediaTransaction,
     options: { readonly days: number; readonly limit: number },
-  ): Promise<void>;
+  ): Promise<number>;
 }

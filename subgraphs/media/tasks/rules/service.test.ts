@@ -140,6 +140,18 @@ describe('idempotency', () => {
     expect((await service.submit(me, submission)).id).not.toBe(task.id);
   });
 
+  it('has every log removed in one run that is old enough, however many there are', async () => {
+    await engine.pool.query(`
+      insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, ended_at)
+      select gen_random_uuid(), 'many', 'IMAGE', 'test', '{}', 'CANCELLED', 'cancelled', 1, now() - interval '40 days'
+      from generate_series(1, 1201)`);
+    await prune({ database: engine.database, files: engine.files, eventRetentionDays: 30 });
+    const { rows } = await engine.pool.query(
+      `select 1 from media.tasks where owner = 'many' and not events_pruned`,
+    );
+    expect(rows).toEqual([]);
+  });
+
   it('takes equal values for equal, whatever the order of their keys', () => {
     expect(fingerprintOf({ b: [{ d: 1, c: undefined }], a: 'x' })).toBe(
       fingerprintOf({ a: 'x', b: [{ d: 1 }] }),

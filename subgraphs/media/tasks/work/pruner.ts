@@ -15,49 +15,73 @@ export interface PruneOptions {
   readonly eventRetentionDays: number;
 }
 
-/** Most tasks, records or files per run; the rest waits for the next. */
+/** Most tasks, records or files of one transaction. */
 const BATCH = 500;
+/** Most transactions of a run; the rest waits for the next. */
+const MOST_BATCHES = 100;
 /** Hours an idempotency record is kept after its task's end. */
 const IDEMPOTENCY_HOURS = 24;
 
 /** One run. Of several processes only the one that gets the lock prunes; the others try later. */
 export async function prune(options: PruneOptions): Promise<void> {
-  const { database, files, endListener, eventRetentionDays } = options;
-  const ours = await database.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ held: boolean }>`/* prune.lock */
-      select pg_try_advisory_xact_lock(hashtextextended('media.prune', 0)) as held`.execute(transaction);
-    if (rows[0]?.held !== true) return false;
-    if (eventRetentionDays > 0) {
-      await pruneEvents(transaction, eventRetentionDays);
-      await endListener?.prune(transaction, { days: eventRetentionDays, limit: BATCH });
-    }
-    await pruneIdempotency(transaction);
-    return true;
-  });
-  if (!ours) return;
-  await files.prune(BATCH);
-  await createProviderResources(database).prune(BATCH);
+  const { database, files } = options;
+  const isOurs = await repeat(() => pruneBatch(options));
+  if (!isOurs) return;
+  await repeat(() => files.prune(BATCH));
+  await repeat(() => createProviderResources(database).prune(BATCH));
   await pruneQuotas(database);
 }
 
-/** Whole logs only: a log with a hole would look complete to a reader. */
-async function pruneEvents(transaction: MediaTransaction, days: number): Promise<void> {
-  await sql`/* prune.events */
+/** Goes on while there is a whole batch: more ends in a minute than one batch holds. False when another process is at it. */
+async function repeat(batch: () => Promise<number | null>): Promise<boolean> {
+  for (let count = 0; count < MOST_BATCHES; count += 1) {
+    const removed = await batch();
+    if (removed === null) return count > 0;
+    if (removed < BATCH) break;
+  }
+  return true;
+}
+
+/** The most that was removed of one kind; null when another process holds the lock. */
+async function pruneBatch({
+  database,
+  endListener,
+  eventRetentionDays: days,
+}: PruneOptions): Promise<number | null> {
+  return database.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ held: boolean }>`/* prune.lock */
+      select pg_try_advisory_xact_lock(hashtextextended('media.prune', 0)) as held`.execute(transaction);
+    if (rows[0]?.held !== true) return null;
+    const idempotency = await pruneIdempotency(transaction);
+    if (days === 0) return idempotency;
+    const logs = await pruneEvents(transaction, days);
+    const deliveries = (await endListener?.prune(transaction, { days, limit: BATCH })) ?? 0;
+    return Math.max(idempotency, logs, deliveries);
+  });
+}
+
+/** Whole logs only: a log with a hole would look complete to a reader. Answers how many. */
+async function pruneEvents(transaction: MediaTransaction, days: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`/* prune.events */
     with old as (
       update media.tasks set events_pruned = true where id in (
         select id from media.tasks
         where ended_at is not null and not events_pruned and ended_at < now() - make_interval(days => ${days})
         order by ended_at limit ${BATCH} for update skip locked)
       returning id
+    ), removed as (
+      delete from media.task_events where task_id in (select id from old)
     )
-    delete from media.task_events where task_id in (select id from old)`.execute(transaction);
+    select count(*)::integer as count from old`.execute(transaction);
+  return rows[0]?.count ?? 0;
 }
 
-async function pruneIdempotency(transaction: MediaTransaction): Promise<void> {
-  await sql`/* prune.idempotency */
+async function pruneIdempotency(transaction: MediaTransaction): Promise<number> {
+  const { numAffectedRows } = await sql`/* prune.idempotency */
     delete from media.idempotency where (owner, key) in (
       select entry.owner, entry.key from media.idempotency entry join media.tasks task on task.id = entry.task_id
       where entry.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
         and task.ended_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
       limit ${BATCH})`.execute(transaction);
+  return Number(numAffectedRows ?? 0);
 }
