@@ -6,6 +6,7 @@ import { startBenchedKiln, type BenchedKiln } from '../kiln.ts';
 import type { LoadRequest } from '../load/load.ts';
 import { figuresOf, measureInTurns, ratioOf, servedSubject } from '../rounds.ts';
 import { fillWithCopies } from './fill.ts';
+import { removal } from './removal.ts';
 
 /** Finished tasks of the long history (HISTORY_TASKS), and of the short one. */
 const MANY = Number(process.env['HISTORY_TASKS'] ?? 1_000_000);
@@ -13,6 +14,7 @@ const FEW = 1_000;
 /** Events of each (HISTORY_EVENTS). */
 const EVENTS = Number(process.env['HISTORY_EVENTS'] ?? 50);
 const SUBMISSIONS = 200;
+const REMOVAL_MS = 8_000;
 
 /** Status reads, lists and submissions with a million finished tasks, against the same with a thousand. */
 export const history: Bench = {
@@ -37,6 +39,8 @@ export const history: Bench = {
         note: long.rows,
       });
     }
+    const reads = { ...requestOf('status', long.kiln, long.ids), ms: REMOVAL_MS };
+    figures.push(await removal(tools, { connection: long.kiln.connection, reads, events: EVENTS }));
     return figures;
   },
 };

@@ -20,6 +20,8 @@ declare module 'autocannon' {
     readonly timeouts: number;
     /** Seconds. */
     readonly duration: number;
+    /** Milliseconds. */
+    readonly latency: { readonly p50: number; readonly p99: number };
   }
   export default function autocannon(options: Options): Promise<Result>;
 }

@@ -23,7 +23,8 @@ async function forSomeTime({ connections = 16, ms, paths, ...request }: LoadRequ
   const result = await autocannon({ ...request, ...setupClient, connections, duration: ms / 1000 });
   const failed = result.non2xx + result.errors + result.timeouts;
   if (failed > 0) throw new Error(`${failed} of ${failed + result['2xx']} requests failed`);
-  return { requests: result['2xx'], perSecond: result['2xx'] / result.duration };
+  const perSecond = result['2xx'] / result.duration;
+  return { requests: result['2xx'], perSecond, p99: result.latency.p99 };
 }
 
 /** A known number of requests; autocannon would count to the end of the second in which the last was answered. */
@@ -44,7 +45,7 @@ async function untilDone({ url, connections = 16, amount = 1, ...rest }: LoadReq
   await Promise.all(loops);
   const seconds = (performance.now() - startedAt) / 1000;
   await pool.close();
-  return { requests: amount, perSecond: amount / seconds };
+  return { requests: amount, perSecond: amount / seconds, p99: null };
 }
 
 /** Gives each connection the paths in turns that begin one further than those of the connection before. */

@@ -24,6 +24,8 @@ export interface LoadRequest {
 export interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
+  /** Milliseconds until an answer; null where a known number was sent. */
+  readonly p99: number | null;
 }
 
 /** Starts the generator. */

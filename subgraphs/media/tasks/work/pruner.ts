@@ -9,7 +9,7 @@ import type { EndListener } from '../rules/end-listener.ts';
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
-  readonly files: FileService;
+  readonly files: Pick<FileService, 'prune'>;
   readonly endListener?: EndListener | undefined;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
