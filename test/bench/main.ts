@@ -13,6 +13,8 @@ import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
 import { model } from './model/model.ts';
 import { polling } from './polling/polling.ts';
+import { limits } from './providers/limits.ts';
+import { outage } from './providers/outage.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { scheduler } from './scheduler/scheduler.ts';
 import { starts } from './starts/starts.ts';
@@ -43,6 +45,8 @@ const benches: readonly Bench[] = [
   burst,
   model,
   scheduler,
+  outage,
+  limits,
 ];
 
 /** Stops the bench that runs now. */

@@ -42,13 +42,19 @@ export interface TopologyOptions {
   readonly checkout?: string;
   /** Whether NATS carries wake-ups, where a nats-server is installed. */
   readonly isOnNats?: boolean;
+  /** More settings of all parts. */
+  readonly settings?: (sandbox: SandboxProcess) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** How long a part that ends before it is ready is started again. */
 const SUPERVISED_MS = 30_000;
 
 /** Starts all of it. */
-export async function startTopology({ checkout, isOnNats = false }: TopologyOptions = {}): Promise<Topology> {
+export async function startTopology({
+  checkout,
+  isOnNats = false,
+  settings: more = async () => ({}),
+}: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
   const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
     (port) => `http://127.0.0.1:${port}`,
@@ -72,6 +78,7 @@ export async function startTopology({ checkout, isOnNats = false }: TopologyOpti
     INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
     RATE_LIMIT: 'off',
     ...(nats === null ? {} : { EVENTS_URL: `nats://127.0.0.1:${nats.port}` }),
+    ...(await more(sandbox)),
   };
   const parts: Readonly<Record<string, { role: keyof typeof SCRIPTS; url: string | null }>> = {
     'media 1': { role: 'media', url: mediaOne },
