@@ -28,6 +28,8 @@ export interface Load {
 const MAY_REPEAT = new Set(['UNAVAILABLE', 'RATE_LIMITED', 'QUEUE_FULL']);
 const MAY_REPEAT_STATUS = new Set([429, 503]);
 const PATIENCE_MS = 180_000;
+/** A task may have to wait through many faults, one after the other. */
+const FOLLOWER_PATIENCE_MS = 900_000;
 
 /** An answer that a client may not repeat: not to be taken for a lost one. */
 class NotToRepeat extends Error {}
@@ -74,8 +76,9 @@ async function persist<Value>(
   gateways: readonly string[],
   seen: Seen,
   ask: (url: string) => Promise<Value | { readonly again: string }>,
+  patienceMs = PATIENCE_MS,
 ): Promise<Value> {
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + patienceMs;
   for (let attempt = 0; ; attempt += 1) {
     const url = gateways[attempt % gateways.length] ?? '';
     const answer = await ask(url).catch((thrown: unknown) => {
@@ -137,7 +140,7 @@ async function follow(gateways: readonly string[], taskId: string, seen: Seen): 
   const into: Progress[] = [];
   seen.followed.set(taskId, into);
   const isAtEnd = () => /SUCCEEDED|FAILED|CANCELLED/.test(into.at(-1)?.state ?? '');
-  await persist(gateways, seen, async (url) => {
+  const once = async (url: string) => {
     const follower = followers['graphql-ws'](url, { taskId, afterSeq: into.at(-1)?.seq, into });
     const late = setTimeout(() => follower.leave(), 60_000);
     const reason = await follower.over;
@@ -145,7 +148,8 @@ async function follow(gateways: readonly string[], taskId: string, seen: Seen): 
     if (reason !== null && /internal error|code 4500/.test(reason.message))
       throw new NotToRepeat(`stream: ${reason.message}`);
     return isAtEnd() ? true : { again: reason === null ? 'stream ended early' : 'stream broke' };
-  });
+  };
+  await persist(gateways, seen, once, FOLLOWER_PATIENCE_MS);
 }
 
 interface Session {

@@ -1,5 +1,5 @@
-import { createServer, request as ask, type Server } from 'node:http';
 import { once } from 'node:events';
+import { createServer, request as ask, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A door in front of the sandbox: it counts who passes, and can be shut, so that connections are refused. */

@@ -84,7 +84,12 @@ async function counted({ topology, door }: Scene): Promise<readonly Figure[]> {
     jobs.filter(({ reference }) => generators.get(reference ?? '') === generator);
   const refused = door.passed.filter(({ status }) => status === 429).length;
   return [
-    figure(`jobs at once at the provider, limit ${AT_ONCE}`, mostAtOnce(of('few')), AT_ONCE, of('few').length),
+    figure(
+      `jobs at once at the provider, limit ${AT_ONCE}`,
+      mostAtOnce(of('few')),
+      AT_ONCE,
+      of('few').length,
+    ),
     figure(
       `starts in any minute at the provider, limit ${A_MINUTE}`,
       mostWithin(
@@ -101,13 +106,22 @@ async function counted({ topology, door }: Scene): Promise<readonly Figure[]> {
 /** Never more than the limit: a ratio below 1 says that it was. */
 function figure(what: string, most: number, limit: number, made: number): Figure {
   const note = `${made} made, by three workers`;
-  return { what, ours: String(most), baseline: String(limit), ratio: { value: limit / most, target: 1 }, note };
+  return {
+    what,
+    ours: String(most),
+    baseline: String(limit),
+    ratio: { value: limit / most, target: 1 },
+    note,
+  };
 }
 
 function mostAtOnce(jobs: readonly Job[]): number {
   const time = (at: number | string | null) => (at === null ? Infinity : new Date(at).getTime());
   const spans = jobs.map(({ submittedAt, endedAt }) => ({ from: time(submittedAt), to: time(endedAt) }));
-  return Math.max(0, ...spans.map(({ from }) => spans.filter((one) => one.from <= from && one.to > from).length));
+  return Math.max(
+    0,
+    ...spans.map(({ from }) => spans.filter((one) => one.from <= from && one.to > from).length),
+  );
 }
 
 function told(name: string, seen: readonly number[]): Figure {

@@ -51,7 +51,7 @@ export const outage: Bench = {
 async function watch({ topology }: Scene, id: string): Promise<readonly string[]> {
   const texts = new Set<string>();
   const [one, two] = topology.gateways;
-  for (const over = Date.now() + AWAY_S * 1000; Date.now() < over; ) {
+  for (const over = Date.now() + AWAY_S * 1000; Date.now() < over;) {
     // oxlint-disable-next-line eslint/no-await-in-loop -- looked at now and then
     const answer = await graphql(one, 'query ($id: ID!) { task(id: $id) { state stage } }', { id });
     texts.add(`GraphQL ${answer.data.task.state} "${general(answer.data.task.stage)}"`);

@@ -21,7 +21,9 @@ export async function startScene(
       const door = await openDoor(url);
       opened.push(door);
       lifecycle.add('door', () => door.shut());
-      return { REST_AUTH: 'open', ...(await settings(wires.midjourney.replace(url, door.url))) };
+      // Results are fetched beside the door.
+      const open = { REST_AUTH: 'open', OUTBOUND_ALLOW: new URL(url).host };
+      return { ...open, ...(await settings(wires.midjourney.replace(url, door.url))) };
     },
   });
   lifecycle.add('topology', () => topology.close());

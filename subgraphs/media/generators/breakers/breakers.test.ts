@@ -59,31 +59,29 @@ describe('a provider that is away', () => {
     for (let count = 0; count < 5; count += 1) await tasks.submit(me, image());
     await engine.worker(registry);
     await until(async () => away.starts.length === 2);
-    engine.bus.publish('breaker-opened', 'test#0', Date.now() + 60_000);
-    await until(async () => there.starts.length === 3);
+    await until(async () => {
+      // The answer to a status request that was on its way closes it again.
+      if (breakers.stateOf('test#0')?.isOpen === false)
+        engine.bus.publish('breaker-opened', 'test#0', Date.now() + 60_000);
+      return there.starts.length === 3;
+    });
     expect(away.starts).toHaveLength(2);
   });
 
-  it('without a fall-back is said at once, with the time to wait, until it answers again', async () => {
+  it('without a fall-back is waited for, also by what is submitted meanwhile, and no attempt is counted', async () => {
     let isAway = true;
     away.onStart = () => (isAway ? refuse() : 'accept');
     const registry = registryOf(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
     const tasks = engine.service(registry);
     const started = await Promise.all(Array.from({ length: 7 }, () => tasks.submit(me, image())));
-    await engine.worker(registry, { maxAttempts: 20 });
-    const refused = await until(async () => {
-      try {
-        await tasks.submit(me, image());
-        return null;
-      } catch (error) {
-        return error;
-      }
-    });
-    expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryAfter: expect.any(Number) });
+    await engine.worker(registry, { maxAttempts: 1 });
+    await until(async () => breakers.stateOf('test#0')?.isOpen);
+    started.push(await tasks.submit(me, image()));
+    const late = started.at(-1)?.id ?? '';
+    await until(async () => /next try in \d+ s/.test((await tasks.readMany(me, [late]))[0]?.stage ?? ''));
     isAway = false;
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, until: null });
-    await tasks.submit(me, image());
   });
 
   /** A wire that calls a 503 an outage, as the real ones do. */

@@ -129,7 +129,6 @@ async function accept(
 ): Promise<TaskRow | null> {
   const { registry, queueLengths, planner } = options;
   const steps = checkedSteps(options, work);
-  refuseAway(registry, steps);
   const reserved: (readonly [Binding, number])[] = [];
   let task: TaskRow | null = null;
   try {
@@ -156,17 +155,6 @@ function checkedSteps(
   const first = planner.next(work, []);
   if (first.kind !== 'start') throw new Error('a task begins with no step');
   return stepRows(registry, first.steps, 0);
-}
-
-/** Refuses work that nobody can do now: every provider that takes it is away. */
-function refuseAway(registry: GeneratorRegistry, steps: readonly NewStep[]): void {
-  for (const { binding, input } of steps) {
-    const pauseMs = registry.byId(binding)?.breaker?.pauseMs() ?? 0;
-    if (pauseMs === 0) continue;
-    throw new AppError('UNAVAILABLE', `no provider of "${input.generator}" answers now; try again later`, {
-      retryAfter: Math.ceil(pauseMs / 1000),
-    });
-  }
 }
 
 function countsOf(
