@@ -4,6 +4,7 @@ import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { burst } from './burst/burst.ts';
+import { consoleBench } from './console/console.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
 import { heavyQuery } from './heavy-query/heavy-query.ts';
@@ -47,6 +48,7 @@ const benches: readonly Bench[] = [
   scheduler,
   outage,
   limits,
+  consoleBench,
 ];
 
 /** Stops the bench that runs now. */

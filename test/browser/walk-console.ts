@@ -36,7 +36,8 @@ export async function walkConsole(
   await watched.finish(steps, 'console');
 }
 
-async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
+/** A picture with two clicks, watched until it is there, and recalled after a reload. */
+export async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Prompt').waitFor();
   holds('console: a browser that opens the address is sent there', new URL(page.url()).pathname, '/console/');
@@ -62,7 +63,8 @@ async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps)
   holds('console: and the shape', await shape.getAttribute('aria-checked'), 'true');
 }
 
-async function cancelVideo(url: string, page: Page, { holds }: Steps): Promise<void> {
+/** A video that is cancelled while it is made. */
+export async function cancelVideo(url: string, page: Page, { holds }: Steps): Promise<void> {
   await page.goto(`${url}/console/?kind=video`);
   await page.getByLabel('Prompt').fill('waves at a beach');
   await page.getByRole('button', { name: 'Make it' }).click();

@@ -25,6 +25,8 @@ interface Tasks {
 }
 
 const PAGE = 30;
+/** Most rows that are kept while new ones arrive on top. */
+const MOST = 300;
 /** Events of the time between the page and the subscription are replayed. */
 const OVERLAP_MS = 10_000;
 
@@ -82,7 +84,7 @@ type EventTask = TasksProgressSubscription['tasksProgress']['task'];
 /** A task that the list does not have yet goes to its top, if it is newer than all and the filter lets it in. */
 function putOnTop(task: EventTask, variables: { readonly filter: TaskFilter; readonly first: number }): void {
   if (!matches(task, variables.filter)) return;
-  client.cache.updateQuery({ query: TasksDocument, variables }, (before) => {
+  const after = client.cache.updateQuery({ query: TasksDocument, variables }, (before) => {
     if (before === null) return undefined;
     const { tasks } = before;
     const newest = tasks.edges[0]?.node.createdAt ?? '';
@@ -90,6 +92,15 @@ function putOnTop(task: EventTask, variables: { readonly filter: TaskFilter; rea
     const edge = { __typename: 'TaskEdge' as const, cursor: '', node: task };
     return { tasks: { ...tasks, totalCount: tasks.totalCount + 1, edges: [edge, ...tasks.edges] } };
   });
+  if ((after?.tasks.edges.length ?? 0) > MOST) beginAnew(variables);
+}
+
+/** A page that is open for days begins its list anew, and forgets the tasks that are on no list any more. */
+function beginAnew(variables: { readonly filter: TaskFilter; readonly first: number }): void {
+  client.query({ query: TasksDocument, variables, fetchPolicy: 'network-only' }).then(
+    () => client.cache.gc(),
+    () => undefined,
+  );
 }
 
 function matches(task: EventTask | ListedTask, filter: TaskFilter): boolean {

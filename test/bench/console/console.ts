@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import { findChromium, launchChromium } from '../../browser/launch-chromium.ts';
+import type { Bench, Figure } from '../bench.ts';
+import { startBenchedKiln } from '../kiln.ts';
+import { measureFirstView } from './first-view.ts';
+import { measureMemory } from './memory.ts';
+import { measureScrolling } from './scrolling.ts';
+
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, '../../..');
+
+/** Pictures of the gallery that is scrolled (CONSOLE_PICTURES), and minutes of live progress (CONSOLE_MINUTES). */
+const PICTURES = Number(process.env['CONSOLE_PICTURES'] ?? 10_000);
+const MINUTES = Number(process.env['CONSOLE_MINUTES'] ?? 10);
+
+/** The console in a headless Chromium: its first view, a long gallery, and its memory under live progress. */
+export const consoleBench: Bench = {
+  name: 'console',
+  async run(tools) {
+    const program = findChromium(process.env);
+    if (program === null) {
+      tools.say('no browser here: set CHROMIUM_PATH, or have chromium on the PATH (CONTRIBUTING.md)');
+      return [];
+    }
+    await run(process.execPath, [path.join(root, 'console/build.ts'), '--if-stale'], { cwd: root });
+    const kiln = await startBenchedKiln(tools);
+    const browser = await launchChromium(program);
+    tools.lifecycle.add('browser', () => browser.close());
+    const figures: Figure[] = [];
+    for (const page of ['', 'gallery']) {
+      figures.push(...(await measureFirstView(browser, `${kiln.url}/console/${page}`, tools.rounds)));
+    }
+    figures.push(await measureScrolling(browser, kiln, PICTURES, tools.say));
+    figures.push(await measureMemory(browser, kiln, MINUTES, tools.say));
+    return figures;
+  },
+};

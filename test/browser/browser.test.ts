@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
+import { findChromium, launchChromium } from './launch-chromium.ts';
+import { holdView } from './page-faults.ts';
+import type { Steps } from './steps.ts';
+import { cancelVideo, makePicture } from './walk-console.ts';
+import { walkKeys } from './walk-keys.ts';
+import { openPage } from './watch-page.ts';
+
+/** The quick half of `npm run browser`. A machine may be busy with other tests: only what never comes fails. */
+const PATIENCE_MS = 240_000;
+
+const root = path.resolve(import.meta.dirname, '../..');
+const program = findChromium(process.env);
+const steps: Steps = {
+  holds: (what, actual, expected) => expect(actual, what).toEqual(expected),
+  count: 0,
+};
+
+describe.skipIf(program === null)('the console in a browser (skipped without one: CONTRIBUTING.md)', () => {
+  let kiln: KilnProcess & { readonly url: string };
+  let remove: () => void;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    await promisify(execFile)(process.execPath, [path.join(root, 'console/build.ts'), '--if-stale'], {
+      cwd: root,
+    });
+    const folder = await temporaryDataDir();
+    remove = folder.remove;
+    kiln = await startKilnProcess({ dataDir: folder.dataDir, settings: { SERVICE_KEYS: '' } });
+    browser = await launchChromium(program ?? '');
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    await browser?.close();
+    await kiln?.stop();
+    remove?.();
+  }, PATIENCE_MS);
+
+  test(
+    'makes a picture with the mouse alone, recalls it and cancels a video',
+    async () => {
+      const watched = await openPage(browser, { origin: kiln.url });
+      await makePicture(kiln.url, watched, steps);
+      await holdView(watched.page, steps, 'the Studio');
+      await cancelVideo(kiln.url, watched.page, steps);
+      await watched.finish(steps, 'a visitor');
+    },
+    PATIENCE_MS,
+  );
+
+  test('is gone through with the keys', () => walkKeys(kiln.url, browser, steps), PATIENCE_MS);
+});
