@@ -1,6 +1,8 @@
 import { existsSync, globSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 
 import { build } from 'vite';
 
@@ -27,11 +29,19 @@ function isStale(): boolean {
   return globSync(SOURCES, { cwd: root }).some((file) => statSync(path.join(root, file)).mtimeMs > mtimeMs);
 }
 
+/** Compressed once and well, as it is sent to every browser. */
+async function compress(file: string): Promise<void> {
+  await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
+}
+
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isStale()) {
   const next = path.join(root, `.dist-${process.pid}`);
   try {
     await build({ root, logLevel: 'warn', build: { outDir: next } });
+    await Promise.all(
+      globSync('assets/*.{js,css}', { cwd: next }).map((file) => compress(path.join(next, file))),
+    );
     rmSync(dist, { recursive: true, force: true });
     renameSync(next, dist);
   } finally {

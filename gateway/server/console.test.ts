@@ -1,6 +1,7 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -58,6 +59,20 @@ describe('the console', () => {
     expect(file.headers.get('content-encoding')).toBe('gzip');
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect((await get('/console/assets/a-0.js')).status).toBe(404);
+  });
+
+  test('sends what the build has compressed to browsers that take it', async () => {
+    const text = 'export const text = "packed";';
+    await writeFile(path.join(folder, 'dist/assets/b-1.js'), text);
+    await writeFile(path.join(folder, 'dist/assets/b-1.js.br'), brotliCompressSync(text));
+    const packed = await get('/console/assets/b-1.js', { 'accept-encoding': 'gzip, br' });
+    expect(packed.headers.get('content-encoding')).toBe('br');
+    expect(packed.headers.get('content-type')).toContain('javascript');
+    expect(packed.headers.get('cache-control')).toContain('immutable');
+    expect(packed.headers.get('vary')).toContain('Accept-Encoding');
+    expect(await packed.text()).toBe(text);
+    const plain = await get('/console/assets/b-1.js', { 'accept-encoding': 'identity' });
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, text]);
   });
 
   test('sends browsers that open / to it, and programs the documented JSON', async () => {

@@ -41,6 +41,7 @@ export function createConsole({ basePath, folder }: ConsoleOptions): Router {
     response.setHeader('Referrer-Policy', 'same-origin');
     next();
   });
+  router.use('/assets', sendCompressed(path.join(folder, 'assets')));
   router.use(
     '/assets',
     serveStatic(path.join(folder, 'assets'), { immutable: true, maxAge: '1y', fallthrough: false }),
@@ -54,6 +55,30 @@ export function createConsole({ basePath, folder }: ConsoleOptions): Router {
     response.type('html').send(page.replace('<base href="/console/"', `<base href="${basePath}/console/"`));
   });
   return router;
+}
+
+/** What the build has compressed already, for browsers that take it; everything else is left to the next one. */
+function sendCompressed(folder: string): RequestHandler {
+  const send = serveStatic(folder, {
+    immutable: true,
+    maxAge: '1y',
+    index: false,
+    redirect: false,
+    setHeaders: (response, file) => {
+      response.setHeader('Content-Encoding', 'br');
+      response.type(path.extname(file.slice(0, -'.br'.length)));
+    },
+  });
+  return (request, response, next) => {
+    const { url } = request;
+    response.vary('Accept-Encoding');
+    if (!/\.(js|css)$/.test(url) || request.acceptsEncodings('br') !== 'br') return next();
+    request.url = `${url}.br`;
+    send(request, response, (error?: unknown) => {
+      request.url = url;
+      next(error);
+    });
+  };
 }
 
 async function readPage(folder: string): Promise<string | null> {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -19,7 +20,7 @@ const PATIENCE_MS = 240_000;
 const root = path.resolve(import.meta.dirname, '../..');
 const program = findChromium(process.env);
 const steps: Steps = {
-  holds: (what, actual, expected) => expect(actual, what).toEqual(expected),
+  holds: (what, actual, expected) => assert.deepEqual(actual, expected, what),
   count: 0,
 };
 
@@ -52,9 +53,17 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
       await holdView(watched.page, steps, 'the Studio');
       await cancelVideo(kiln.url, watched.page, steps);
       await watched.finish(steps, 'a visitor');
+      expect(browser.contexts(), 'every walk closes what it has opened').toHaveLength(0);
     },
     PATIENCE_MS,
   );
 
-  test('is gone through with the keys', () => walkKeys(kiln.url, browser, steps), PATIENCE_MS);
+  test(
+    'is gone through with the keys',
+    async () => {
+      await walkKeys(kiln.url, browser, steps);
+      expect(browser.contexts(), 'every walk closes what it has opened').toHaveLength(0);
+    },
+    PATIENCE_MS,
+  );
 });

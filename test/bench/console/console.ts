@@ -30,11 +30,12 @@ export const consoleBench: Bench = {
     const browser = await launchChromium(program);
     tools.lifecycle.add('browser', () => browser.close());
     const figures: Figure[] = [];
+    const say = (line: string) => tools.say(line);
     for (const page of ['', 'gallery']) {
       figures.push(...(await measureFirstView(browser, `${kiln.url}/console/${page}`, tools.rounds)));
     }
-    figures.push(await measureScrolling(browser, kiln, PICTURES, tools.say));
-    figures.push(await measureMemory(browser, kiln, MINUTES, tools.say));
+    figures.push(await measureScrolling(browser, kiln, PICTURES, say));
+    figures.push(await measureMemory(browser, kiln, MINUTES, say));
     return figures;
   },
 };

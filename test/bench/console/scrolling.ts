@@ -40,7 +40,7 @@ export async function measureScrolling(
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
   say(`scrolling through ${pictures} pictures for ${SCROLL_MS / 1000} s`);
-  const { frames, to } = (await page.evaluate(SCROLL)) as { readonly frames: number[]; readonly to: number };
+  const { frames, to } = await page.evaluate<{ readonly frames: number[]; readonly to: number }>(SCROLL);
   const drawn = await page.locator('.jg a').count();
   await page.context().close();
   const sorted = frames.toSorted((a, b) => a - b);
