@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
-import { fileColumns } from '../../files/store.ts';
+import { columnOf, fileColumns } from '../../files/store.ts';
 
 /**
  * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,
@@ -41,8 +41,6 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
   traceparent: true,
   sold: true,
 };
-
-const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 // "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
 const TEXT = `/* tasks.read-whole */
