@@ -11,7 +11,7 @@ export interface Door {
   open(): Promise<void>;
 }
 
-export interface Passed {
+interface Passed {
   readonly at: number;
   /** Whether it was to start work. */
   readonly isStart: boolean;

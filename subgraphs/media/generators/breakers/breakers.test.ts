@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { createEventBus } from '../../../../platform/events/postgres/postgres-event-bus.ts';
 import { noMetrics } from '../../../../platform/metrics/metrics.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../../tasks/testing/engine.ts';
@@ -82,6 +83,35 @@ describe('a provider that is away', () => {
     isAway = false;
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, until: null });
+  });
+
+  it('that asks for time with Retry-After gets no start from any process meanwhile', async () => {
+    let asked = 0;
+    away.onStart = () => {
+      asked += 1;
+      return { status: 429, retryAfter: 600 };
+    };
+    const bus = await createEventBus({ database: engine.platformDatabase, logger: engine.logger });
+    const others = createBreakers({ ...engine, bus, metrics: noMetrics });
+    const registries = [breakers, others].map((process) =>
+      registryOf(...process.watch([testBinding('test#0', testProvider(engine.http), away.url)])),
+    );
+    const [here = registryOf(), elsewhere = registryOf()] = registries;
+    const tasks = engine.service(here);
+    await engine.worker(here);
+    await tasks.submit(me, image());
+    await until(async () => (elsewhere.byId('test#0')?.breaker?.waitMs() ?? 0) > 590_000);
+    await engine.worker(elsewhere, { bus, queue: await engine.anotherQueue() });
+    const late = await Promise.all(Array.from({ length: 4 }, () => tasks.submit(me, image())));
+    for (const { id } of late) {
+      await until(async () => {
+        const [task] = await tasks.readMany(me, [id]);
+        return /^provider busy, next try in \d+ s$/.test(task?.stage ?? '');
+      });
+    }
+    expect(asked).toBe(1);
+    others.close();
+    await bus.close();
   });
 
   /** A wire that calls a 503 an outage, as the real ones do. */

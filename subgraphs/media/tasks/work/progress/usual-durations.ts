@@ -13,7 +13,7 @@ export interface UsualDurations {
 }
 
 /** Work of a binding, since its upstream took it. */
-export interface TimedWork {
+interface TimedWork {
   readonly binding: string;
   readonly model: string | null;
   readonly runningSeconds: number;
