@@ -8,6 +8,7 @@ export async function walkStudio(url: string, browser: Browser, steps: Steps): P
   const watched = await openPage(browser, { origin: url });
   const { page } = watched;
   await varyAndReuse(url, page, steps);
+  await paintMask(url, page, steps);
   await otherKinds(url, page, steps);
   await runTemplate(page, steps);
   await chat(page, steps);
@@ -36,6 +37,50 @@ async function varyAndReuse(url: string, page: Page, { holds }: Steps): Promise<
   await page.locator('.pick-grid button').nth(1).click();
   await page.locator('.ref img').nth(1).waitFor();
   holds('studio: references come from results and from the gallery', await page.locator('.ref').count(), 2);
+}
+
+/** A part of a picture is drawn anew: the brush makes the mask. */
+async function paintMask(url: string, page: Page, { holds }: Steps): Promise<void> {
+  await page.goto(`${url}/console/`);
+  await page.getByRole('combobox', { name: /^Model/ }).click();
+  await page.locator('.picker input').fill('flux-pro/v1/fill');
+  await page.locator('.picker .opt').first().click();
+  const paint = page.getByRole('button', { name: 'Paint the mask' });
+  holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
+  await page.getByRole('button', { name: 'From the gallery' }).first().click();
+  await page.locator('.pick-grid button').first().click();
+  await paint.click();
+  const canvas = page.getByRole('img', { name: 'What is painted on the picture' });
+  const use = page.getByRole('button', { name: 'Use the mask' });
+  await page.locator('.mask-area img').waitFor();
+  await page.evaluate(`document.querySelector('.mask-area img').decode()`);
+  const box = await canvas.boundingBox();
+  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
+  await page.mouse.move(x - 40, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 40, y, { steps: 5 });
+  await page.mouse.up();
+  await use.click();
+  await page.locator('.ref img').nth(1).waitFor();
+  holds('studio: the brush makes a mask, white on black', await pixelsOf(page), [255, 0]);
+  await page.getByLabel('Prompt').fill('a small boat');
+  const before = await page.locator('.tile.done img').count();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.done img').nth(before).waitFor();
+  holds('studio: a part of a picture is drawn anew', await page.getByRole('alert').count(), 0);
+}
+
+/** How bright the mask is in its middle and in its corner. */
+function pixelsOf(page: Page): Promise<unknown> {
+  return page.evaluate(`(async () => {
+    const image = document.querySelectorAll('.ref img')[1];
+    await image.decode();
+    const { naturalWidth: width, naturalHeight: height } = image;
+    const context = new OffscreenCanvas(width, height).getContext('2d');
+    context.drawImage(image, 0, 0);
+    const at = (x, y) => context.getImageData(x, y, 1, 1).data[0];
+    return [at(Math.floor(width / 2), Math.floor(height / 2)), at(0, 0)];
+  })()`);
 }
 
 async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<void> {

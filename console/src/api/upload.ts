@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { graphqlUrl } from './addresses.ts';
 import { freshAuthorization } from './session.ts';
 
@@ -36,7 +37,7 @@ export async function uploadFile(file: File, { signal, onProgress }: UploadOptio
       onProgress(total === 0 ? 0 : loaded / total),
     );
     request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
-    request.addEventListener('error', () => reject(new Error('The server could not be reached.')));
+    request.addEventListener('error', () => reject(new Error(t('problem.unreachable'))));
     request.addEventListener('load', () => {
       try {
         resolve(readReply(request.response));
@@ -59,5 +60,5 @@ function readReply(reply: unknown): StoredFile {
     readonly errors?: readonly { readonly message: string }[];
   };
   if (data?.uploadFile) return data.uploadFile;
-  throw new Error(errors?.[0]?.message ?? 'The upload was refused.');
+  throw new Error(errors?.[0]?.message ?? t('file.refusedByServer'));
 }

@@ -2,7 +2,7 @@ import { type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 
 import { type StoredFile, uploadFile } from '../api/upload.ts';
 import { Icon } from '../parts/icons.tsx';
-import { t } from '../text/text.ts';
+import { t, textOr } from '../text/text.ts';
 import { accepts } from '../work/files.ts';
 import { storedFile } from '../work/reuse.ts';
 
@@ -29,7 +29,7 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
     setProblem(null);
     const added: StoredFile[] = [];
     const fitting = list.filter(({ type }) => accepts(accept, type));
-    if (fitting.length < list.length) setProblem(t('file.refused', { accept }));
+    if (fitting.length < list.length) setProblem(t('file.refused', { accept: kindsText(accept) }));
     else if (list.length > most - files.length) setProblem(t('file.full'));
     try {
       for (const file of fitting.slice(0, most - files.length)) {
@@ -106,6 +106,14 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
       )}
     </div>
   );
+}
+
+/** `image/*,video/*` in words. */
+function kindsText(accept: string): string {
+  return accept
+    .split(',')
+    .map((one) => textOr(`gallery.${one.split('/')[0]}`, one))
+    .join(', ');
 }
 
 function FromGallery({

@@ -1,6 +1,7 @@
 /** Members of a form that are files, with what each takes. */
 export const ACCEPTED: Readonly<Record<string, string>> = {
   images: 'image/*',
+  mask: 'image/*',
   image: 'image/*,video/*',
   firstFrame: 'image/*',
   lastFrame: 'image/*',

@@ -39,6 +39,7 @@ export const WORK = {
       'prompt',
       'negativePrompt',
       'images',
+      'mask',
       'aspectRatio',
       'resolution',
       'count',

@@ -1,13 +1,15 @@
+import { useQuery } from '@apollo/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { useCredentialKind } from '../../../api/credential.ts';
-import type { TaskInputsQuery } from '../../../api/operations.ts';
+import { ModelsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
 import type { Piece } from '../../../library/use-pieces.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { t } from '../../../text/text.ts';
 import { setDraft } from '../../../work/drafts.ts';
 import { recallTask } from '../../../work/recall.ts';
+import { formWith, storedFile } from '../../../work/reuse.ts';
 import type { Tab, Values } from '../../../work/work.ts';
 import { DeleteDialog } from '../delete/delete-dialog.tsx';
 import { ShareDialog } from './share-dialog.tsx';
@@ -26,15 +28,16 @@ export function Actions({ piece, source, onDeleted }: ActionsProps) {
   const [over, setOver] = useState<'share' | 'delete' | null>(null);
   const recalled = source === null ? null : recallTask(source);
   const isImage = media.contentType.startsWith('image/');
+  const { data } = useQuery(ModelsDocument);
+  const form = formWith(media, 'image', data?.models ?? []);
   const go = (tab: Tab, key: string, values: Values) => {
     setDraft(tab, { key, values });
     void navigate({ to: '/', search: { kind: tab } });
   };
-  const useIn = (tab: Tab) => {
-    const { id, url, contentType, bytes } = media;
-    const file = { id, url, contentType, bytes };
-    go(tab, '', tab === 'image' ? { images: [file] } : { image: file });
+  const useAsInput = () => {
+    if (form !== null) go(form.tab, form.draft.key, form.draft.values);
   };
+  const toVideo = () => go('video', '', { image: storedFile(media) });
   return (
     <section>
       <div className="acts">
@@ -47,11 +50,11 @@ export function Actions({ piece, source, onDeleted }: ActionsProps) {
           <Icon name="remix" size={14} />
           {t('studio.remix')}
         </button>
-        <button type="button" className="btn" disabled={!isImage} onClick={() => useIn('image')}>
+        <button type="button" className="btn" disabled={form === null} onClick={useAsInput}>
           <Icon name="input" size={14} />
           {t('gallery.asInput')}
         </button>
-        <button type="button" className="btn" disabled={!isImage} onClick={() => useIn('video')}>
+        <button type="button" className="btn" disabled={!isImage} onClick={toVideo}>
           <Icon name="video" size={14} />
           {t('gallery.toVideo')}
         </button>

@@ -8,6 +8,7 @@ import { textOf } from '../../../work/work.ts';
 import { ComfyFields } from './comfy-fields.tsx';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
 import type { FieldProps } from './field-props.ts';
+import { MaskField } from './mask/mask-field.tsx';
 import { PromptCheck } from './prompt-check.tsx';
 import { VoiceField } from './voice-field.tsx';
 
@@ -24,6 +25,11 @@ export function Field(props: FieldProps) {
   const id = useId();
   const label = textOr(`field.${member}`, member);
   const common = { id, label, problem: props.problem, onChange: (next: unknown) => onChange(member, next) };
+  if (member === 'mask') {
+    const [picture = null] = (values['images'] ?? []) as readonly StoredFile[];
+    const mask = (value ?? null) as StoredFile | null;
+    return <MaskField label={label} picture={picture} mask={mask} onChange={common.onChange} />;
+  }
   if (member in ACCEPTED) return <FileMember {...props} label={label} />;
   switch (member) {
     case 'prompt':

@@ -1,0 +1,112 @@
+import { type KeyboardEvent, useRef, useState } from 'react';
+
+import { type StoredFile, uploadFile } from '../../../../api/upload.ts';
+import { Modal } from '../../../../parts/controls/modal.tsx';
+import { Problem } from '../../../../parts/problem.tsx';
+import { t } from '../../../../text/text.ts';
+import { maskFile, maskSize } from './paint.ts';
+import { usePainting } from './use-painting.ts';
+
+interface MaskEditorProps {
+  readonly picture: StoredFile;
+  /** The mask of before, to be painted on. */
+  readonly mask: StoredFile | null;
+  readonly onDone: (mask: StoredFile) => void;
+  readonly onClose: () => void;
+}
+
+const LEAST = 4;
+const MOST = 160;
+
+/** Paints over a picture what is to be drawn anew. */
+export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [size, setSize] = useState(48);
+  const [isErasing, setIsErasing] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const painting = usePainting(canvas, { size, isErasing }, mask?.url ?? null);
+  const finish = async () => {
+    if (canvas.current === null) return;
+    setIsBusy(true);
+    try {
+      const file = await maskFile(canvas.current);
+      onDone(
+        await uploadFile(file, { signal: new AbortController().signal, onProgress: () => undefined }),
+      );
+    } catch (thrown) {
+      setError(thrown);
+      setIsBusy(false);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === '[') setSize(Math.max(LEAST, size - 8));
+    if (event.key === ']') setSize(Math.min(MOST, size + 8));
+    if (event.key === 'z' && (event.metaKey || event.ctrlKey)) painting.undo();
+  };
+  return (
+    <Modal
+      title={t('mask.paint')}
+      onClose={onClose}
+      className="modal wide-modal"
+      foot={
+        <button
+          type="button"
+          className="btn pri"
+          disabled={isBusy || painting.isEmpty}
+          onClick={() => void finish()}
+        >
+          {t(isBusy ? 'studio.sending' : 'mask.use')}
+        </button>
+      }
+    >
+      <div className="col gap-3" role="presentation" onKeyDown={onKeyDown}>
+        <p className="mute">{t('mask.text')}</p>
+        <div className="row wrap">
+          <label className="row">
+            {t('mask.size')}
+            <input
+              type="range"
+              min={LEAST}
+              max={MOST}
+              value={size}
+              onChange={({ target }) => setSize(target.valueAsNumber)}
+            />
+            <span className="num">{size}</span>
+          </label>
+          <button
+            type="button"
+            className="btn sm"
+            aria-pressed={isErasing}
+            onClick={() => setIsErasing(!isErasing)}
+          >
+            {t('mask.erase')}
+          </button>
+          <button type="button" className="btn sm" disabled={!painting.canUndo} onClick={painting.undo}>
+            {t('mask.undo')}
+          </button>
+          <button type="button" className="btn sm" onClick={painting.invert}>
+            {t('mask.invert')}
+          </button>
+          <button type="button" className="btn sm" disabled={painting.isEmpty} onClick={painting.clear}>
+            {t('gallery.clear')}
+          </button>
+        </div>
+        <div className="mask-area">
+          <img
+            src={picture.url}
+            alt=""
+            draggable={false}
+            onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => {
+              if (canvas.current !== null)
+                Object.assign(canvas.current, maskSize(naturalWidth, naturalHeight));
+              painting.draw();
+            }}
+          />
+          <canvas ref={canvas} role="img" aria-label={t('mask.canvas')} {...painting.pointer} />
+        </div>
+        {error !== null && <Problem error={error} />}
+      </div>
+    </Modal>
+  );
+}

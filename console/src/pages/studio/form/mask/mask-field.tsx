@@ -1,0 +1,55 @@
+import { lazy, Suspense, useState } from 'react';
+
+import type { StoredFile } from '../../../../api/upload.ts';
+import { FileField } from '../../../../library/file-field.tsx';
+import { Icon } from '../../../../parts/icons.tsx';
+import { t } from '../../../../text/text.ts';
+
+const MaskEditor = lazy(async () => ({ default: (await import('./mask-editor.tsx')).MaskEditor }));
+
+interface MaskFieldProps {
+  readonly label: string;
+  /** The picture that it is a mask of; null while there is none. */
+  readonly picture: StoredFile | null;
+  readonly mask: StoredFile | null;
+  readonly onChange: (mask: StoredFile | null) => void;
+}
+
+/** Which part of the first reference is drawn anew: painted here, or a picture in black and white that is sent. */
+export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
+  const [isPainting, setIsPainting] = useState(false);
+  return (
+    <div className="col gap-2">
+      <FileField
+        label={label}
+        accept="image/*"
+        most={1}
+        files={mask === null ? [] : [mask]}
+        onChange={([next]) => onChange(next ?? null)}
+      />
+      <button
+        type="button"
+        className="btn sm self-start"
+        disabled={picture === null}
+        onClick={() => setIsPainting(true)}
+      >
+        <Icon name="studio" size={14} />
+        {t('mask.paint')}
+      </button>
+      <p className="help">{t(picture === null ? 'mask.needsPicture' : 'mask.help')}</p>
+      {isPainting && picture !== null && (
+        <Suspense>
+          <MaskEditor
+            picture={picture}
+            mask={mask}
+            onClose={() => setIsPainting(false)}
+            onDone={(next) => {
+              setIsPainting(false);
+              onChange(next);
+            }}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}
