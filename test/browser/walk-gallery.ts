@@ -43,6 +43,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
     await page.getByLabel('Prompt').inputValue(),
     'a lighthouse at dawn, calm sea, long light',
   );
+  await findByPalette(page, steps);
   await downloadAndDelete(page, steps);
   await watched.finish(steps, 'gallery');
 }
@@ -124,6 +125,22 @@ async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {
     await page.waitForTimeout(50);
   }
   holds('gallery: the next page is loaded at the end', await page.locator('.drawer').count(), 0);
+}
+
+/** The palette finds what was made by its prompt, and by its id. */
+async function findByPalette(page: Page, { holds }: Steps): Promise<void> {
+  const palette = page.getByRole('dialog', { name: 'Search or jump' });
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('combobox').fill('lighthouse at');
+  await palette.locator('.cmd:has(img)').first().click();
+  await page.locator('.drawer').waitFor();
+  holds('palette: a picture is found by its prompt', new URL(page.url()).pathname, '/console/gallery');
+  const id = new URL(page.url()).searchParams.get('open') ?? '';
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('combobox').fill(id);
+  await palette.locator('.cmd:has(img)').waitFor();
+  holds('palette: a picture is found by its id', await palette.getByRole('option').count(), 1);
+  await page.keyboard.press('Escape');
 }
 
 async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {

@@ -2,16 +2,18 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useLayoutEffect, useRef, useState } from 'react';
 
 import { Icon } from '../parts/icons.tsx';
+import { Ago } from '../parts/time.tsx';
 import { t } from '../text/text.ts';
 import { takeTyped } from './typed-ahead.ts';
 import { type Command, type CommandGroup, useCommands } from './use-commands.ts';
+import { useFound } from './use-found.ts';
 
 interface PaletteProps {
   readonly onClose: () => void;
   readonly onKeys: () => void;
 }
 
-/** Everything that can be gone to or done, found by typing a part of its name. */
+/** Everything that can be gone to or done, found by a part of its name; tasks and files by prompt or id too. */
 export function Palette({ onClose, onKeys }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState('');
@@ -20,7 +22,9 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
     const early = takeTyped();
     if (early !== null) setWords(early);
   }, []);
-  const groups = useCommands(onKeys);
+  const commands = useCommands(onKeys);
+  const found = useFound(words);
+  const groups = [...commands, ...found];
   // Closed first: the focus goes back to the page before the page changes.
   const run = (command: Command) => {
     dialog.current?.close();
@@ -36,7 +40,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
         onValueChange={setWords}
         autoHighlight="always"
         keepHighlight
-        itemToStringValue={({ name }: Command) => name}
+        itemToStringValue={({ name, words: more = '' }: Command) => `${name} ${more}`}
       >
         <div className="q">
           <Icon name="search" size={18} />
@@ -64,8 +68,17 @@ function Commands({ group, onRun }: CommandsProps) {
       <Autocomplete.Collection>
         {(command: Command) => (
           <Autocomplete.Item key={command.id} value={command} className="cmd" onClick={() => onRun(command)}>
-            <Icon name={command.icon} />
+            {command.picture === undefined ? (
+              <Icon name={command.icon} />
+            ) : (
+              <img className="cmd-picture" src={command.picture} alt="" />
+            )}
             <span className="cut">{command.name}</span>
+            {command.at !== undefined && (
+              <span className="c12 faint whitespace-nowrap">
+                {command.note} <Ago at={command.at} />
+              </span>
+            )}
             <span className="push" aria-hidden="true">
               {command.keys?.map((key) => (
                 <kbd key={key}>{key}</kbd>

@@ -18,6 +18,13 @@ export interface Command {
   readonly icon: IconName;
   /** The keys that do the same, in order. */
   readonly keys?: readonly string[];
+  /** Found by these words too, which are not shown. */
+  readonly words?: string;
+  /** What is said of it beside its name, and when it was made. */
+  readonly note?: string;
+  readonly at?: string;
+  /** Address of a small picture in place of the icon. */
+  readonly picture?: string;
   readonly run: () => void;
 }
 

@@ -23,7 +23,7 @@ export const peopleEn = {
   'audit.trace': 'Trace',
   'audit.only': 'Only what {caller} did',
   'people.title': 'People',
-  'people.search': 'Name, address, id or subject',
+  'people.search': 'Name, address or id',
   'people.none': 'Nobody has signed in yet',
   'people.id': 'Id',
   'people.last': 'Last sign-in',

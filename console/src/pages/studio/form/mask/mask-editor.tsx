@@ -31,9 +31,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     setIsBusy(true);
     try {
       const file = await maskFile(canvas.current);
-      onDone(
-        await uploadFile(file, { signal: new AbortController().signal, onProgress: () => undefined }),
-      );
+      onDone(await uploadFile(file, { signal: new AbortController().signal, onProgress: () => undefined }));
     } catch (thrown) {
       setError(thrown);
       setIsBusy(false);
