@@ -1,4 +1,3 @@
-import { t } from '../text/text.ts';
 import { graphqlUrl } from './addresses.ts';
 import { freshAuthorization } from './session.ts';
 
@@ -21,7 +20,7 @@ interface UploadOptions {
 
 /**
  * Uploads a file by a GraphQL multipart request. XMLHttpRequest, as fetch tells nothing of what is sent. Fails with the
- * server's message.
+ * server's message, which is empty where an answer has none; as fetch does, with a TypeError where there is no answer.
  */
 export async function uploadFile(file: File, { signal, onProgress }: UploadOptions): Promise<StoredFile> {
   const header = await freshAuthorization();
@@ -37,7 +36,7 @@ export async function uploadFile(file: File, { signal, onProgress }: UploadOptio
       onProgress(total === 0 ? 0 : loaded / total),
     );
     request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
-    request.addEventListener('error', () => reject(new Error(t('problem.unreachable'))));
+    request.addEventListener('error', () => reject(new TypeError('unreachable')));
     request.addEventListener('load', () => {
       try {
         resolve(readReply(request.response));
@@ -60,5 +59,5 @@ function readReply(reply: unknown): StoredFile {
     readonly errors?: readonly { readonly message: string }[];
   };
   if (data?.uploadFile) return data.uploadFile;
-  throw new Error(errors?.[0]?.message ?? t('file.refusedByServer'));
+  throw new Error(errors?.[0]?.message ?? '');
 }

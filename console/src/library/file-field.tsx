@@ -2,6 +2,7 @@ import { type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 
 import { type StoredFile, uploadFile } from '../api/upload.ts';
 import { Icon } from '../parts/icons.tsx';
+import { problemText } from '../parts/problem.tsx';
 import { t, textOr } from '../text/text.ts';
 import { accepts } from '../work/files.ts';
 import { storedFile } from '../work/reuse.ts';
@@ -37,7 +38,7 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
         added.push(await uploadFile(file, { signal: new AbortController().signal, onProgress: setSent }));
       }
     } catch (error) {
-      setProblem((error as Error).message);
+      setProblem(problemText(error) || t('file.refusedByServer'));
     }
     setSent(null);
     if (added.length > 0) onChange([...files, ...added]);
