@@ -96,7 +96,6 @@ export async function startPublicServer(
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
-    connectionLimit: config.limits.connections,
     requiresCredential: config.auth.mode === 'required',
     ...(hasMedia && COUNTED),
     readiness: options.readiness,
@@ -105,7 +104,7 @@ export async function startPublicServer(
     metrics: options.metrics,
     tracer: options.tracer,
     metricsKey: config.metrics.key,
-    uploadMaxBytes: config.limits.uploadMaxBytes,
+    ...boundsOf(config),
     consoleFolder: CONSOLE_FOLDER,
     files: options.files,
     hooks: options.hooks,
@@ -125,6 +124,16 @@ const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns
 
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
+}
+
+/** How much callers may have open, send and leave unread. */
+function boundsOf({ limits }: ProcessParts['config']) {
+  return {
+    connectionLimit: limits.connections,
+    maxSockets: limits.sockets,
+    unreadBytes: limits.unreadBytes,
+    uploadMaxBytes: limits.uploadMaxBytes,
+  };
 }
 
 /** How long the server may take to stop. */

@@ -6,6 +6,7 @@ import { KEEP_ALIVE_TIMEOUT_MS } from '../../platform/http/server.ts';
 import { createSlots } from '../limits/slots.ts';
 import { createTrust } from '../request/client-address.ts';
 import { endSlowBodies, SLOW_BODIES, type SlowBodyOptions } from './slow-bodies.ts';
+import { endSlowReaders, type SlowReaderOptions } from './slow-readers.ts';
 
 /** Uploads may take long; this bounds a client that sends byte by byte. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
@@ -19,7 +20,7 @@ const CHECKING_MS = 5_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /** Bounds of the server. */
-export interface HttpServerOptions {
+export interface HttpServerOptions extends SlowReaderOptions {
   /** Most open connections of one address; 0: no bound. */
   readonly connectionLimit?: number;
   /** The slowest body that is read (default SLOW_BODIES). */
@@ -42,6 +43,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   boundConnections(server, options);
   endSlowBodies(server, options.slowBodies ?? SLOW_BODIES);
+  endSlowReaders(server, options);
   return server;
 }
 

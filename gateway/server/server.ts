@@ -123,6 +123,10 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
   readonly stallMs?: number;
+  /** Most bytes that wait for clients that do not read, of HTTP answers and of WebSockets each (default 48,000,000). */
+  readonly unreadBytes?: number;
+  /** Most open WebSockets, and most open streams, of this process (default 10,000 each). */
+  readonly maxSockets?: number;
   /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
   readonly resumeMs?: number;
 }
@@ -176,25 +180,16 @@ interface Transports {
   readonly graphql: GraphqlRouter;
 }
 
-/** Makes the transports of /graphql, which share one admission. */
-async function createTransports(parts: {
-  readonly options: GatewayServerOptions;
-  readonly basePath: string;
-  readonly callers: CallerFinder;
-  readonly cors: Cors;
-}): Promise<Transports> {
-  const { options, basePath, callers, cors } = parts;
-  const { federation, logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
-  const introspection = !production;
-  const limits = createQueryLimits({ introspection });
-  const apiSchema = (): GraphQLSchema => federation.apiSchema();
-  const shared = {
+/** What all transports work with. */
+function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
+  const { federation, logger, production, rateLimiter } = options;
+  return {
     federation,
     logger,
-    errors: createErrorFormatter({ logger, suggestions: introspection }),
+    errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
-      limits,
-      apiSchema,
+      limits: createQueryLimits({ introspection: !production }),
+      apiSchema: (): GraphQLSchema => federation.apiSchema(),
       rateLimiter,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
@@ -203,9 +198,23 @@ async function createTransports(parts: {
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
     resumeMs: options.resumeMs,
   };
+}
+
+/** Makes the transports of /graphql, which share one admission. */
+async function createTransports(parts: {
+  readonly options: GatewayServerOptions;
+  readonly basePath: string;
+  readonly callers: CallerFinder;
+  readonly cors: Cors;
+}): Promise<Transports> {
+  const { options, basePath, callers, cors } = parts;
+  const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
+  const introspection = !production;
+  const shared = sharedOf(options);
   const guard = createCredentialGuard({ callers, logger });
   const slots = createSlots(options.connectionLimit ?? 0);
-  const streams = createResponseStreams({ ...shared, guard, slots });
+  const { maxSockets, unreadBytes } = options;
+  const streams = createResponseStreams({ ...shared, guard, slots, maxStreams: maxSockets });
   const sockets = createWebSocketTransport({
     ...shared,
     callers,
@@ -216,6 +225,8 @@ async function createTransports(parts: {
     rateLimiter,
     tracer: options.tracer ?? noTracer,
     maxMessageBytes: maxBodyBytes,
+    maxSockets,
+    unreadBytes,
   });
   const { uploadMaxBytes } = options;
   const graphql = await createGraphqlRouter({

@@ -137,6 +137,10 @@ function configOf(context: SettingsContext) {
       callerRates: values.RATE_LIMIT_CALLERS,
       /** Per address and caller; 0: no bound. */
       connections: values.CONNECTION_LIMIT,
+      /** Of one gateway: WebSockets, and streams. */
+      sockets: values.SOCKET_LIMIT,
+      /** Bytes kept for clients that do not read. */
+      unreadBytes: values.UNREAD_MAX_BYTES,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
       uploadQuotas: values.UPLOAD_QUOTAS,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,

@@ -55,7 +55,7 @@ export interface ResponseStreamOptions {
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
   /** Most open streams of this process (default 10,000). */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | undefined;
   readonly guard: CredentialGuard;
   /** Bounds the open streams of a client. */
   readonly slots: Slots;

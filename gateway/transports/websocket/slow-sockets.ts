@@ -20,8 +20,6 @@ export interface SlowSockets {
  * its bytes of memory, because what it was made of waits with it.
  */
 const MAX_BUFFERED_BYTES = 8_000_000;
-/** Most unsent bytes of all clients together: who adds to them then is disconnected. */
-const MAX_BUFFERED_IN_ALL = 48_000_000;
 /** What a client that reads may have waiting at any time. */
 const USUAL_BYTES = 250_000;
 /** Milliseconds for which a sum over all clients is good enough. */
@@ -41,11 +39,13 @@ interface Watched {
 /** Starts watching; one timer checks all sockets. */
 export function watchSlowSockets(options: {
   readonly sockets: ReadonlySet<WebSocket>;
-  /** Milliseconds without progress, while bytes wait, after which a client is disconnected. */
-  readonly stallMs: number;
+  /** Milliseconds without progress, while bytes wait, after which a client is disconnected (default 30,000). */
+  readonly stallMs?: number;
+  /** Most unsent bytes of all clients together: who adds to them then is disconnected (default 48,000,000). */
+  readonly unreadBytes?: number | undefined;
   readonly logger: Logger;
 }): SlowSockets {
-  const { sockets, stallMs, logger } = options;
+  const { sockets, stallMs = 30_000, unreadBytes = 48_000_000, logger } = options;
   const watched = new WeakMap<WebSocket, Watched>();
 
   function disconnect(client: WebSocket, why: string): void {
@@ -97,7 +97,7 @@ export function watchSlowSockets(options: {
       const waiting = client.bufferedAmount;
       if (waiting < USUAL_BYTES) return true;
       const isTooMuch = waiting > MAX_BUFFERED_BYTES;
-      if (!isTooMuch && waitingInAll() < MAX_BUFFERED_IN_ALL) return true;
+      if (!isTooMuch && waitingInAll() < unreadBytes) return true;
       if (watched.has(client)) disconnect(client, isTooMuch ? 'buffer full' : 'all buffers full');
       return false;
     },

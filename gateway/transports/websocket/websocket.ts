@@ -60,21 +60,23 @@ export interface WebSocketOptions extends TransportOptions {
   readonly maxMessageBytes?: number;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
+  /** Most open sockets of this process (default 10,000). */
+  readonly maxSockets?: number | undefined;
+  /** Most bytes that wait for all clients together (default 48,000,000). */
+  readonly unreadBytes?: number | undefined;
   /** How sockets are opened, a few at a time. */
   readonly opening?: OpeningLineOptions;
 }
 
-/** Most open sockets of this process. */
-const MAX_SOCKETS = 10_000;
 /** Between pings; a client that misses one is disconnected. */
 const KEEP_ALIVE_MS = 12_000;
 
 /** Makes the transport; the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketOptions): WebSocketTransport {
-  const { cors, logger, slots, maxMessageBytes = 1_000_000 } = options;
+  const { cors, logger, slots, maxMessageBytes = 1_000_000, maxSockets = 10_000 } = options;
   const wss = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols });
   const protocol = makeServer(createSocketHooks(options));
-  const slow = watchSlowSockets({ sockets: wss.clients, stallMs: options.stallMs ?? 30_000, logger });
+  const slow = watchSlowSockets({ ...options, sockets: wss.clients });
   const alive = keepAlive(wss.clients);
   const line = createOpeningLine(options.opening);
 
@@ -102,7 +104,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     if (rate?.allowed === false) return '429 Too Many Requests';
     if (!isServed) return '404 Not Found';
     if (!cors.allows(request)) return '403 Forbidden';
-    return wss.clients.size + line.waiting >= MAX_SOCKETS ? BUSY : null;
+    return wss.clients.size + line.waiting >= maxSockets ? BUSY : null;
   }
 
   return {

@@ -8,6 +8,16 @@ export const capacitySettings = {
     'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',
     '2000',
   ),
+  SOCKET_LIMIT: setting(
+    integer(1, 1_000_000),
+    'most open WebSockets, and most open streams, of one gateway; each needs a file descriptor and some 30 kB',
+    '10000',
+  ),
+  UNREAD_MAX_BYTES: setting(
+    integer(1_000_000, 4_000_000_000),
+    'most bytes of HTTP answers, and of WebSocket messages, that one gateway keeps for clients that do not read; beyond them such clients are disconnected. An answer takes a few times its bytes of memory',
+    '48000000',
+  ),
   DATABASE_POOL: setting(
     integer(2, 1_000),
     'most connections to PostgreSQL of one process, besides one that listens; waiting callers hold none. All processes together must stay below its max_connections',
