@@ -19,6 +19,7 @@ export async function walkSession(
   const { page } = watched;
   const context = page.context();
   await useTerminalAddress(page, steps, address);
+  await makeOne(page, url);
   await holdPages(page, steps, { url, who: 'administrator', paths: PAGES });
   await useSeveralTabs(url, context, page, steps);
   await useLoginPage(url, page, steps);
@@ -35,6 +36,15 @@ async function useTerminalAddress(page: Page, { holds }: Steps, address: string)
   await page.getByText('this one').waitFor();
   const keys = page.getByRole('heading', { name: 'Service keys' });
   holds('session: a reload stays signed in, as an administrator', await keys.count(), 1);
+}
+
+const PROMPT = 'a door that only its owner sees';
+
+async function makeOne(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/console/studio`);
+  await page.getByLabel('Prompt').fill(PROMPT);
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Remix' }).waitFor();
 }
 
 async function useSeveralTabs(
@@ -72,6 +82,9 @@ async function useSeveralTabs(
   await page.reload();
   await page.getByRole('button', { name: 'Sign in', exact: true }).first().waitFor();
   holds('session: and lasts', (await context.cookies(`${url}/auth/browser/`)).length, 0);
+  await page.goto(`${url}/console/studio`);
+  await page.getByText('a lighthouse at dawn').waitFor();
+  holds('session: who comes after them sees nothing of theirs', await page.getByText(PROMPT).count(), 0);
 }
 
 async function useLoginPage(url: string, page: Page, { holds }: Steps): Promise<void> {

@@ -1,5 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
+import { client } from '../api/client.ts';
+import { CallerDocument } from '../api/operations.ts';
+import { useCaller } from '../api/use-caller.ts';
 import type { WorkKind } from './kinds.ts';
 import { textOf, type Values } from './work.ts';
 
@@ -9,6 +12,8 @@ import { textOf, type Values } from './work.ts';
  */
 export interface Batch {
   readonly id: string;
+  /** Id of the caller who submitted it: whoever comes to this browser after them does not see it. */
+  readonly owner: string;
   readonly kind: WorkKind;
   readonly generator: string;
   readonly model: string;
@@ -22,6 +27,8 @@ export interface Batch {
 
 const STORAGE_KEY = 'kiln.batches';
 const MOST = 100;
+/** The id of every visitor without an account. */
+const VISITOR = 'anon';
 
 let batches: readonly Batch[] = read();
 const listeners = new Set<() => void>();
@@ -54,9 +61,13 @@ export function titleOf({ values }: Batch): string | undefined {
     .find((one) => one !== '');
 }
 
-/** Adds a submission as the newest. */
-export function addBatch(batch: Batch): void {
-  write([batch, ...batches]);
+/** A submission that is about to be kept. */
+export type NewBatch = Omit<Batch, 'owner'>;
+
+/** Adds a submission of the present caller as the newest. */
+export function addBatch(batch: NewBatch): void {
+  const owner = client.cache.readQuery({ query: CallerDocument })?.caller.id ?? VISITOR;
+  write([{ ...batch, owner }, ...batches]);
 }
 
 /** Forgets a submission; its tasks stay. */
@@ -69,8 +80,14 @@ export function batchOfTask(taskId: string): Batch | undefined {
   return batches.find(({ tasks }) => tasks.includes(taskId));
 }
 
-/** All that are kept, newest first. */
+/** Those of the present caller, and what was made in this browser before they signed in; newest first. */
 export function useBatches(): readonly Batch[] {
+  const caller = useCaller();
+  const all = useKept();
+  return all.filter(({ owner }) => owner === VISITOR || owner === caller?.id);
+}
+
+function useKept(): readonly Batch[] {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import { ExecuteTemplateDocument } from '../../api/operations.ts';
-import { addBatch, type Batch } from '../../work/batches.ts';
+import { addBatch, type NewBatch } from '../../work/batches.ts';
 import { type Choice, parametersOf, startTask, tasksFor, type Values } from '../../work/work.ts';
 
 /** The state of a submission. */
@@ -19,7 +19,7 @@ export interface Submission {
 }
 
 /** A template to run, and what it is called. */
-type TemplateRun = Pick<Batch, 'kind' | 'modelName' | 'template'>;
+type TemplateRun = Pick<NewBatch, 'kind' | 'modelName' | 'template'>;
 
 /** Starts the tasks of a form and remembers them; what is refused is said at its field. */
 export function useSubmission(): Submission {
@@ -62,7 +62,7 @@ export function useSubmission(): Submission {
 async function startTemplate(
   { kind, modelName, template = '' }: TemplateRun,
   values: Values,
-): Promise<Batch> {
+): Promise<NewBatch> {
   const { data } = await client.mutate({
     mutation: ExecuteTemplateDocument,
     variables: { code: template, parameters: parametersOf(values), key: crypto.randomUUID() },
@@ -82,7 +82,7 @@ async function startTemplate(
   };
 }
 
-function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): Batch {
+function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): NewBatch {
   const { generator, name } = model;
   return {
     id: crypto.randomUUID(),

@@ -1,4 +1,5 @@
 import type { MediaPartsFragment } from '../../../api/operations.ts';
+import { useCaller } from '../../../api/use-caller.ts';
 import { Empty } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { type Batch, useBatches } from '../../../work/batches.ts';
@@ -17,12 +18,13 @@ interface CanvasProps {
 
 const SHOWN = 20;
 
-/** Everything that this browser has made, newest first. */
+/** Everything that the caller has made in this browser, newest first; the welcome waits until it is known who they are. */
 export function Canvas({ onIdea, ...actions }: CanvasProps) {
   const batches = useBatches();
+  const isEmpty = useCaller() !== undefined && batches.length === 0;
   return (
     <div className="canvas">
-      {batches.length === 0 &&
+      {isEmpty &&
         (onIdea === undefined ? <Empty title={t('studio.nothing')} /> : <Welcome onIdea={onIdea} />)}
       {batches.slice(0, SHOWN).map((batch) => (
         <BatchView key={batch.id} batch={batch} {...actions} />
