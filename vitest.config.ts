@@ -25,6 +25,17 @@ const LONGEST = [
   'test/subscriptions/synchronous.test.ts',
   'subgraphs/workflow/executions/executions.test.ts',
   'test/providers/engine/comfyui-engine.test.ts',
+  'test/topology/planned-stop.test.ts',
+  'test/topology/unnoticed.test.ts',
+  'test/executor/executor.test.ts',
+  'platform/database/embedded-postgres/embedded-postgres.test.ts',
+  'test/rest/operations.test.ts',
+  'test/policy/ownership.test.ts',
+  'test/chaos/verify/verify.test.ts',
+  'test/browser/browser.test.ts',
+  'test/attack/attack.test.ts',
+  'test/rest/media/uploads.test.ts',
+  'test/rest/workflow/tasks.test.ts',
 ];
 
 /** 0 for the longest; all that are not named come after those. */

@@ -34,6 +34,8 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
 }
 
+// What is served is the production build, also when a test asks for it.
+process.env['NODE_ENV'] = 'production';
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isStale()) {
   const next = path.join(root, `.dist-${process.pid}`);

@@ -80,8 +80,9 @@ function Commands({ group, onRun }: CommandsProps) {
               </span>
             )}
             <span className="push" aria-hidden="true">
-              {command.keys?.map((key) => (
-                <kbd key={key}>{key}</kbd>
+              {command.keys?.map((key, place) => (
+                // G G is the gallery: the same key twice.
+                <kbd key={`${place} ${key}`}>{key}</kbd>
               ))}
             </span>
           </Autocomplete.Item>
