@@ -35,6 +35,7 @@ async function compress(file: string): Promise<void> {
 }
 
 // What is served is the production build, also when a test asks for it.
+// oxlint-disable-next-line node/no-process-env -- Vite reads it; that of a test would give React's development build
 process.env['NODE_ENV'] = 'production';
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isStale()) {

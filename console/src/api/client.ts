@@ -1,5 +1,6 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { cacheSizes } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
@@ -80,6 +81,14 @@ const http = new HttpLink({
     return fetch(input, { ...init, headers });
   },
 });
+
+// A list that lives keeps what it has read of each of its earlier states until these are full: their defaults, five times as
+// many, take some 30 MB. 10,000 are enough for a gallery that has been scrolled far.
+Object.assign(cacheSizes, {
+  'inMemoryCache.executeSelectionSet': 10_000,
+  'inMemoryCache.executeSubSelectedArray': 2_000,
+  'inMemoryCache.maybeBroadcastWatch': 1_000,
+} satisfies Partial<typeof cacheSizes>);
 
 /** The one client. */
 export const client = new ApolloClient({
