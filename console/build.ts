@@ -34,9 +34,6 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
 }
 
-// What is served is the production build, also when a test asks for it.
-// oxlint-disable-next-line node/no-process-env -- Vite reads it; that of a test would give React's development build
-process.env['NODE_ENV'] = 'production';
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
 if (!values['if-stale'] || isStale()) {
   const next = path.join(root, `.dist-${process.pid}`);

@@ -32,6 +32,8 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
   beforeAll(async () => {
     await promisify(execFile)(process.execPath, [path.join(root, 'console/build.ts'), '--if-stale'], {
       cwd: root,
+      // The tests' own NODE_ENV would give React's development build.
+      env: { ...process.env, NODE_ENV: 'production' },
     });
     const folder = await temporaryDataDir();
     remove = folder.remove;
