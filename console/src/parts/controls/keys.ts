@@ -16,6 +16,8 @@ export function isBusy(event: KeyboardEvent): boolean {
   if (metaKey || ctrlKey || altKey || isComposing || !hasSingleKeys()) return true;
   return (
     target instanceof HTMLElement &&
+    // A dialog that has just closed has the focus until it is gone; what is typed is meant for the page already.
+    target.closest('dialog:not([open])') === null &&
     target.closest('input, textarea, select, video, audio, dialog, [role=listbox], [role=radiogroup]') !==
       null
   );
