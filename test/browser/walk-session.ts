@@ -41,7 +41,7 @@ async function useTerminalAddress(page: Page, { holds }: Steps, address: string)
 const PROMPT = 'a door that only its owner sees';
 
 async function makeOne(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/console/studio`);
+  await page.goto(`${url}/console/`);
   await page.getByLabel('Prompt').fill(PROMPT);
   await page.getByRole('button', { name: 'Make it' }).click();
   await page.getByRole('button', { name: 'Remix' }).waitFor();
@@ -82,7 +82,7 @@ async function useSeveralTabs(
   await page.reload();
   await page.getByRole('button', { name: 'Sign in', exact: true }).first().waitFor();
   holds('session: and lasts', (await context.cookies(`${url}/auth/browser/`)).length, 0);
-  await page.goto(`${url}/console/studio`);
+  await page.goto(`${url}/console/`);
   await page.getByText('a lighthouse at dawn').waitFor();
   holds('session: who comes after them sees nothing of theirs', await page.getByText(PROMPT).count(), 0);
 }
