@@ -1,4 +1,4 @@
-import type { TaskState } from '../api/operations.ts';
+import type { AttemptState, TaskState } from '../api/operations.ts';
 import { t } from '../text/text.ts';
 
 /** A state as shape, word and colour, readable without the colour. */
@@ -16,6 +16,16 @@ export function StateBadge({
     </span>
   );
 }
+
+/** The states of tasks that those of attempts look like. */
+export const SHAPE_OF_ATTEMPT: Readonly<Record<AttemptState, TaskState>> = {
+  STARTING: 'QUEUED',
+  RUNNING: 'RUNNING',
+  SUCCEEDED: 'SUCCEEDED',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+  UNKNOWN: 'FAILED',
+};
 
 /** The shape alone, where a word stands beside it. */
 export function StateShape({ state, size = 14 }: { readonly state: TaskState; readonly size?: number }) {

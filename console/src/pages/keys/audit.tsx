@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { AuditDocument } from '../../api/operations.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -88,13 +89,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
           </table>
         </div>
       )}
-      {hasNextPage && (
-        <div className="pad">
-          <button type="button" className="btn" disabled={loading} onClick={more}>
-            {t('list.more')}
-          </button>
-        </div>
-      )}
+      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
     </section>
   );
 }

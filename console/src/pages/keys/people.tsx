@@ -4,6 +4,7 @@ import { useState } from 'react';
 
 import { PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
+import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -63,13 +64,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
           </table>
         </div>
       )}
-      {hasNextPage && (
-        <div className="pad">
-          <button type="button" className="btn" disabled={loading} onClick={more}>
-            {t('list.more')}
-          </button>
-        </div>
-      )}
+      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
       {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
     </section>
   );

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import { ExecutionsDocument, type ExecutionStatus, type TaskState } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { stageText } from '../../parts/progress.tsx';
 import { StateBadge } from '../../parts/state.tsx';
@@ -73,13 +74,7 @@ export function Executions() {
           </table>
         </div>
       )}
-      {hasNextPage && (
-        <div className="pad">
-          <button type="button" className="btn" disabled={loading} onClick={more}>
-            {t('list.more')}
-          </button>
-        </div>
-      )}
+      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { type PaymentPartsFragment, PaymentsDocument, type PaymentsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { minorMoneyText } from '../../parts/money.ts';
+import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
@@ -79,13 +80,7 @@ export function Payments() {
           </table>
         </div>
       )}
-      {hasNextPage && (
-        <div className="pad">
-          <button type="button" className="btn" disabled={loading} onClick={more}>
-            {t('list.more')}
-          </button>
-        </div>
-      )}
+      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
       {refunding !== null && <Refund payment={refunding} onClose={() => setRefunding(null)} />}
     </section>
   );

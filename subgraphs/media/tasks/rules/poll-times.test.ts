@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { afterFailuresMs, whileAwayMs } from './poll-times.ts';
+import { afterFailuresMs, pollPauseMs, whileAwayMs } from './poll-times.ts';
 
 it('waits twice as long after each failure, and never longer than 30 s', () => {
   expect([0, 1, 2, 3, 4, 5, 100].map((failures) => afterFailuresMs(2_000, failures))).toEqual([
@@ -13,3 +13,51 @@ it('spreads the attempts of an upstream that was away over two seconds after its
   const drawn = Array.from({ length: 100 }, () => whileAwayMs(0));
   expect(Math.max(...drawn) - Math.min(...drawn)).toBeGreaterThan(1_000);
 });
+
+/** As many ends as are remembered, evenly between two durations in seconds. */
+const between = (shortest: number, longest: number) =>
+  Array.from({ length: 64 }, (_, index) => shortest + ((longest - shortest) * index) / 63);
+const pauses = (known: readonly number[], pollMs: number, at: readonly number[]) =>
+  at.map((seconds) => Math.round(pollPauseMs({ seconds, known, pollMs })));
+
+it('keeps to the pause of the wire while too little is known, and when work takes longer than any before', () => {
+  expect(pauses([], 2_000, [0, 100])).toEqual([2_000, 2_000]);
+  expect(pauses([5, 5, 5, 5, 5, 5, 5], 2_000, [1])).toEqual([2_000]);
+  expect(pauses(between(20, 60), 2_000, [60, 61, 600])).toEqual([2_000, 2_000, 2_000]);
+});
+
+it('asks seldom before the first end is due, and at its time', () => {
+  const known = between(290, 310);
+  expect(pauses(known, 2_000, [0, 100, 260])).toEqual([25_000, 25_000, 25_000]);
+  const [last = 0] = pauses(known, 2_000, [288]);
+  expect(last).toBeGreaterThan(2_000);
+  expect(last).toBeLessThan(3_500);
+});
+
+it('asks the more often the sooner an end is expected, never more than four times as often', () => {
+  const [first = 0, middle = 0, late = 0, last = 0] = pauses(between(20, 60), 4_000, [21, 40, 55, 59.9]);
+  expect(first).toBeGreaterThan(3_700);
+  expect(middle).toBeLessThan(3_000);
+  expect(late).toBeLessThan(middle / 1.5);
+  expect(last).toBe(1_000);
+});
+
+it('keeps callers of short work as well informed as before', () => {
+  expect(pauses(between(5, 7), 1_000, [0, 2])).toEqual([1_000, 1_000]);
+});
+
+it('needs hardly more requests for work that ends at any time, and fewer where ends are near each other', () => {
+  expect(requestShare(between(20, 60))).toBeLessThan(1.2);
+  expect(requestShare(between(55, 60))).toBeLessThan(0.7);
+});
+
+/** Requests until the ends are seen, for each that the pause of the wire would have needed. */
+function requestShare(known: readonly number[]): number {
+  const pollMs = 2_000;
+  let count = 0;
+  for (const ends of known) {
+    for (let seconds = 0; seconds < ends; count += 1)
+      seconds += pollPauseMs({ seconds, known, pollMs }) / 1000;
+  }
+  return count / known.reduce((sum, ends) => sum + Math.ceil(ends / (pollMs / 1000)), 0);
+}

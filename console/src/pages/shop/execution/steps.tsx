@@ -1,20 +1,10 @@
-import type { ExecutionPageQuery, TaskState } from '../../../api/operations.ts';
-import { StateShape } from '../../../parts/state.tsx';
+import type { ExecutionPageQuery } from '../../../api/operations.ts';
+import { SHAPE_OF_ATTEMPT, StateShape } from '../../../parts/state.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 
 type Task = NonNullable<NonNullable<ExecutionPageQuery['execution']>['task']>;
 type Attempt = Task['attempts'][number];
-
-/** Shapes of the tasks' states for those of attempts. */
-const SHAPE_OF: Readonly<Record<Attempt['state'], TaskState>> = {
-  STARTING: 'QUEUED',
-  RUNNING: 'RUNNING',
-  SUCCEEDED: 'SUCCEEDED',
-  FAILED: 'FAILED',
-  CANCELLED: 'CANCELLED',
-  UNKNOWN: 'FAILED',
-};
 
 /** What was done for it, step by step: which provider, how it went, how long, and why not. */
 export function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
@@ -28,8 +18,8 @@ export function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) 
       <ol className="shop-steps">
         {attempts.map((attempt) => (
           <li key={`${attempt.step} ${attempt.number}`}>
-            <span className={`row ${SHAPE_OF[attempt.state]}`}>
-              <StateShape state={SHAPE_OF[attempt.state]} />
+            <span className={`row ${SHAPE_OF_ATTEMPT[attempt.state]}`}>
+              <StateShape state={SHAPE_OF_ATTEMPT[attempt.state]} />
               <span className="attempt-name grow cut">
                 {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
                 <span className="mute">

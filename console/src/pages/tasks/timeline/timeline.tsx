@@ -1,6 +1,5 @@
-import type { TaskState } from '../../../api/operations.ts';
 import { isEnded } from '../../../api/use-live-task.ts';
-import { StateShape } from '../../../parts/state.tsx';
+import { SHAPE_OF_ATTEMPT, StateShape } from '../../../parts/state.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { segmentsOfAttempt, ticksOfAttempt } from './segments.ts';
@@ -9,15 +8,6 @@ import type { TaskLog } from './task-log.ts';
 
 type Attempt = TaskLog['attempts'][number];
 
-/** Shapes of the tasks' states for those of attempts. */
-const SHAPE_OF: Readonly<Record<Attempt['state'], TaskState>> = {
-  STARTING: 'QUEUED',
-  RUNNING: 'RUNNING',
-  SUCCEEDED: 'SUCCEEDED',
-  FAILED: 'FAILED',
-  CANCELLED: 'CANCELLED',
-  UNKNOWN: 'FAILED',
-};
 /** Who was asked, when and for how long: one bar per attempt on the task's own time. */
 export function Timeline({ task }: { readonly task: TaskLog }) {
   const from = Date.parse(task.createdAt);
@@ -57,8 +47,8 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
   const waited = { from, to: started, look: 'q', text: t('task.queued') } as const;
   return (
     <li className="ln">
-      <span className={`nm row ${SHAPE_OF[attempt.state]}`}>
-        <StateShape state={SHAPE_OF[attempt.state]} />
+      <span className={`nm row ${SHAPE_OF_ATTEMPT[attempt.state]}`}>
+        <StateShape state={SHAPE_OF_ATTEMPT[attempt.state]} />
         <span className="cut attempt-name">
           {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
           <span className="mute">

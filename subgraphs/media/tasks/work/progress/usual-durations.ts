@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { pollPauseMs } from './poll-pause.ts';
+import { pollPauseMs } from '../../rules/poll-times.ts';
 
 /** How long upstreams usually take, by binding and model: learnt from the work that has ended last. */
 export interface UsualDurations {
