@@ -2,11 +2,33 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** Pixels of the root's font in the design; hairlines below two pixels stay pixels. */
+const ROOT_PX = 16;
+
+function toRem(value: string): string {
+  return value.replaceAll(/(-?\d*\.?\d+)px\b/g, (pixels, count: string) =>
+    Math.abs(Number(count)) < 2 ? pixels : `${Number(count) / ROOT_PX}rem`,
+  );
+}
+
 export default defineConfig({
   // Relative: the gateway puts the path prefix of PUBLIC_URL into the page's <base>.
   base: './',
   plugins: [react(), tailwindcss()],
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.mjs' }] },
+  css: {
+    postcss: {
+      plugins: [
+        {
+          // So that everything follows the reader's font size, and grows in very wide windows.
+          postcssPlugin: 'pixels-to-rem',
+          Declaration(declaration) {
+            declaration.value = toRem(declaration.value);
+          },
+        },
+      ],
+    },
+  },
   build: {
     target: 'es2023',
     // Fonts and pictures would be data URLs otherwise, which the gateway's policy forbids for scripts and styles.

@@ -11,6 +11,8 @@ const SIZES = [
   { width: 390, height: 844 },
   { width: 360, height: 740 },
 ] as const;
+/** The largest window that is promised; its pages only have to fit, as they are those of a desktop. */
+const LARGEST = { width: 3840, height: 2160 } as const;
 /** What Web Vitals call good. */
 const MOST_SHIFT = 0.1;
 
@@ -43,8 +45,36 @@ export async function holdPages(page: Page, { holds }: Steps, { url, who, paths 
       );
     }
   }
+  await holdLargest(page, { holds }, { url, who, paths });
   await page.setViewportSize(SIZES[0]);
 }
+
+/** Each page in the largest window: nothing is beyond its edge, and nothing is too small to be read there. */
+async function holdLargest(
+  page: Page,
+  { holds }: Pick<Steps, 'holds'>,
+  { url, who, paths }: Pages,
+): Promise<void> {
+  await page.setViewportSize(LARGEST);
+  for (const path of paths) {
+    await page.goto(`${url}/console/${path}`);
+    await page.locator('main h1').waitFor({ state: 'attached' });
+    await page.waitForLoadState('networkidle');
+    const small = await page.evaluate<string[]>(SMALLEST_TEXT);
+    holds(
+      `${who}: /${path.replace(/\/.*/, '')} of ${LARGEST.width} px fits and is large enough to read`,
+      [...(await widthFaults(page)), ...small],
+      [],
+    );
+  }
+}
+
+/** Texts that are smaller than 16 px. */
+const SMALLEST_TEXT = `[...document.querySelectorAll('main *')]
+  .filter((one) => [...one.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== ''))
+  .filter((one) => one.checkVisibility() && parseFloat(getComputedStyle(one).fontSize) < 16)
+  .map((one) => getComputedStyle(one).fontSize + ': ' + one.textContent.slice(0, 40))
+  .slice(0, 5)`;
 
 /** Holds what the page shows now to WCAG and the window, in each width and both themes. */
 export async function holdView(page: Page, { holds }: Steps, name: string): Promise<void> {
@@ -56,6 +86,11 @@ export async function holdView(page: Page, { holds }: Steps, name: string): Prom
   await page.setViewportSize(SIZES[0]);
 }
 
+/** Holds what is open now, such as a dialog or a menu, to WCAG in both themes, and to stand still where that is wished for. */
+export async function holdOpen(page: Page, { holds }: Steps, name: string): Promise<void> {
+  holds(`${name} is accessible in both themes`, await faultsInThemes(page), []);
+}
+
 /** What the page is at fault with in each theme; ends in the light one. */
 async function faultsInThemes(page: Page): Promise<readonly string[]> {
   const faults: string[] = [];
@@ -63,8 +98,14 @@ async function faultsInThemes(page: Page): Promise<readonly string[]> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     faults.push(...(await faultsOf(page)).map((fault) => `${colorScheme}: ${fault}`));
   }
-  return faults;
+  const moving = await page.evaluate<string[]>(MOVING);
+  return [...faults, ...moving.map((one) => `moves: ${one}`)];
 }
+
+/** What moves by itself. */
+export const MOVING = `document.getAnimations()
+  .filter((one) => one.playState === 'running' && Number(one.effect.getComputedTiming().activeDuration) > 0)
+  .map(({ effect: { target } }) => target.tagName + '.' + target.getAttribute('class'))`;
 
 /** Sums what moves without having been asked to: the stricter form of Cumulative Layout Shift. */
 const NOTE_SHIFTS = `
@@ -74,7 +115,7 @@ const NOTE_SHIFTS = `
   }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** What axe finds against WCAG A and AA, and whether the page is wider than the window. */
-export async function faultsOf(page: Page): Promise<readonly string[]> {
+async function faultsOf(page: Page): Promise<readonly string[]> {
   // Not as a script of the page, which the console's policy refuses.
   const session = await page.context().newCDPSession(page);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(WCAG)} }).then(({ violations }) =>
@@ -86,8 +127,12 @@ export async function faultsOf(page: Page): Promise<readonly string[]> {
     returnByValue: true,
   });
   await session.detach();
+  return [...(result.value as string[]), ...(await widthFaults(page))];
+}
+
+async function widthFaults(page: Page): Promise<readonly string[]> {
   const isWide = await page.evaluate(
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
   );
-  return [...(result.value as string[]), ...(isWide === true ? ['wider than the window'] : [])];
+  return isWide === true ? ['wider than the window'] : [];
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
-import { holdPages } from './page-faults.ts';
+import { holdPages, MOVING } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage, type WatchedPage } from './watch-page.ts';
 
@@ -67,10 +67,20 @@ export async function makePicture(url: string, { page }: WatchedPage, { holds }:
 export async function cancelVideo(url: string, page: Page, { holds }: Steps): Promise<void> {
   await page.goto(`${url}/console/?kind=video`);
   await page.getByLabel('Prompt').fill('waves at a beach');
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
   await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.RUNNING').waitFor();
+  holds('console: running work moves', (await movingIn(page, '.tile.RUNNING')) > 0, true);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  holds('console: and stands still for who wishes less motion', await movingIn(page, '.tile.RUNNING'), 0);
   await page.getByRole('button', { name: 'Cancel' }).first().click();
   await page.getByText('Cancelled').first().waitFor();
   holds('console: a video is cancelled', await page.locator('.tile.ended .CANCELLED').count(), 1);
+}
+
+/** How many parts move while there is what `running` selects; -1 when there is none. */
+function movingIn(page: Page, running: string): Promise<number> {
+  return page.evaluate(`document.querySelector('${running}') === null ? -1 : ${MOVING}.length`);
 }
 
 async function lookAround(url: string, page: Page, steps: Steps): Promise<void> {

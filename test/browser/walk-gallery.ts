@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 
 import { until } from '../kit/clients/requests.ts';
+import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -32,7 +33,10 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
   const found = page.getByRole('link', { name: 'a lighthouse at dawn' });
   await found.first().click();
   holds('gallery: a search finds a picture by its prompt', await page.locator('.drawer').count(), 1);
+  await page.getByText('SHA-256').waitFor();
+  await holdOpen(page, steps, 'gallery: the drawer');
   await page.locator('.view-picture').click();
+  await holdOpen(page, steps, 'gallery: the viewer');
   await page.keyboard.press('z');
   holds('gallery: a picture is looked at in its own pixels', await page.locator('.viewer.full').count(), 1);
   await page.keyboard.press('Escape');
@@ -95,7 +99,8 @@ async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
 }
 
 /** Shares what is open, and looks at it as somebody who has nothing but the address. */
-async function share(page: Page, { holds }: Steps): Promise<void> {
+async function share(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.getByRole('button', { name: 'Share' }).click();
   const dialog = page.getByRole('dialog', { name: 'Share by an address that ends' });
   await dialog.getByLabel('Ends in').selectOption('An hour');
@@ -104,6 +109,7 @@ async function share(page: Page, { holds }: Steps): Promise<void> {
     () => field.inputValue(),
     (text) => text !== '',
   );
+  await holdOpen(page, steps, 'gallery: what shares a file');
   const answer = await fetch(await field.inputValue());
   const id = new URL(page.url()).searchParams.get('open') ?? '';
   holds(
@@ -143,7 +149,8 @@ async function findByPalette(page: Page, { holds }: Steps): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {
+async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
   const before = Number(await page.locator('.top .num').textContent());
@@ -151,6 +158,11 @@ async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {
   await ticks.nth(1).click();
   await ticks.nth(3).click({ modifiers: ['Shift'] });
   await page.getByText('3 selected').waitFor();
+  await holdOpen(page, steps, 'gallery: the bar of a selection');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByLabel('Generator', { exact: true }).waitFor();
+  await holdOpen(page, steps, 'gallery: the menu of filters');
+  await page.keyboard.press('Escape');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Download' }).click(),
@@ -161,10 +173,10 @@ async function downloadAndDelete(page: Page, { holds }: Steps): Promise<void> {
     true,
   );
   await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click();
-  await page
-    .getByRole('dialog', { name: 'Delete 3 for good?' })
-    .getByRole('button', { name: 'Delete' })
-    .click();
+  const sure = page.getByRole('dialog', { name: 'Delete 3 for good?' });
+  await sure.waitFor();
+  await holdOpen(page, steps, 'gallery: what asks before a deletion');
+  await sure.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('region', { name: 'Selection' }).waitFor({ state: 'detached' });
   await page.getByText('3 selected').waitFor({ state: 'detached' });
   const left = Number(await page.locator('.top .num').textContent());

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 
-import { faultsOf } from './page-faults.ts';
+import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -19,7 +19,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   const palette = page.getByRole('dialog', { name: 'Search or jump' });
   await press('Control+k');
   await palette.getByRole('option', { name: 'Studio' }).waitFor();
-  holds('keys: the palette is accessible', await faultsOf(page), []);
+  await holdOpen(page, steps, 'keys: the palette');
   await page.keyboard.type('usag');
   holds('keys: the palette finds by a part of a name', await palette.getByRole('option').count(), 1);
   await press('Enter');
@@ -41,14 +41,14 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   await press('g');
   const letters = page.locator('.letters');
   await letters.waitFor();
-  holds('keys: G says which letters it waits for', await faultsOf(page), []);
+  await holdOpen(page, steps, 'keys: what says which letters G waits for');
   await press('t');
   await heading('Tasks');
   holds('keys: and goes to the page of a letter', await letters.count(), 0);
   await press('?');
   const list = page.getByRole('dialog', { name: 'Keys of the keyboard' });
   await list.getByText('Previous and next piece').waitFor();
-  holds('keys: the list of keys is accessible', await faultsOf(page), []);
+  await holdOpen(page, steps, 'keys: the list of keys');
   await list.getByRole('checkbox').uncheck();
   await press('Escape');
   await list.waitFor({ state: 'detached' });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { faultsOf, holdView } from './page-faults.ts';
+import { holdOpen, holdView } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -89,7 +89,8 @@ async function areOpen(url: string, tokens: readonly string[]): Promise<readonly
   return (await Promise.all(answers)).map(({ errors }) => errors === undefined);
 }
 
-async function makeBudgets(page: Page, { holds }: Steps, id: string): Promise<void> {
+async function makeBudgets(page: Page, steps: Steps, id: string): Promise<void> {
+  const { holds } = steps;
   await page.getByLabel('Name', { exact: true }).fill('bounded by a budget');
   await page.getByRole('button', { name: 'Make a key' }).click();
   await page.getByRole('cell', { name: 'bounded by a budget' }).waitFor();
@@ -100,7 +101,7 @@ async function makeBudgets(page: Page, { holds }: Steps, id: string): Promise<vo
   await dialog.getByRole('radio', { name: id }).check();
   await dialog.getByLabel('Name', { exact: true }).fill('of a person');
   await dialog.getByLabel('Most at once').fill('2');
-  holds('people: the choice of a person for a budget is accessible', await faultsOf(page), []);
+  await holdOpen(page, steps, 'people: the choice of a person for a budget');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Change of a person' }).waitFor();
   await page.getByRole('button', { name: 'New budget' }).click();

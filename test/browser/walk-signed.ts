@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
-import { faultsOf } from './page-faults.ts';
+import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -57,14 +57,15 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
 }
 
 /** A budget is made, changed and taken away in its dialog. */
-async function makeBudget(page: Page, { holds }: Steps): Promise<void> {
+async function makeBudget(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.getByRole('button', { name: 'New budget' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Whose work').selectOption('GENERATOR');
   await dialog.getByLabel('Name of the generator').fill('imga');
   await dialog.getByLabel('Name', { exact: true }).fill('pictures');
   await dialog.getByLabel('Most that is spent').fill('25');
-  holds('usage: the form of a budget is accessible', await faultsOf(page), []);
+  await holdOpen(page, steps, 'usage: the form of a budget');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('of $25.00').waitFor();
   await page.getByRole('button', { name: 'Change pictures' }).click();

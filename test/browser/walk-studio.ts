@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -15,7 +16,8 @@ export async function walkStudio(url: string, browser: Browser, steps: Steps): P
   await watched.finish(steps, 'studio');
 }
 
-async function varyAndReuse(url: string, page: Page, { holds }: Steps): Promise<void> {
+async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.goto(`${url}/console/`);
   await page.getByLabel('Prompt').fill('a nude statue');
   await page.getByText('A provider may refuse this').waitFor();
@@ -34,15 +36,20 @@ async function varyAndReuse(url: string, page: Page, { holds }: Steps): Promise<
   await page.getByRole('button', { name: 'Use as input' }).first().click();
   await page.locator('.ref img').waitFor();
   await page.getByRole('button', { name: 'From the gallery' }).click();
+  await page.locator('.pick-grid button').nth(1).waitFor();
+  await holdOpen(page, steps, 'studio: the choice from the gallery');
   await page.locator('.pick-grid button').nth(1).click();
   await page.locator('.ref img').nth(1).waitFor();
   holds('studio: references come from results and from the gallery', await page.locator('.ref').count(), 2);
 }
 
 /** A part of a picture is drawn anew: the brush makes the mask. */
-async function paintMask(url: string, page: Page, { holds }: Steps): Promise<void> {
+async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.goto(`${url}/console/`);
   await page.getByRole('combobox', { name: /^Model/ }).click();
+  await page.locator('.picker .opt').first().waitFor();
+  await holdOpen(page, steps, 'studio: the choice of a model');
   await page.locator('.picker input').fill('flux-pro/v1/fill');
   await page.locator('.picker .opt').first().click();
   const paint = page.getByRole('button', { name: 'Paint the mask' });
@@ -60,6 +67,7 @@ async function paintMask(url: string, page: Page, { holds }: Steps): Promise<voi
   await page.mouse.down();
   await page.mouse.move(x + 40, y, { steps: 5 });
   await page.mouse.up();
+  await holdOpen(page, steps, 'studio: the brush');
   await use.click();
   await page.locator('.ref img').nth(1).waitFor();
   holds('studio: the brush makes a mask, white on black', await pixelsOf(page), [255, 0]);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
-import { faultsOf } from './page-faults.ts';
+import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
 
@@ -36,7 +36,8 @@ function askWith(url: string, key: string): Ask {
 const VIDEO =
   'mutation ($p: String!) { task: generateVideo(input: { generator: "agg/vidb", prompt: $p }) { id } }';
 
-async function followOthers(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
+async function followOthers(page: Page, ask: Ask, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await ask(VIDEO, { p: 'a film of a low wave' });
   await page.getByRole('link', { name: 'a film of a low wave' }).waitFor();
   holds(
@@ -66,7 +67,7 @@ async function followOthers(page: Page, ask: Ask, { holds }: Steps): Promise<voi
   await page.getByLabel('Generator', { exact: true }).selectOption('agg/vidb');
   await page.getByLabel('From', { exact: true }).fill('2026-01-01');
   await page.getByRole('link', { name: 'a film of a high wave' }).waitFor();
-  holds('tasks: the menu of filters is accessible', await faultsOf(page), []);
+  await holdOpen(page, steps, 'tasks: the menu of filters');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: /^From/ }).click();
   const { searchParams } = new URL(page.url());

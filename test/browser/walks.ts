@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Browser } from 'playwright-core';
 
 import type { Steps } from './steps.ts';
+import { walkChinese } from './walk-chinese.ts';
 import { walkConnection } from './walk-connection.ts';
 import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
@@ -44,6 +45,7 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   signed: ({ url, browser, steps, key }) => walkSigned(url, browser, steps, key),
   shop: ({ url, browser, steps, key }) => walkShop(url, browser, steps, key),
   people: ({ url, browser, steps, key }) => walkPeople(url, browser, steps, key),
+  chinese: ({ url, browser, steps, key }) => walkChinese(url, browser, steps, key),
   models: ({ url, browser, steps, key }) => walkModels(url, browser, steps, key),
   start: ({ url, browser, steps, key }) => walkStart(url, browser, steps, key),
   gallery: ({ url, browser, steps, key }) => walkGallery(url, browser, steps, key),

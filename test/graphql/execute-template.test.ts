@@ -367,6 +367,27 @@ describe('submissions over GraphQL', () => {
     expect(deleteMedia.id).toBe(uploadFile.id);
   });
 
+  it('leaves an upload out of the lists that says so, also once a task has taken it', async () => {
+    const stored = async (listed: boolean) => {
+      const query = `mutation ($file: Upload!, $listed: Boolean!) { uploadFile(file: $file, listed: $listed) { id } }`;
+      const { uploadFile } = await run(query, { file: upload(await picture(), 'mask.png'), listed });
+      return uploadFile.id as string;
+    };
+    const [shown, mask] = [await stored(true), await stored(false)];
+    const describe = `mutation ($id: ID!) { describeImage(generator: "agg/imga", image: { fileId: $id }) { id } }`;
+    const { describeImage } = await run(describe, { id: mask });
+    await ended(describeImage.id);
+    const { medias } = await run(`{ medias(first: 200) { edges { node { id } } } }`);
+    const listed = medias.edges.map(({ node }: { readonly node: { readonly id: string } }) => node.id);
+    expect(listed).toContain(shown);
+    expect(listed).not.toContain(mask);
+    const { task } = await run(
+      `query ($id: ID!) { task(id: $id) { input { files { input media { id } } } } }`,
+      { id: describeImage.id },
+    );
+    expect(task.input.files).toEqual([{ input: 'image', media: { id: mask } }]);
+  });
+
   it('reads several uploads in whatever order they come', async () => {
     const bytes = await picture();
     const { promise: secondIsRead, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,6 @@
 import { serverUrl } from './addresses.ts';
 import { type Credential, currentCredential, renewCredential, setCredential } from './credential.ts';
+import { Refusal } from './refusal.ts';
 import { loginCodeInAddress, verifierOfSignIn } from './sign-in.ts';
 
 /**
@@ -68,7 +69,7 @@ async function redeem(code: string): Promise<void> {
   const verifier = verifierOfSignIn();
   const body = { login_code: code, ...(verifier === null ? {} : { code_verifier: verifier }) };
   const { session, refused } = await post('token', body);
-  if (session === null) throw new Error(refused);
+  if (session === null) throw new Refusal(refused);
   publish(session);
 }
 
@@ -92,7 +93,7 @@ async function renewNow(): Promise<void> {
   } else if (status === 401) {
     forget();
     setCredential(null);
-  } else throw new Error(refused);
+  } else throw new Refusal(refused);
 }
 
 /** Locks are for secure origins only; elsewhere the server answers two tabs alike for half a minute. */

@@ -1,4 +1,5 @@
 import { graphqlUrl } from './addresses.ts';
+import { Refusal } from './refusal.ts';
 import { freshAuthorization } from './session.ts';
 
 /** A stored file that can be an input: an upload, or an output of earlier work. */
@@ -9,24 +10,30 @@ export interface StoredFile {
   readonly bytes: number;
 }
 
-const UPLOAD = 'mutation Upload($file: Upload!) { uploadFile(file: $file) { id url contentType bytes } }';
+const UPLOAD =
+  'mutation Upload($file: Upload!, $listed: Boolean!) { uploadFile(file: $file, listed: $listed) { id url contentType bytes } }';
 
 /** Options of an upload. */
 interface UploadOptions {
   readonly signal: AbortSignal;
   /** Share that is sent, 0 to 1. */
   readonly onProgress: (share: number) => void;
+  /** Whether the gallery shows it; true unless said otherwise. */
+  readonly listed?: boolean;
 }
 
 /**
  * Uploads a file by a GraphQL multipart request. XMLHttpRequest, as fetch tells nothing of what is sent. Fails with the
  * server's message, which is empty where an answer has none; as fetch does, with a TypeError where there is no answer.
  */
-export async function uploadFile(file: File, { signal, onProgress }: UploadOptions): Promise<StoredFile> {
+export async function uploadFile(
+  file: File,
+  { signal, onProgress, listed = true }: UploadOptions,
+): Promise<StoredFile> {
   const header = await freshAuthorization();
   signal.throwIfAborted();
   const form = new FormData();
-  form.set('operations', JSON.stringify({ query: UPLOAD, variables: { file: null } }));
+  form.set('operations', JSON.stringify({ query: UPLOAD, variables: { file: null, listed } }));
   form.set('map', JSON.stringify({ 0: ['variables.file'] }));
   form.set('0', file);
   const request = new XMLHttpRequest();
@@ -56,8 +63,12 @@ export async function uploadFile(file: File, { signal, onProgress }: UploadOptio
 function readReply(reply: unknown): StoredFile {
   const { data, errors } = (reply ?? {}) as {
     readonly data?: { readonly uploadFile?: StoredFile } | null;
-    readonly errors?: readonly { readonly message: string }[];
+    readonly errors?: readonly {
+      readonly message: string;
+      readonly extensions?: { readonly code?: string };
+    }[];
   };
   if (data?.uploadFile) return data.uploadFile;
-  throw new Error(errors?.[0]?.message ?? '');
+  const [refused] = errors ?? [];
+  throw new Refusal(refused?.message ?? '', refused?.extensions?.code);
 }

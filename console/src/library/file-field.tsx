@@ -17,10 +17,12 @@ interface FileFieldProps {
   readonly most: number;
   readonly files: readonly StoredFile[];
   readonly onChange: (files: readonly StoredFile[]) => void;
+  /** Whether the gallery shows what is uploaded here; true unless said otherwise. */
+  readonly listed?: boolean;
 }
 
 /** Files by drop, paste or choice; each is uploaded at once and shown, and can be taken out again. */
-export function FileField({ label, accept, most, files, onChange }: FileFieldProps) {
+export function FileField({ label, accept, most, files, onChange, listed = true }: FileFieldProps) {
   const [sent, setSent] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isOver, setIsOver] = useState(false);
@@ -35,7 +37,8 @@ export function FileField({ label, accept, most, files, onChange }: FileFieldPro
     try {
       for (const file of fitting.slice(0, most - files.length)) {
         setSent(0);
-        added.push(await uploadFile(file, { signal: new AbortController().signal, onProgress: setSent }));
+        const { signal } = new AbortController();
+        added.push(await uploadFile(file, { signal, onProgress: setSent, listed }));
       }
     } catch (error) {
       setProblem(problemText(error) || t('file.refusedByServer'));

@@ -29,7 +29,7 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
         )}
         <span className="onpic row mk">
           <Icon name="play" size={12} />
-          {duration === null ? '' : `${duration.toFixed(0)} s`}
+          {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(0) })}
         </span>
       </>
     );
@@ -41,7 +41,9 @@ export function Preview({ piece: { media }, name }: { readonly piece: Piece; rea
         <span className="cut2">{name}</span>
       </span>
       {thumbnail !== null && <img className="wave" src={thumbnail} alt="" decoding="async" />}
-      <span className="c12 num">{duration === null ? '' : `${duration.toFixed(1)} s`}</span>
+      <span className="c12 num">
+        {duration === null ? '' : t('time.seconds', { seconds: duration.toFixed(1) })}
+      </span>
     </span>
   );
 }

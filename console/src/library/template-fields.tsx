@@ -68,7 +68,7 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
         {!required && <span className="push faint font-normal">{t('field.optional')}</span>}
       </label>
       <Control id={id} name={name} parameter={parameter} value={value} onChange={onChange} />
-      {description !== undefined && <p className="help">{description}</p>}
+      {description !== undefined && <p className="help">{textOr(`parameter.${description}`, description)}</p>}
     </div>
   );
 }
@@ -81,7 +81,9 @@ function Control({ id, name, parameter, value, onChange }: ParameterFieldProps &
       <select {...common} value={textOf(value)} onChange={({ target }) => onChange(target.value)}>
         <option value="">{t('field.default')}</option>
         {values.map((one) => (
-          <option key={one}>{one}</option>
+          <option key={one} value={one}>
+            {textOr(`value.${one}`, one)}
+          </option>
         ))}
       </select>
     );

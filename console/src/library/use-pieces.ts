@@ -8,6 +8,7 @@ import {
   type MediaPartsFragment,
   TaskByIdDocument,
 } from '../api/operations.ts';
+import { t } from '../text/text.ts';
 import { useBatches } from '../work/batches.ts';
 
 /** One file of the gallery, with the task that has made it; null for an upload. */
@@ -111,7 +112,7 @@ async function loadPage(filter: MediaFilter, after: string | null, signal: Abort
     fetchPolicy: 'no-cache',
     context: { fetchOptions: { signal } },
   });
-  if (data === undefined) throw new Error('the server has sent no files');
+  if (data === undefined) throw new Error(t('problem.noAnswer'));
   const { edges, totalCount, pageInfo } = data.medias;
   return {
     pieces: edges.map(({ node: { task, ...media } }) => ({ media, task })),

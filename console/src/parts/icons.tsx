@@ -51,8 +51,8 @@ export type IconName = keyof typeof PATHS;
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg
-      width={size}
-      height={size}
+      width={`${size / 16}rem`}
+      height={`${size / 16}rem`}
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"
@@ -69,7 +69,7 @@ export function Icon({ name, size = 16 }: { readonly name: IconName; readonly si
 /** The mark of Kiln; its flame is the one warm colour that stands still. */
 export function Mark() {
   return (
-    <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+    <svg width="1.25rem" height="1.25rem" viewBox="0 0 20 20" aria-hidden="true">
       <path
         d="M2.5 18V9.5a7.5 7.5 0 0 1 15 0V18Z"
         fill="none"

@@ -2,11 +2,13 @@ import { t } from '../text/text.ts';
 
 interface MoreButtonProps {
   readonly isLoading: boolean;
-  readonly onMore: () => void;
+  /** Null when everything is shown: there is no button then. */
+  readonly onMore: (() => void) | null;
 }
 
 /** Loads the next page of a list, below what is shown of it. */
 export function MoreButton({ isLoading, onMore }: MoreButtonProps) {
+  if (onMore === null) return null;
   return (
     <div className="pad">
       <button type="button" className="btn" disabled={isLoading} onClick={onMore}>

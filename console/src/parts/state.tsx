@@ -31,8 +31,8 @@ export const SHAPE_OF_ATTEMPT: Readonly<Record<AttemptState, TaskState>> = {
 export function StateShape({ state, size = 14 }: { readonly state: TaskState; readonly size?: number }) {
   return (
     <svg
-      width={size}
-      height={size}
+      width={`${size / 16}rem`}
+      height={`${size / 16}rem`}
       viewBox="0 0 16 16"
       aria-hidden="true"
       className={state === 'RUNNING' ? 'spin' : ''}

@@ -1,13 +1,17 @@
 import type { TaskPartsFragment } from '../api/operations.ts';
 import { t } from '../text/text.ts';
 import { CopyButton } from './copy-button.tsx';
+import { ServerWords } from './server-words.tsx';
+
+const PERSON = { true: 'studio.hasPerson', false: 'studio.noPerson', null: 'studio.unknownPerson' } as const;
 
 /** What a task has made that is neither a file nor words: an id for the next step, or a finding. */
 export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsFragment['result']> }) {
   if ('hasPerson' in result) {
     return (
       <p>
-        {t(result.hasPerson === true ? 'studio.hasPerson' : 'studio.noPerson')} {result.reason}
+        {t(PERSON[String(result.hasPerson) as keyof typeof PERSON])}{' '}
+        <ServerWords text={result.reason ?? ''} />
       </p>
     );
   }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import { language } from '../text/text.ts';
+import { language, t } from '../text/text.ts';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -61,8 +61,14 @@ export function clockText(at: string): string {
 
 /** A duration in seconds with one digit, or minutes and seconds. */
 export function durationText(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (ms < 59_950) return secondsText(ms / 1_000);
+  const seconds = Math.round(ms / 1_000);
+  return t('time.minutes', { minutes: Math.floor(seconds / 60), seconds: seconds % 60 });
+}
+
+/** Seconds with one digit. */
+export function secondsText(seconds: number): string {
+  return t('time.seconds', { seconds: seconds.toFixed(1) });
 }
 
 /** Bytes in the unit that fits. */

@@ -3,6 +3,7 @@ import { type Dispatch, lazy, type SetStateAction, Suspense, useState } from 're
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
+import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
@@ -94,7 +95,7 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
     <button type="button" className="jump" aria-keyshortcuts="Control+K Meta+K" onClick={onOpen}>
       <Icon name="search" />
       <span>{t('palette.title')}</span>
-      <kbd aria-hidden="true">{navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}</kbd>
+      <kbd aria-hidden="true">{MODIFIER}K</kbd>
     </button>
   );
 }

@@ -6,6 +6,7 @@ import { startEn } from './pages/start.ts';
 import { studioEn } from './pages/studio.ts';
 import { tasksEn } from './pages/tasks.ts';
 import { usageEn } from './pages/usage.ts';
+import { wordsEn } from './pages/words.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
@@ -17,6 +18,7 @@ export const en = {
   ...studioEn,
   ...tasksEn,
   ...usageEn,
+  ...wordsEn,
 
   'shell.operate': 'Operate',
   'shell.build': 'Build',
@@ -170,25 +172,11 @@ export const en = {
   'shell.lost': 'Connection lost. Your work goes on.',
   'shell.notFound': 'There is nothing at this address',
 
-  'problem.unreachable': 'The server could not be reached. Check that it runs, then try again.',
-
   'state.QUEUED': 'Queued',
   'state.RUNNING': 'Running',
   'state.SUCCEEDED': 'Succeeded',
   'state.FAILED': 'Failed',
   'state.CANCELLED': 'Cancelled',
-
-  'stage.queued': 'Queued',
-  'stage.starting': 'Starting',
-  'stage.queued upstream': 'Queued upstream',
-  'stage.provider away': 'The provider is away, next try in {seconds} s',
-  'stage.provider busy': 'The provider is busy, next try in {seconds} s',
-  'stage.paused by an administrator': 'Paused by an administrator',
-  'stage.rendering': 'Rendering',
-  'stage.storing result': 'Storing the result',
-  'stage.finished': 'Finished',
-  'stage.failed': 'Failed',
-  'stage.cancelled': 'Cancelled',
 
   'kind.RECIPE': 'Recipe',
   'kind.IMAGE': 'Picture',
@@ -216,18 +204,6 @@ export const en = {
   'tab.comfy': 'ComfyUI',
   'tab.analysis': 'Analysis',
   'tab.chat': 'Chat',
-
-  'error.MODERATION_REFUSED': 'Refused by moderation. Change the prompt and make it again.',
-  'error.INVALID_INPUT': 'The provider can not use an input. Change it and make it again.',
-  'error.RATE_LIMITED': 'The provider takes no more for now. Make it again in a few minutes.',
-  'error.OUT_OF_CREDIT': 'The account at the provider has no credit left. Ask an administrator to fill it.',
-  'error.UNAVAILABLE': 'The provider does not answer properly. Make it again later, or with another model.',
-  'error.TIMED_OUT': 'It took longer than allowed. Make it again.',
-  'error.LOST': 'The provider no longer knows this work. Make it again.',
-  'error.START_UNKNOWN':
-    'Whether the provider has started this can not be known. It is not started again, as it could cost twice.',
-  'error.STORAGE_FAILED': 'The result could not be stored. Ask an administrator to look at the storage.',
-  'error.INTERNAL': 'A mistake of the server. Tell an administrator the trace id.',
 
   'task.cancel': 'Cancel',
   'task.open': 'Open task',

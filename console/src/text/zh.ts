@@ -7,6 +7,7 @@ import { startZh } from './pages/start.ts';
 import { studioZh } from './pages/studio.ts';
 import { tasksZh } from './pages/tasks.ts';
 import { usageZh } from './pages/usage.ts';
+import { wordsZh } from './pages/words.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
@@ -18,6 +19,7 @@ export const zh: Texts = {
   ...studioZh,
   ...tasksZh,
   ...usageZh,
+  ...wordsZh,
 
   'shell.operate': '运维',
   'shell.build': '开发',
@@ -168,25 +170,11 @@ export const zh: Texts = {
   'shell.lost': '连接已断开，任务仍在进行。',
   'shell.notFound': '这里没有内容',
 
-  'problem.unreachable': '无法连接服务器。请确认它正在运行，然后重试。',
-
   'state.QUEUED': '排队中',
   'state.RUNNING': '进行中',
   'state.SUCCEEDED': '已完成',
   'state.FAILED': '失败',
   'state.CANCELLED': '已取消',
-
-  'stage.queued': '排队中',
-  'stage.starting': '正在开始',
-  'stage.queued upstream': '在上游排队',
-  'stage.provider away': '服务商暂不可用，{seconds} 秒后重试',
-  'stage.provider busy': '服务商繁忙，{seconds} 秒后重试',
-  'stage.paused by an administrator': '已被管理员暂停',
-  'stage.rendering': '渲染中',
-  'stage.storing result': '正在保存结果',
-  'stage.finished': '已完成',
-  'stage.failed': '失败',
-  'stage.cancelled': '已取消',
 
   'kind.RECIPE': '配方',
   'kind.IMAGE': '图片',
@@ -214,17 +202,6 @@ export const zh: Texts = {
   'tab.comfy': 'ComfyUI',
   'tab.analysis': '分析',
   'tab.chat': '对话',
-
-  'error.MODERATION_REFUSED': '内容未通过审核。请修改提示词后再做一次。',
-  'error.INVALID_INPUT': '供应商无法使用某个输入。请修改后再做一次。',
-  'error.RATE_LIMITED': '供应商暂时不再接收任务。请几分钟后再做一次。',
-  'error.OUT_OF_CREDIT': '供应商账户余额不足。请管理员充值。',
-  'error.UNAVAILABLE': '供应商没有正常响应。请稍后再试，或换一个模型。',
-  'error.TIMED_OUT': '耗时超过限制。请再做一次。',
-  'error.LOST': '供应商已不认识这个任务。请再做一次。',
-  'error.START_UNKNOWN': '无法确定供应商是否已开始。为避免重复付费，不会再次开始。',
-  'error.STORAGE_FAILED': '结果无法保存。请管理员检查存储。',
-  'error.INTERNAL': '服务器出错。请把追踪编号告诉管理员。',
 
   'task.cancel': '取消',
   'task.open': '打开任务',

@@ -3,6 +3,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { client } from '../api/client.ts';
 import type { ModelsQuery, TaskPartsFragment } from '../api/operations.ts';
 import type { IconName } from '../parts/icons.tsx';
+import { t } from '../text/text.ts';
 import { type Work, WORK, type WorkKind } from './kinds.ts';
 
 /** What the Studio can start, with which of the models, and how a filled form becomes a task. */
@@ -88,15 +89,19 @@ function isBlank(value: unknown): boolean {
 
 /** Starts one task. `key` makes a repeated request answer the same task. */
 export async function startTask(choice: Choice, values: Values, key: string): Promise<TaskPartsFragment> {
-  const { data } = await client.mutate({
-    mutation: (WORK[choice.kind] as Work).document as TypedDocumentNode<
-      { readonly task: TaskPartsFragment },
-      Readonly<Record<string, unknown>>
-    >,
-    variables: { ...variablesOf(choice, values), key },
-  });
-  if (data === undefined || data === null) throw new Error('the server has sent no task');
+  const { document, variables } = operationOf(choice, values);
+  const { data } = await client.mutate({ mutation: document, variables: { ...variables, key } });
+  if (data === undefined || data === null) throw new Error(t('problem.noAnswer'));
   return data.task;
+}
+
+/** The mutation that starts it, and its variables but for the key. */
+export function operationOf(choice: Choice, values: Values) {
+  const document = (WORK[choice.kind] as Work).document as TypedDocumentNode<
+    { readonly task: TaskPartsFragment },
+    Readonly<Record<string, unknown>>
+  >;
+  return { document, variables: variablesOf(choice, values) };
 }
 
 /** The input, or its members one by one where the mutation has no input. */

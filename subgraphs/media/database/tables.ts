@@ -154,6 +154,7 @@ export interface MediaMedia {
   duration: number | null;
   height: number | null;
   id: string;
+  listed: Generated<boolean>;
   manageTokenHash: string | null;
   name: string;
   objectKey: string;

@@ -60,6 +60,8 @@ export interface NewFile {
   readonly signal?: AbortSignal;
   /** Of the token that may delete it, for a caller without a credential. */
   readonly manageTokenHash?: string | null;
+  /** Whether lists show it; true unless said otherwise. */
+  readonly listed?: boolean;
 }
 
 /** The task that made a file, and the hash of the token that may delete what it makes. */

@@ -46,7 +46,8 @@ function listedFiles(database: MediaDatabase, { owner, filter }: Listed) {
   let query = database
     .selectFrom('media.media')
     .where('state', '=', 'STORED')
-    .where('temporaryUntil', 'is', null);
+    .where('temporaryUntil', 'is', null)
+    .where('listed', '=', true);
   if (owner !== null) query = query.where('owner', '=', owner);
   if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
   if (kinds !== undefined) query = query.where(isOfKind(kinds));

@@ -171,6 +171,7 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
     objectKey,
     temporaryUntil: new Date(clock() + INCOMING_MS),
     manageTokenHash: file.manageTokenHash ?? null,
+    listed: file.listed ?? true,
   });
   try {
     const object = await store.put(objectKey, whole, {

@@ -25,6 +25,8 @@ export interface NewRow {
   /** When the pruner removes it, if it is not complete by then. */
   readonly temporaryUntil: Date;
   readonly manageTokenHash: string | null;
+  /** Whether lists show it. */
+  readonly listed: boolean;
 }
 
 /** What is known once all bytes are stored. */

@@ -97,7 +97,7 @@ builder.queryField('medias', (t) =>
   t.field({
     type: MediaConnection,
     description:
-      "The caller's own files, uploads and results, newest first; empty without a caller. Admins see all. Temporary files are left out.",
+      "The caller's own files, uploads and results, newest first; empty without a caller. Admins see all. Temporary files and those uploaded as not listed are left out.",
     rule: 'owner',
     args: {
       filter: t.arg({ type: MediaFilter, description: 'Which ones.' }),

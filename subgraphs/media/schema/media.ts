@@ -85,9 +85,15 @@ builder.mutationField('uploadFile', (t) =>
         defaultValue: false,
         description: 'Keep it for an hour only, unless a task takes it as an input.',
       }),
+      listed: t.arg.boolean({
+        required: true,
+        defaultValue: true,
+        description:
+          'Whether `medias` lists it; false for what is only good with another file, such as a mask. It is used and read by its id either way.',
+      }),
     },
-    resolve: (_, { file, temporary }, { caller, services, signal }) =>
-      services.submissions.uploadFile(caller, file, { temporary, signal }),
+    resolve: (_, { file, temporary, listed }, { caller, services, signal }) =>
+      services.submissions.uploadFile(caller, file, { temporary, listed, signal }),
   }),
 );
 

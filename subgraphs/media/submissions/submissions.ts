@@ -34,7 +34,7 @@ export interface SubmissionService extends KindSubmissions {
   uploadFile(
     caller: Caller,
     upload: Promise<FileUpload>,
-    options: { readonly temporary: boolean; readonly signal: AbortSignal },
+    options: { readonly temporary: boolean; readonly listed: boolean; readonly signal: AbortSignal },
   ): Promise<StoredFile>;
 }
 

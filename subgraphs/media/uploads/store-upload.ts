@@ -20,6 +20,8 @@ export interface UploadDependencies {
 export interface StoreUploadOptions {
   /** For an hour only, unless a task claims it. */
   readonly temporary: boolean;
+  /** Whether lists show it; true unless said otherwise. */
+  readonly listed?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -31,7 +33,7 @@ export async function storeUpload(
   { files, uploadMaxBytes, quotas }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
-  { temporary, signal }: StoreUploadOptions,
+  { temporary, listed = true, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
@@ -46,6 +48,7 @@ export async function storeUpload(
       name: file.filename,
       declaredType: file.mimetype === '' ? null : file.mimetype,
       temporary,
+      listed,
       maxBytes: uploadMaxBytes,
       signal,
       manageTokenHash: managed?.hash ?? null,

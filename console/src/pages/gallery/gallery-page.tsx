@@ -14,6 +14,7 @@ import { Drawer } from './open/drawer.tsx';
 import { useOpenPiece } from './open/use-open-piece.ts';
 import { Viewer } from './open/viewer.tsx';
 import { SelectionBar } from './selection-bar.tsx';
+import { SizeChoice, SIZES, useSize } from './size.tsx';
 import { useSelection } from './use-selection.ts';
 
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
@@ -27,6 +28,7 @@ export function GalleryPage() {
   const { pieces, total, error, isLoading, loadMore, drop } = usePieces(isSignedIn, filter);
   const { current, piece } = useOpenPiece(open, pieces);
   const [isLarge, setIsLarge] = useState(false);
+  const [size, setSize] = useSize();
   const selection = useSelection(pieces);
   const show = (index: number) => {
     const next = pieces[index];
@@ -49,6 +51,7 @@ export function GalleryPage() {
         <h1>{t('page.gallery')}</h1>
         <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
         <Filters />
+        <SizeChoice size={size} onChoose={setSize} />
       </header>
       <div className={piece === undefined ? 'gal' : 'gal open'}>
         <div className="gbody">
@@ -57,6 +60,7 @@ export function GalleryPage() {
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
           <Grid
             pieces={pieces}
+            share={SIZES[size]}
             current={current}
             selected={selection.ids}
             onSelect={selection.toggle}

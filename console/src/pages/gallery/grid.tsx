@@ -7,15 +7,20 @@ import { GalleryItem } from './gallery-item.tsx';
 import { pieceBeside, type Row, rowsOf, shapeOf } from './rows.ts';
 import { useGalleryKeys } from './use-gallery-keys.ts';
 
+/** Pixels of the root's font in the design. */
+const ROOT_PX = 16;
+/** Pixels of the design between two pieces. */
 const GAP = 4;
 /** Rows beyond the window that are drawn, and rows before the end at which the next page is loaded. */
 const OVERSCAN = 4;
 const AHEAD = 8;
-/** Pixels of the name of a day. */
+/** Pixels of the design of the name of a day. */
 const HEADING = 44;
 
 interface GridProps {
   readonly pieces: readonly Piece[];
+  /** Height of rows as a share of the usual one. */
+  readonly share: number;
   /** Index of the open one; -1 for none. */
   readonly current: number;
   readonly selected: ReadonlySet<string>;
@@ -29,17 +34,17 @@ interface GridProps {
 
 /** The justified grid; only the rows in the window are in the page, however many there are. */
 export function Grid(props: GridProps) {
-  const { pieces, current, selected, onSelect, onEnd, onShow, onClose, onEnlarge } = props;
+  const { pieces, share, current, selected, onSelect, onEnd, onShow, onClose, onEnlarge } = props;
   const element = useRef<HTMLDivElement>(null);
-  const { width, top } = useSpace(element);
-  const target = targetOf(window.innerWidth);
+  const { width, top, scale } = useSpace(element);
+  const target = targetOf(window.innerWidth) * share;
   const rows = useMemo(
-    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP, heading: HEADING })),
-    [pieces, width, target],
+    () => (width === 0 ? [] : rowsOf(pieces, { width, target, gap: GAP * scale, heading: HEADING * scale })),
+    [pieces, width, target, scale],
   );
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: (index) => (rows[index]?.height ?? target) + GAP,
+    estimateSize: (index) => (rows[index]?.height ?? target) + GAP * scale,
     overscan: OVERSCAN,
     scrollMargin: top,
   });
@@ -107,17 +112,22 @@ function rowOf(rows: readonly Row<Piece>[], piece: Piece | undefined): number {
 /** The wished height of a row in a window of this width. */
 function targetOf(width: number): number {
   if (width <= 760) return 104;
-  return width >= 1720 ? 232 : 196;
+  if (width < 1720) return 196;
+  return width < 2560 ? 232 : 296;
 }
 
-/** Width of the grid, and how far down the page it begins. */
+/** Width of the grid, how far down the page it begins, and how much larger than designed everything is. */
 function useSpace(element: React.RefObject<HTMLDivElement | null>) {
-  const [space, setSpace] = useState({ width: 0, top: 0 });
+  const [space, setSpace] = useState({ width: 0, top: 0, scale: 1 });
   useLayoutEffect(() => {
     const grid = element.current;
     if (grid === null) return undefined;
     const measure = () =>
-      setSpace({ width: grid.clientWidth, top: grid.getBoundingClientRect().top + window.scrollY });
+      setSpace({
+        width: grid.clientWidth,
+        top: grid.getBoundingClientRect().top + window.scrollY,
+        scale: Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / ROOT_PX,
+      });
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(grid);

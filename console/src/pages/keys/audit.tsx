@@ -1,7 +1,7 @@
-import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { AuditDocument } from '../../api/operations.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
@@ -20,19 +20,9 @@ interface AuditProps {
 /** Who did what, newest first, for administrators. */
 export function Audit({ caller, onCaller }: AuditProps) {
   const [what, setWhat] = useState<string | undefined>(undefined);
-  const { data, error, loading, fetchMore } = useQuery(AuditDocument, {
+  const { list, edges, error, isLoading, more } = usePages(AuditDocument, 'auditEntries', {
     variables: { first: PAGE, what: what ?? null, caller: caller ?? null },
-    fetchPolicy: 'cache-and-network',
   });
-  const edges = data?.auditEntries.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.auditEntries.pageInfo ?? {};
-  const more = () =>
-    void fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { auditEntries } }) => ({
-        auditEntries: { ...auditEntries, edges: [...before.auditEntries.edges, ...auditEntries.edges] },
-      }),
-    }).catch(() => undefined);
   return (
     <section className="card" id="audit">
       <header className="row wrap">
@@ -50,7 +40,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
         </p>
       )}
       {error !== undefined && <Problem error={error} />}
-      {!loading && error === undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
+      {list !== undefined && edges.length === 0 && <Empty title={t('audit.none')} />}
       {edges.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('audit.title')}>
           <table>
@@ -67,7 +57,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
             <tbody>
               {edges.map(({ node }) => (
                 <tr key={node.id}>
-                  <td className="med">{node.what}</td>
+                  <td className="mono">{node.what}</td>
                   <td className="mono audit-id" title={node.target ?? undefined}>
                     {node.target}
                   </td>
@@ -89,7 +79,7 @@ export function Audit({ caller, onCaller }: AuditProps) {
           </table>
         </div>
       )}
-      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
+      <MoreButton isLoading={isLoading} onMore={more} />
     </section>
   );
 }

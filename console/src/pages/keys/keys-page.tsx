@@ -10,7 +10,7 @@ import {
 import { useCaller } from '../../api/use-caller.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { t, textOr } from '../../text/text.ts';
 import { Audit } from './audit.tsx';
 import { NewKey } from './new-key.tsx';
 import { People } from './people.tsx';
@@ -83,7 +83,9 @@ function Keys() {
               {keys.map(({ id, name, scopes, generators, expiresAt, createdAt, lastUsedAt, revokedAt }) => (
                 <tr key={id}>
                   <td className="med">{name}</td>
-                  <td className="mute">{scopes.join(', ')}</td>
+                  <td className="mute">
+                    {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}
+                  </td>
                   <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
                   <td className="num p-hide">
                     {expiresAt === null ? t('keys.never') : <Ago at={expiresAt} />}
@@ -132,7 +134,7 @@ function Sessions() {
         {sessions.map(({ id, platform, createdAt, current }) => (
           <li key={id} className="pad row">
             <span className="grow">
-              {platform} · <Ago at={createdAt} />
+              {textOr(`platform.${platform}`, platform)} · <Ago at={createdAt} />
             </span>
             {current && <span className="tag">{t('keys.current')}</span>}
             <button

@@ -1,8 +1,8 @@
-import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { PeopleDocument, type PersonPartsFragment } from '../../api/operations.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -16,20 +16,10 @@ const PAGE = 20;
 /** Everybody who has signed in, newest first: what they made, what they did, and the end of their sessions. */
 export function People({ onAudit }: { readonly onAudit: (caller: string) => void }) {
   const [search, setSearch] = useState<string | undefined>(undefined);
-  const { data, error, loading, fetchMore } = useQuery(PeopleDocument, {
+  const { list, edges, error, isLoading, more } = usePages(PeopleDocument, 'users', {
     variables: { first: PAGE, search: search ?? null },
-    fetchPolicy: 'cache-and-network',
   });
   const [shown, show] = useState<PersonPartsFragment | null>(null);
-  const edges = data?.users.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.users.pageInfo ?? {};
-  const more = () =>
-    void fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { users } }) => ({
-        users: { ...users, edges: [...before.users.edges, ...users.edges] },
-      }),
-    }).catch(() => undefined);
   return (
     <section className="card">
       <header className="row wrap">
@@ -39,7 +29,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
         </span>
       </header>
       {error !== undefined && <Problem error={error} />}
-      {!loading && error === undefined && edges.length === 0 && (
+      {list !== undefined && edges.length === 0 && (
         <Empty title={t(search === undefined ? 'people.none' : 'gallery.noMatch')} />
       )}
       {edges.length > 0 && (
@@ -64,7 +54,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
           </table>
         </div>
       )}
-      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
+      <MoreButton isLoading={isLoading} onMore={more} />
       {shown !== null && <PersonSessions person={shown} onClose={() => show(null)} />}
     </section>
   );

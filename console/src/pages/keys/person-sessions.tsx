@@ -9,7 +9,7 @@ import {
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { t, textOr } from '../../text/text.ts';
 import { nameOf } from './person.ts';
 
 interface PersonSessionsProps {
@@ -56,7 +56,8 @@ export function PersonSessions({ person, onClose }: PersonSessionsProps) {
           <li key={id} className="row">
             <span className="grow col gap-0">
               <span className="row">
-                {platform} {current && <span className="tag">{t('keys.current')}</span>}
+                {textOr(`platform.${platform}`, platform)}{' '}
+                {current && <span className="tag">{t('keys.current')}</span>}
               </span>
               <span className="c12 mute">
                 {t('people.began')} <Ago at={createdAt} />

@@ -1,7 +1,8 @@
 import type { BindingPartsFragment } from '../../api/operations.ts';
+import { ServerWords } from '../../parts/server-words.tsx';
 import { StateShape } from '../../parts/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
-import { t } from '../../text/text.ts';
+import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './binding-state.ts';
 import { PauseButton } from './pause-button.tsx';
 
@@ -10,8 +11,8 @@ export function BindingCard({ binding }: { readonly binding: BindingPartsFragmen
   const { provider, attempts, succeeded, p50, p95, waiting, open, concurrency } = binding;
   const facts = [
     [t('providers.success'), attempts === 0 ? '–' : `${((succeeded / attempts) * 100).toFixed(1)} %`],
-    ['p50', secondsText(p50)],
-    ['p95', secondsText(p95)],
+    ['p50', usualText(p50)],
+    ['p95', usualText(p95)],
     [t('providers.waiting'), String(waiting)],
   ] as const;
   return (
@@ -81,24 +82,32 @@ function Story({ binding }: { readonly binding: BindingPartsFragment }) {
     const seconds = Math.max(0, Math.ceil((Date.parse(breaker.until ?? '') - Date.now()) / 1_000)) || 0;
     return (
       <>
-        <span className="med FAILED">{breaker.lastError}</span> {t('providers.nextCall', { seconds })}
+        <span className="med FAILED">
+          <ServerWords text={breaker.lastError ?? ''} />
+        </span>{' '}
+        {t('providers.nextCall', { seconds })}
       </>
     );
   }
   const counted = Object.entries((errors ?? {}) as Readonly<Record<string, number>>);
   if (counted.length === 0) return t('providers.attempts', { count: attempts });
   return (
-    <span title={lastError ?? ''}>
-      {counted.map(([code, count]) => `${count} × ${code}`).join(', ')}
+    <>
+      {counted.map(([code, count]) => `${count} × ${textOr(`code.${code}`, code)}`).join(', ')}
       {lastErrorAt !== null && (
         <>
           , {t('providers.lastError')} <Ago at={lastErrorAt} />
         </>
       )}
-    </span>
+      {lastError !== null && (
+        <span className="cut2">
+          <ServerWords text={lastError} />
+        </span>
+      )}
+    </>
   );
 }
 
-function secondsText(seconds: number | null): string {
+function usualText(seconds: number | null): string {
   return seconds === null ? '–' : durationText(seconds * 1_000);
 }

@@ -68,7 +68,7 @@ function Health() {
       {health && <span className="tag">Kiln {health.version}</span>}
       {checks.map(([name, check]) => (
         <span key={name} className="tag">
-          {name}: {typeof check === 'string' ? check : JSON.stringify(check)}
+          {textOr(`health.${name}`, name)}: {healthText(check)}
         </span>
       ))}
     </p>
@@ -119,6 +119,10 @@ function ProviderCard({
   );
 }
 
+function healthText(check: unknown): string {
+  return typeof check === 'string' ? textOr(`health.${check}`, check) : JSON.stringify(check);
+}
+
 function searchText({ name, id, generator, provider, category }: Model): string {
   return `${name} ${id} ${generator} ${provider} ${category}`.toLowerCase();
 }
@@ -135,7 +139,7 @@ function limitsOf({
   const limits = [
     sizes?.join(', '),
     aspectRatios?.join(' '),
-    durations === null ? null : `${durations.join(', ')} s`,
+    durations === null ? null : t('time.seconds', { seconds: durations.join(', ') }),
     formats?.join(', '),
     maxCount === null ? null : t('models.atOnce', { count: maxCount }),
     maxImages === null ? null : t('studio.references', { count: maxImages }),

@@ -2,10 +2,10 @@ import { useQuery } from '@apollo/client/react';
 import type { ReactNode } from 'react';
 
 import { type BindingPartsFragment, ProvidersDocument } from '../../api/operations.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { SettingNames } from '../../parts/setting-names.tsx';
 import { t } from '../../text/text.ts';
 import { BindingCard } from './binding-card.tsx';
 import { stateOf } from './binding-state.ts';
@@ -98,7 +98,7 @@ function Resting({ bindings }: { readonly bindings: readonly BindingPartsFragmen
                 </td>
                 <td className="mono">{binding.binding}</td>
                 <td className="settings">
-                  <Settings names={binding.settings} />
+                  <SettingNames text={binding.settings} />
                 </td>
                 <td className="num act">
                   <PauseButton binding={binding} />
@@ -135,21 +135,12 @@ function Missing({
             <tr key={generator}>
               <td className="mono">{generator}</td>
               <td className="settings">
-                {setting === null ? t('providers.administrators') : <Settings names={setting} />}
+                {setting === null ? t('providers.administrators') : <SettingNames text={setting} />}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </section>
-  );
-}
-
-function Settings({ names }: { readonly names: string }) {
-  return (
-    <span className="row">
-      <code className="tag">{names}</code>
-      <CopyButton text={names} />
-    </span>
   );
 }

@@ -1,14 +1,14 @@
-import { useQuery } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
 
 import { ExecutionsDocument, type ExecutionStatus, type TaskState } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
-import { Empty, Problem } from '../../parts/problem.tsx';
-import { stageText } from '../../parts/progress.tsx';
+import { codeText, Empty, Problem } from '../../parts/problem.tsx';
+import { stageText } from '../../parts/stage.ts';
 import { StateBadge } from '../../parts/state.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { t, textOr } from '../../text/text.ts';
+import { t } from '../../text/text.ts';
 import { listedFor } from './order/buyer.ts';
 
 const PAGE = 25;
@@ -25,28 +25,18 @@ export const STATE_OF: Readonly<Record<ExecutionStatus, TaskState>> = {
 /** What was run, newest first: the caller's own, everybody's for keys and administrators. */
 export function Executions() {
   const caller = useCaller();
-  const { data, error, loading, fetchMore } = useQuery(ExecutionsDocument, {
+  const { list, edges, error, isLoading, more } = usePages(ExecutionsDocument, 'executions', {
     variables: { first: PAGE, userId: listedFor(caller) },
     skip: caller === undefined,
-    fetchPolicy: 'cache-and-network',
   });
-  const edges = data?.executions.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = data?.executions.pageInfo ?? {};
-  const more = () =>
-    void fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { executions } }) => ({
-        executions: { ...executions, edges: [...before.executions.edges, ...executions.edges] },
-      }),
-    }).catch(() => undefined);
   return (
     <section className="card">
       <header>
         <h2>{t('shop.executions')}</h2>
-        <span className="c12 faint num">{data?.executions.totalCount}</span>
+        <span className="c12 faint num">{list?.totalCount}</span>
       </header>
       {error !== undefined && <Problem error={error} />}
-      {data !== undefined && edges.length === 0 && <Empty title={t('shop.noExecutions')} />}
+      {list !== undefined && edges.length === 0 && <Empty title={t('shop.noExecutions')} />}
       {edges.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
           <table>
@@ -62,7 +52,7 @@ export function Executions() {
                     <StateBadge state={STATE_OF[status]} />
                   </td>
                   <td className="c12 mute p-hide">
-                    {error === null ? stageText({ stage }) : textOr(`error.${error.code}`, error.message)}
+                    {error === null ? stageText({ stage }) : codeText(error.code)}
                   </td>
                   <td className="num p-hide">{progress} %</td>
                   <td className="num">
@@ -74,7 +64,7 @@ export function Executions() {
           </table>
         </div>
       )}
-      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
+      <MoreButton isLoading={isLoading} onMore={more} />
     </section>
   );
 }

@@ -1,9 +1,9 @@
-import { useQuery } from '@apollo/client/react';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { type PaymentPartsFragment, PaymentsDocument, type PaymentsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { minorMoneyText } from '../../parts/money.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
@@ -20,40 +20,28 @@ export function Payments() {
   const caller = useCaller();
   const search = useSearch({ from: '/shop' });
   const [refunding, setRefunding] = useState<PaymentPartsFragment | null>(null);
-  const { data, previousData, error, loading, fetchMore } = useQuery(PaymentsDocument, {
+  const { list, edges, error, isLoading, more } = usePages(PaymentsDocument, 'payments', {
     variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter: filterOf(search) },
     skip: caller === undefined,
-    fetchPolicy: 'cache-and-network',
   });
-  // What was shown stays until the answer to another filter has come.
-  const payments = (data ?? previousData)?.payments;
-  const edges = payments?.edges ?? [];
-  const { hasNextPage = false, endCursor = null } = payments?.pageInfo ?? {};
-  const more = () =>
-    void fetchMore({
-      variables: { after: endCursor },
-      updateQuery: (before, { fetchMoreResult: { payments: next } }) => ({
-        payments: { ...next, edges: [...before.payments.edges, ...next.edges] },
-      }),
-    }).catch(() => undefined);
   const mayRefund = caller?.mayAdministrate === true;
   return (
     <section className="card">
       <header>
         <h2>{t('shop.payments')}</h2>
-        <span className="c12 faint num">{payments?.totalCount}</span>
+        <span className="c12 faint num">{list?.totalCount}</span>
       </header>
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
-      <Sums sums={payments?.sums ?? []} />
-      {payments !== undefined && edges.length === 0 && <Empty title={t('shop.noPayments')} />}
+      <Sums sums={list?.sums ?? []} />
+      {list !== undefined && edges.length === 0 && <Empty title={t('shop.noPayments')} />}
       {edges.length > 0 && (
         <div
           className="scroll"
           tabIndex={0}
           role="region"
           aria-label={t('shop.payments')}
-          aria-busy={loading}
+          aria-busy={isLoading}
         >
           <table>
             <thead>
@@ -80,7 +68,7 @@ export function Payments() {
           </table>
         </div>
       )}
-      {hasNextPage && <MoreButton isLoading={loading} onMore={more} />}
+      <MoreButton isLoading={isLoading} onMore={more} />
       {refunding !== null && <Refund payment={refunding} onClose={() => setRefunding(null)} />}
     </section>
   );

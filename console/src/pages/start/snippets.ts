@@ -1,3 +1,5 @@
+import { t } from '../../text/text.ts';
+
 /** A request as a program writes it. */
 interface Snippet {
   readonly title: string;
@@ -49,7 +51,7 @@ function apollo({ graphqlUrl, socketUrl, needsKey }: Asked): string {
   const [params, headers] = needsKey
     ? [', connectionParams: { authorization }', ', headers: { authorization }']
     : ['', ''];
-  return `// npm install @apollo/client graphql graphql-ws rxjs (Node 22 or newer)
+  return `// npm install @apollo/client graphql graphql-ws rxjs (Node >= 22)
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';
@@ -63,7 +65,7 @@ ${needsKey ? '' : '\n'}${jsKey(needsKey)}const client = new ApolloClient({
 });
 
 const { data } = await client.mutate({ mutation: gql\`${MUTATION}\` });
-// All events from the first; after a lost connection give the last seq that was seen.
+// ${t('snippet.afterSeq')}
 const variables = { id: data.generateImage.id, afterSeq: 0 };
 client
   .subscribe({ query: gql\`${EVENTS}\`, variables })
@@ -71,7 +73,7 @@ client
 }
 
 function urql({ graphqlUrl, socketUrl, needsKey }: Asked): string {
-  return `// npm install @urql/core graphql graphql-ws (Node 22 or newer)
+  return `// npm install @urql/core graphql graphql-ws (Node >= 22)
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { createClient } from 'graphql-ws';
 ${needsKey ? '' : '\n'}${jsKey(needsKey)}const socket = createClient({ url: '${socketUrl}'${needsKey ? ', connectionParams: { authorization }' : ''} });
@@ -90,7 +92,7 @@ const client = new Client({
 
 const { data, error } = await client.mutation(\`${MUTATION}\`, {});
 if (error) throw error;
-// All events from the first; after a lost connection give the last seq that was seen.
+// ${t('snippet.afterSeq')}
 const variables = { id: data.generateImage.id, afterSeq: 0 };
 client
   .subscription(\`${EVENTS}\`, variables)
@@ -114,35 +116,35 @@ function webhooks(asked: Asked): string {
   const isHere = /^(127\.|localhost$|\[::1\]$)/.test(new URL(asked.graphqlUrl).hostname);
   const hook = isHere ? `http://${RECEIVER}/hook` : 'https://example.com/hook';
   const mutation = MUTATION.replace('(input:', `(callbackUrl: "${hook}", input:`);
-  return `${isHere ? RECEIVER_TEXT : ''}# Called once the task has ended. Answer 2xx, else it is sent again; each delivery can be repeated on the task's page.
+  return `${isHere ? RECEIVER_TEXT : ''}# ${t('snippet.called')}
 ${shellKey(asked)}${post(asked, mutation)}
 
-# An endpoint of the operator's own hears of all tasks, each delivery signed with its secret:
+# ${t('snippet.endpoint')}
 #   mutation { createWebhookEndpoint(url: "${hook}", eventTypes: ["task.succeeded"]) { secret endpoint { id } } }`;
 }
 
-const RECEIVER_TEXT = `# 1. A receiver on this machine that prints what it is sent:
+const RECEIVER_TEXT = `# 1. ${t('snippet.receiver')}
 node -e "require('http').createServer((request, response) => {
   request.pipe(process.stdout, { end: false });
   request.on('end', () => response.end());
 }).listen(${RECEIVER.split(':')[1] ?? ''}, '127.0.0.1')"
 
-# 2. Private addresses are refused unless the operator allows them, so start Kiln with:
+# 2. ${t('snippet.allow')}
 #   OUTBOUND_ALLOW=${RECEIVER} npm start
 
-# 3. Then:
+# 3. ${t('snippet.then')}
 `;
 
 /** Says where a key comes from. */
 function shellKey({ needsKey }: Asked): string {
-  return needsKey ? '# KILN_KEY: from People and keys, "Make a key".\n' : '';
+  return needsKey ? `# ${t('snippet.key')}\n` : '';
 }
 
 function jsKey(needsKey: boolean): string {
   return needsKey
     ? `import { env } from 'node:process';
 
-// KILN_KEY: from People and keys, "Make a key".
+// ${t('snippet.key')}
 const authorization = \`Bearer \${env.KILN_KEY}\`;
 `
     : '';

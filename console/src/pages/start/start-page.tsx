@@ -9,9 +9,9 @@ import { snippets } from './snippets.ts';
 import { TryIt } from './try-it.tsx';
 
 const PAGES = [
-  { path: 'explorer', name: 'GraphQL explorer' },
-  { path: 'docs', name: 'REST: media' },
-  { path: 'docs/workflow', name: 'REST: workflow' },
+  { path: 'explorer', name: t('start.explorer') },
+  { path: 'docs', name: t('start.restMedia') },
+  { path: 'docs/workflow', name: t('start.restWorkflow') },
   { path: 'openapi.json', name: 'OpenAPI' },
 ];
 

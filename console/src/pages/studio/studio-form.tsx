@@ -1,10 +1,12 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect } from 'react';
 
+import { MODIFIER } from '../../parts/controls/keys.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
 import type { WorkKind } from '../../work/kinds.ts';
 import { type Choice, membersOf, missingOf, type Values } from '../../work/work.ts';
+import { CodeButton } from './form/code-button.tsx';
 import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/model-picker.tsx';
@@ -80,19 +82,22 @@ export function StudioForm(props: StudioFormProps) {
       <div className="pay">
         {submission.error !== null && <Problem error={submission.error} />}
         <Estimate choice={choice} values={values} count={count} />
-        <button
-          type="submit"
-          className="btn pri lg full"
-          disabled={!canSubmit}
-          aria-describedby="studio-missing"
-        >
-          {submission.isSending
-            ? t('studio.sending')
-            : count === 1
-              ? t('studio.makeOne')
-              : t('studio.make', { count })}
-          <kbd>⌘↵</kbd>
-        </button>
+        <div className="row">
+          <button
+            type="submit"
+            className="btn pri lg grow"
+            disabled={!canSubmit}
+            aria-describedby="studio-missing"
+          >
+            {submission.isSending
+              ? t('studio.sending')
+              : count === 1
+                ? t('studio.makeOne')
+                : t('studio.make', { count })}
+            <kbd aria-hidden="true">{MODIFIER}↵</kbd>
+          </button>
+          <CodeButton choice={choice} values={values} />
+        </div>
         <p className="c12 faint" id="studio-missing">
           {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(labelOf).join(', ') })}
         </p>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import { ExecuteTemplateDocument } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
 import { addBatch, type NewBatch } from '../../work/batches.ts';
 import { type Choice, parametersOf, startTask, tasksFor, type Values } from '../../work/work.ts';
 
@@ -68,7 +69,7 @@ async function startTemplate(
     variables: { code: template, parameters: parametersOf(values), key: crypto.randomUUID() },
   });
   const task = data?.executeTemplate.taskId;
-  if (task === undefined) throw new Error('the server has sent no task');
+  if (task === undefined) throw new Error(t('problem.noAnswer'));
   return {
     id: crypto.randomUUID(),
     kind,

@@ -59,7 +59,7 @@ async function readPage(filter: TaskFilter, after: string | null): Promise<Tasks
     variables: { filter, first: PAGE, after },
     fetchPolicy: 'no-cache',
   });
-  if (data === undefined) throw new Error('the server has sent no tasks');
+  if (data === undefined) throw new Error(t('problem.noAnswer'));
   return data.tasks;
 }
 

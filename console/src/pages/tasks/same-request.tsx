@@ -1,17 +1,38 @@
-import { graphqlUrl, serverUrl } from '../../api/addresses.ts';
+import { useQuery } from '@apollo/client/react';
+
+import { graphqlUrl } from '../../api/addresses.ts';
+import { ModelsDocument } from '../../api/operations.ts';
+import { useCaller } from '../../api/use-caller.ts';
 import { CodeTabs } from '../../parts/code-tabs.tsx';
 import { t } from '../../text/text.ts';
+import { programsOf, statusUrl } from '../../work/program.ts';
+import { recallTask } from '../../work/recall.ts';
+import { choicesOf } from '../../work/work.ts';
 import type { TaskLog } from './timeline/task-log.ts';
 
-/** How a program reads this task, to copy. */
+/** How a program starts the same and follows this task, to copy. */
 export function SameRequest({ task }: { readonly task: TaskLog }) {
-  return <CodeTabs title={t('task.sameIn')} codes={codesOf(task.id)} />;
+  const { data } = useQuery(ModelsDocument);
+  const needsKey = useCaller()?.kind !== 'ANONYMOUS';
+  const recalled = recallTask(task);
+  const choice =
+    recalled === null
+      ? undefined
+      : choicesOf(recalled.tab, data?.models ?? []).find(({ key }) => key === recalled.draft.key);
+  if (choice === undefined || recalled === null) {
+    return <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />;
+  }
+  return (
+    <>
+      <CodeTabs title={t('task.sameIn')} codes={programsOf(choice, recalled.draft.values, needsKey)} />
+      <CodeTabs key="follow" title={t('task.follow')} codes={following(task.id)} />
+    </>
+  );
 }
 
-function codesOf(id: string): Readonly<Record<string, string>> {
+function following(id: string): Readonly<Record<string, string>> {
   const query = `{ task(id: "${id}") { state progress outputs { url } error { code message } } }`;
-  const body = JSON.stringify({ query }).replaceAll("'", String.raw`'\''`);
-  const status = new URL(`api/task/status/${id}`, serverUrl).href;
+  const status = statusUrl(id);
   return {
     GraphQL: `subscription {
   taskProgress(id: "${id}") {
@@ -22,6 +43,6 @@ function codesOf(id: string): Readonly<Record<string, string>> {
   }
 }`,
     REST: `GET ${status}`,
-    curl: `curl -s ${graphqlUrl} -H 'content-type: application/json' \\\n  -d '${body}'\n\ncurl -s ${status}`,
+    curl: `curl -s ${graphqlUrl} -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query })}'\n\ncurl -s ${status}`,
   };
 }

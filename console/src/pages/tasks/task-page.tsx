@@ -2,18 +2,16 @@ import { useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { TaskLogDocument, type TaskPartsFragment } from '../../api/operations.ts';
-import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { TaskLogDocument } from '../../api/operations.ts';
+import { useLiveTask } from '../../api/use-live-task.ts';
+import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { MediaView } from '../../parts/media-view.tsx';
+import { Outcome } from '../../parts/outcome.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
-import { ProgressBar, stageText } from '../../parts/progress.tsx';
-import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { stageText } from '../../parts/stage.ts';
 import { StateBadge } from '../../parts/state.tsx';
-import { TaskResult, TaskTexts } from '../../parts/task-result.tsx';
-import { Ago, bytesText, clockText, durationText, exactTime } from '../../parts/time.tsx';
-import { t, textOr } from '../../text/text.ts';
+import { clockText, durationText, exactTime } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
 import { Deliveries } from './deliveries.tsx';
 import { SameRequest } from './same-request.tsx';
 import { TaskActions } from './task-actions.tsx';
@@ -42,7 +40,7 @@ export function TaskPage() {
       <div className="page">
         <div className="split">
           <div>
-            <Outcome task={task} />
+            <Outcome work={task} task={task} name={nameOf(task)} />
             <Timeline task={task} />
             <Events task={task} />
           </div>
@@ -70,83 +68,6 @@ function TaskHead({ task }: { readonly task: TaskLog }) {
   );
 }
 
-function Outcome({ task }: { readonly task: TaskLog }) {
-  return (
-    <section className="card">
-      <header>
-        <StateBadge state={task.state} boxed />
-        {task.sandbox && <SandboxTag />}
-        <span className="c12 mute">
-          <Ago at={task.createdAt} />
-        </span>
-      </header>
-      <div className="pad col gap-3">
-        {!isEnded(task) && (
-          <div className="col">
-            <p className="row">
-              <span className="mute">{stageText(task)}</span>
-              <span className="push num sb">{task.progress} %</span>
-            </p>
-            <ProgressBar task={task} />
-          </div>
-        )}
-        {task.error !== null && <Failure error={task.error} />}
-        {task.notes.map((note) => (
-          <p key={note} className="note">
-            {note}
-          </p>
-        ))}
-        <TaskTexts task={task} />
-        {task.result !== null && <TaskResult result={task.result} />}
-        {task.outputs.length > 0 && (
-          <div className="outs">
-            {task.outputs.map((media) => (
-              <figure key={media.id} className="col">
-                <MediaView media={media} alt={nameOf(task)} />
-                <figcaption className="row c12 mute">
-                  <span className="cut">{sizeText(media)}</span>
-                  <a className="link push shrink-0" href={media.url} download>
-                    {t('media.download')}
-                  </a>
-                </figcaption>
-              </figure>
-            ))}
-          </div>
-        )}
-      </div>
-    </section>
-  );
-}
-
-function sizeText({
-  width,
-  height,
-  duration,
-  bytes,
-  contentType,
-}: TaskPartsFragment['outputs'][number]): string {
-  const facts = [
-    width === null ? null : `${width} × ${height}`,
-    duration === null ? null : `${duration.toFixed(1)} s`,
-    bytesText(bytes),
-    contentType,
-  ];
-  return facts.filter((fact) => fact !== null).join(' · ');
-}
-
-function Failure({ error }: { readonly error: NonNullable<TaskLog['error']> }) {
-  return (
-    <div className="note bad" role="alert">
-      <Icon name="warning" />
-      <div className="col gap-1">
-        <p className="sb">{textOr(`error.${error.code}`, error.code)}</p>
-        <p>{error.message}</p>
-        <p className="c12 mono">{error.code}</p>
-      </div>
-    </div>
-  );
-}
-
 function Facts({ task }: { readonly task: TaskLog }) {
   const start = task.startedAt === null ? null : Date.parse(task.startedAt);
   return (
@@ -156,12 +77,7 @@ function Facts({ task }: { readonly task: TaskLog }) {
       </header>
       <dl className="kv pad">
         <Fact name={t('task.id')}>
-          <span className="id-row">
-            <span className="mono cut" title={task.id}>
-              {task.id}
-            </span>
-            <CopyButton text={task.id} />
-          </span>
+          <Id text={task.id} />
         </Fact>
         <Fact name={t('task.kind')}>{t(`kind.${task.kind}`)}</Fact>
         <Fact name={t('task.generator')}>{task.generator}</Fact>
@@ -182,25 +98,11 @@ function Facts({ task }: { readonly task: TaskLog }) {
         )}
         {task.traceId !== null && (
           <Fact name={t('task.trace')}>
-            <span className="id-row">
-              <span className="mono cut" title={task.traceId}>
-                {task.traceId}
-              </span>
-              <CopyButton text={task.traceId} />
-            </span>
+            <Id text={task.traceId} />
           </Fact>
         )}
       </dl>
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

@@ -5,10 +5,12 @@ import { CancelTaskDocument, type RowPartsFragment, type TaskPartsFragment } fro
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
-import { ProgressBar, stageText } from '../../parts/progress.tsx';
+import { codeText } from '../../parts/problem.tsx';
+import { ProgressBar } from '../../parts/progress.tsx';
+import { stageText } from '../../parts/stage.ts';
 import { StateBadge } from '../../parts/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
-import { t, textOr } from '../../text/text.ts';
+import { t } from '../../text/text.ts';
 import { batchOfTask, titleOf } from '../../work/batches.ts';
 import { TABS } from '../../work/work.ts';
 
@@ -150,8 +152,7 @@ function Running({ task }: { readonly task: TaskPartsFragment }) {
 }
 
 function EndOf({ task }: { readonly task: TaskPartsFragment }) {
-  if (task.error !== null)
-    return <span className="c12 cut2">{textOr(`error.${task.error.code}`, task.error.message)}</span>;
+  if (task.error !== null) return <span className="c12 cut2">{codeText(task.error.code)}</span>;
   return <span className="c12 mute">{t('task.outputs', { count: task.outputs.length })}</span>;
 }
 

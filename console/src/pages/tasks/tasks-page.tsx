@@ -64,7 +64,7 @@ function CallerTasks() {
       <Filters />
       {error !== undefined && <Problem error={error} />}
       {failure !== null && <Problem error={failure} />}
-      {isLoading && <div className="sk sk-table" aria-busy="true" />}
+      {isLoading && tasks.length === 0 && <div className="sk sk-table" aria-busy="true" />}
       {!isLoading && error === undefined && tasks.length === 0 && (
         <Empty title={t('tasks.none')} text={t('tasks.noneText')} />
       )}
@@ -109,7 +109,7 @@ function CallerTasks() {
           <span className="c12 mute num">{t('tasks.shown', { count: tasks.length, total })}</span>
           <CsvButton filter={filter} />
           {more !== null && (
-            <button type="button" className="btn" onClick={more}>
+            <button type="button" className="btn" disabled={isLoading} onClick={more}>
               {t('list.more')}
             </button>
           )}

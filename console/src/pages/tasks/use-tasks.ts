@@ -1,4 +1,4 @@
-import { useQuery, useSubscription } from '@apollo/client/react';
+import { useSubscription } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
 
 import { client } from '../../api/client.ts';
@@ -11,6 +11,7 @@ import {
   type TasksQuery,
 } from '../../api/operations.ts';
 import { useHealing } from '../../api/use-healing.ts';
+import { usePages } from '../../api/use-pages.ts';
 
 /** A task of the list. */
 export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
@@ -18,7 +19,7 @@ export type ListedTask = TasksQuery['tasks']['edges'][number]['node'];
 interface Tasks {
   readonly tasks: readonly ListedTask[];
   readonly total: number | null;
-  readonly error: Error | undefined;
+  readonly error: unknown;
   readonly isLoading: boolean;
   /** Loads the next page; null when there is none. */
   readonly more: (() => void) | null;
@@ -36,10 +37,7 @@ const OVERLAP_MS = 10_000;
  */
 export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
   const variables = { filter, first: PAGE };
-  const { data, previousData, error, loading, fetchMore } = useQuery(TasksDocument, {
-    variables,
-    fetchPolicy: 'cache-and-network',
-  });
+  const { list, edges, error, isLoading, more } = usePages(TasksDocument, 'tasks', { variables });
   const endedSince = useEndedSince();
   const live = useSubscription(TasksProgressDocument, {
     variables: { everyone: seesAll, endedSince },
@@ -48,20 +46,12 @@ export function useTasks(filter: TaskFilter, seesAll: boolean): Tasks {
     },
   });
   useHealing(live);
-  const { edges = [], totalCount = null, pageInfo } = (data ?? previousData)?.tasks ?? {};
-  const showMore = () =>
-    void fetchMore({
-      variables: { after: pageInfo?.endCursor ?? null },
-      updateQuery: (before, { fetchMoreResult: { tasks } }) => ({
-        tasks: { ...tasks, edges: [...before.tasks.edges, ...tasks.edges] },
-      }),
-    }).catch(() => undefined);
   return {
     tasks: edges.map(({ node }) => node).filter((task) => matches(task, filter)),
-    total: totalCount,
+    total: list?.totalCount ?? null,
     error: error ?? live.error,
-    isLoading: loading && data === undefined,
-    more: pageInfo?.hasNextPage === true && !loading ? showMore : null,
+    isLoading,
+    more,
   };
 }
 

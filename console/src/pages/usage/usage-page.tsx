@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { serverUrl } from '../../api/addresses.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
 import { UsageDocument } from '../../api/operations.ts';
+import { Refusal } from '../../api/refusal.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -159,7 +160,7 @@ function Totals({ total }: { readonly total: Sum }) {
       </p>
       <p className="kpi">
         <span className="mute">{t('usage.seconds')}</span>
-        <b>{number(total.seconds)} s</b>
+        <b>{t('time.seconds', { seconds: number(total.seconds) })}</b>
         <span className="c12 mute">{t('usage.pictures', { count: number(total.pictures) })}</span>
       </p>
       <p className="kpi">
@@ -215,6 +216,18 @@ function Table({
               </tr>
             ))}
           </tbody>
+          {sums.length > 1 && (
+            <tfoot>
+              <tr>
+                <th scope="row">{t('usage.total')}</th>
+                <td className="num">{total.done.toLocaleString(language)}</td>
+                <td className="num p-hide">{total.pictures.toLocaleString(language)}</td>
+                <td className="num p-hide">{total.seconds.toFixed(1)}</td>
+                <td className="num p-hide">100 %</td>
+                <td className="num">{moneyText(total.cost)}</td>
+              </tr>
+            </tfoot>
+          )}
         </table>
       </div>
     </section>
@@ -241,6 +254,6 @@ async function saveTable(days: number, only: 'real' | 'sandbox' | undefined): Pr
   if (sandbox !== null) address.searchParams.set('sandbox', String(sandbox));
   const authorization = await freshAuthorization();
   const response = await fetch(address, { headers: authorization === null ? {} : { authorization } });
-  if (!response.ok) throw new Error(`${response.status}: ${(await response.text()).slice(0, 200)}`);
+  if (!response.ok) throw new Refusal(`${response.status}: ${(await response.text()).slice(0, 200)}`);
   saveAs(await response.blob(), 'usage.csv');
 }

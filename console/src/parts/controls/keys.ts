@@ -1,5 +1,8 @@
 const STORAGE_KEY = 'kiln.keys';
 
+/** How this machine's keyboard names the modifier of shortcuts. */
+export const MODIFIER = navigator.userAgent.includes('Mac') ? '⌘' : 'Ctrl ';
+
 /** Whether single keys do anything here: whoever speaks to their computer turns them off (WCAG 2.1.4). */
 export function hasSingleKeys(): boolean {
   return localStorage.getItem(STORAGE_KEY) !== 'off';

@@ -6,6 +6,18 @@ export const startEn = {
   'start.answer': 'The answer',
   'start.openTask': 'Watch its task',
   'start.language': 'Language or library',
+  'start.explorer': 'GraphQL explorer',
+  'start.restMedia': 'REST: media',
+  'start.restWorkflow': 'REST: workflow',
+  'snippet.afterSeq': 'All events from the first; after a lost connection give the last seq that was seen.',
+  'snippet.called':
+    'Called once the task has ended. Answer 2xx, else it is sent again; each delivery can be repeated on the task’s page.',
+  'snippet.endpoint':
+    'An endpoint of the operator’s own hears of all tasks, each delivery signed with its secret:',
+  'snippet.receiver': 'A receiver on this machine that prints what it is sent:',
+  'snippet.allow': 'Private addresses are refused unless the operator allows them, so start Kiln with:',
+  'snippet.then': 'Then:',
+  'snippet.key': 'KILN_KEY: from People and keys, “Make a key”.',
 } as const;
 
 /** The same in Simplified Chinese. */
@@ -16,4 +28,14 @@ export const startZh: Readonly<Record<keyof typeof startEn, string>> = {
   'start.answer': '结果',
   'start.openTask': '查看任务',
   'start.language': '语言或库',
+  'start.explorer': 'GraphQL 浏览器',
+  'start.restMedia': 'REST：媒体',
+  'start.restWorkflow': 'REST：工作流',
+  'snippet.afterSeq': '从第一个事件开始；断线后请传入最后收到的 seq。',
+  'snippet.called': '任务结束后调用一次。请返回 2xx，否则会重发；每次投递都可以在任务页面上重新发送。',
+  'snippet.endpoint': '运营者自己的端点会收到所有任务的通知，每次投递都用其密钥签名：',
+  'snippet.receiver': '在本机启动一个接收器，打印收到的内容：',
+  'snippet.allow': '除非运营者允许，否则拒绝私有地址，因此请这样启动 Kiln：',
+  'snippet.then': '然后：',
+  'snippet.key': 'KILN_KEY：在“用户与密钥”页面创建密钥。',
 };

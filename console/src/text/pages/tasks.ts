@@ -23,6 +23,8 @@ export const tasksEn = {
   'task.ticks': 'A tick is an answer that told something new',
   'task.stages': 'Stages',
   'task.sameIn': 'The same in a program',
+  'task.follow': 'Follow it in a program',
+  'task.downloadAll': 'Download all',
   'task.retryable': 'It may succeed when it is tried again.',
 } as const;
 
@@ -51,5 +53,7 @@ export const tasksZh: Readonly<Record<keyof typeof tasksEn, string>> = {
   'task.ticks': '每个刻度是一次带来新信息的答复',
   'task.stages': '阶段',
   'task.sameIn': '在程序中实现',
+  'task.follow': '在程序中跟踪',
+  'task.downloadAll': '全部下载',
   'task.retryable': '再试一次可能会成功。',
 };

@@ -22,6 +22,7 @@ import { webhookEndpoints } from './0020-webhook-endpoints.ts';
 import { pausedBindings } from './0021-paused-bindings.ts';
 import { soldTasks } from './0022-sold-tasks.ts';
 import { roomOfBindings } from './0023-room-of-bindings.ts';
+import { unlistedFiles } from './0024-unlisted-files.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -50,6 +51,7 @@ export const mediaMigrations: MigrationSet = {
     '0021-paused-bindings': pausedBindings,
     '0022-sold-tasks': soldTasks,
     '0023-room-of-bindings': roomOfBindings,
+    '0024-unlisted-files': unlistedFiles,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,

@@ -9,7 +9,7 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { moneyText } from '../../../parts/money.ts';
-import { Ago, bytesText } from '../../../parts/time.tsx';
+import { Ago, bytesText, secondsText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { Actions } from './actions.tsx';
 import { Lineage } from './lineage.tsx';
@@ -84,9 +84,7 @@ function Facts({
           <Fact name={t('field.resolution')} value={`${media.width} × ${media.height}`} />
         )}
         <Fact name={t('gallery.file')} value={`${media.contentType} · ${bytesText(media.bytes)}`} />
-        {media.duration !== null && (
-          <Fact name={t('field.duration')} value={`${media.duration.toFixed(1)} s`} />
-        )}
+        {media.duration !== null && <Fact name={t('field.duration')} value={secondsText(media.duration)} />}
         {source?.cost && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
         <Fact name={t('task.created')} value={<Ago at={media.createdAt} />} />
         <dt>SHA-256</dt>

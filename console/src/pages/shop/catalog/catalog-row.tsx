@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { CatalogPartsFragment } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
+import { ServerWords } from '../../../parts/server-words.tsx';
 import { t } from '../../../text/text.ts';
 import { priceText } from '../order/template.ts';
 
@@ -58,7 +59,7 @@ export function SaleState({ template, reason }: Pick<CatalogRowProps, 'template'
       {reason !== null && (
         <span className="c12 row shop-reason">
           <Icon name="warning" size={12} />
-          {reason}
+          {t('shop.cannotRun')} <ServerWords text={reason} />
         </span>
       )}
     </>

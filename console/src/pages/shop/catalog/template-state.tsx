@@ -7,8 +7,9 @@ import {
   SyncTemplatesDocument,
   UnrunnableDocument,
 } from '../../../api/operations.ts';
-import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Problem } from '../../../parts/problem.tsx';
+import { ServerWords } from '../../../parts/server-words.tsx';
+import { SettingNames } from '../../../parts/setting-names.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { priceText } from '../order/template.ts';
@@ -32,7 +33,10 @@ export function TemplateState({ template }: { readonly template: CatalogPartsFra
         {found !== undefined && (
           <div className="note warn">
             <div className="col">
-              <p>{found.reason}</p>
+              <p>{t('shop.cannotRun')}</p>
+              <p className="c12">
+                <ServerWords text={found.reason} />
+              </p>
               {found.generator !== null && <Setting generator={found.generator} />}
             </div>
           </div>
@@ -61,9 +65,8 @@ function Setting({ generator }: { readonly generator: string }) {
   const setting = data?.health.generators.find((one) => one.generator === generator)?.setting ?? null;
   if (setting === null) return <p className="c12">{t('providers.administrators')}</p>;
   return (
-    <p className="row">
-      {t('shop.setIt')} <code className="tag">{setting}</code>
-      <CopyButton text={setting} />
+    <p className="row wrap">
+      {t('shop.setIt')} <SettingNames text={setting} />
     </p>
   );
 }
@@ -83,7 +86,7 @@ function AtProvider({ code }: { readonly code: string }) {
       {state !== undefined && <p role="status">{t(state.synced ? 'shop.synced' : 'shop.notSynced')}</p>}
       {[...(state?.issues ?? []), ...(state?.recommendations ?? [])].map((text) => (
         <p key={text} className="c12 mute">
-          {text}
+          <ServerWords text={text} />
         </p>
       ))}
       <button

@@ -3,14 +3,9 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import { CancelTaskDocument, type ExecutionPageQuery } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { MediaView } from '../../../parts/media-view.tsx';
+import { Outcome } from '../../../parts/outcome.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
-import { ProgressBar, stageText } from '../../../parts/progress.tsx';
-import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
-import { StateBadge } from '../../../parts/state.tsx';
-import { TaskResult, TaskTexts } from '../../../parts/task-result.tsx';
-import { Ago } from '../../../parts/time.tsx';
-import { t, textOr } from '../../../text/text.ts';
+import { t } from '../../../text/text.ts';
 import { STATE_OF } from '../executions.tsx';
 import { Facts, Parameters } from './facts.tsx';
 import { PaymentCard } from './payment-card.tsx';
@@ -34,7 +29,11 @@ export function ExecutionPage() {
       <div className="page">
         <div className="split">
           <div>
-            <Outcome execution={execution} />
+            <Outcome
+              work={{ ...execution, state: STATE_OF[execution.status] }}
+              task={task}
+              name={execution.template.name}
+            />
             {task !== null && <Steps task={task} />}
           </div>
           <div>
@@ -80,71 +79,5 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
         </Link>
       </span>
     </header>
-  );
-}
-
-function Outcome({ execution }: { readonly execution: Execution }) {
-  const { status, stage, progress, error, task, template, createdAt } = execution;
-  return (
-    <section className="card">
-      <header>
-        <span role="status">
-          <StateBadge state={STATE_OF[status]} boxed />
-        </span>
-        {task?.sandbox === true && <SandboxTag />}
-        <span className="c12 mute">
-          <Ago at={createdAt} />
-        </span>
-      </header>
-      <div className="pad col gap-3">
-        {!isOver(status) && (
-          <div className="col">
-            <p className="row">
-              <span className="mute">{stageText({ stage, queuePosition: task?.queuePosition ?? null })}</span>
-              <span className="push num sb">{progress} %</span>
-            </p>
-            <ProgressBar task={{ progress, stage }} />
-          </div>
-        )}
-        {error !== null && <Failure error={error} />}
-        {task?.notes.map((note) => (
-          <p key={note} className="note">
-            {note}
-          </p>
-        ))}
-        {task !== null && <TaskTexts task={task} />}
-        {task !== null && task.result !== null && <TaskResult result={task.result} />}
-        {task !== null && task.outputs.length > 0 && (
-          <div className="outs">
-            {task.outputs.map((media) => (
-              <figure key={media.id} className="col">
-                <MediaView media={media} alt={template.name} />
-                <figcaption className="row c12 mute">
-                  <Link className="link" to="/gallery" search={{ open: media.id }}>
-                    {t('shop.inGallery')}
-                  </Link>
-                  <a className="link push shrink-0" href={media.url} download>
-                    {t('media.download')}
-                  </a>
-                </figcaption>
-              </figure>
-            ))}
-          </div>
-        )}
-      </div>
-    </section>
-  );
-}
-
-function Failure({ error: { code, message } }: { readonly error: NonNullable<Execution['error']> }) {
-  return (
-    <div className="note bad" role="alert">
-      <Icon name="warning" />
-      <div className="col gap-1">
-        <p className="sb">{textOr(`error.${code}`, code)}</p>
-        <p>{message}</p>
-        <p className="c12 mono">{code}</p>
-      </div>
-    </div>
   );
 }

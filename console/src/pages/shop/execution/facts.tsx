@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 
 import type { ExecutionPageQuery } from '../../../api/operations.ts';
-import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Fact, Id } from '../../../parts/facts.tsx';
 import { durationText, exactTime } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { buyerText } from '../order/buyer.ts';
@@ -69,25 +68,5 @@ export function Facts({ execution }: { readonly execution: Execution }) {
         )}
       </dl>
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
-
-function Id({ text }: { readonly text: string }) {
-  return (
-    <span className="id-row">
-      <span className="mono cut" title={text}>
-        {text}
-      </span>
-      <CopyButton text={text} />
-    </span>
   );
 }

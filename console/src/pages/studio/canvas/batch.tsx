@@ -24,7 +24,7 @@ export function BatchView({ batch, onRemix, onAgain, onVary, onInput }: BatchVie
   const facts = [
     modelName,
     values['aspectRatio'],
-    textOf(values['duration']) === '' ? null : `${textOf(values['duration'])} s`,
+    textOf(values['duration']) === '' ? null : t('time.seconds', { seconds: textOf(values['duration']) }),
   ];
   return (
     <section className="batch" aria-label={title}>

@@ -9,11 +9,13 @@ import {
 import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
-import { Problem } from '../../../parts/problem.tsx';
-import { ProgressBar, stageText } from '../../../parts/progress.tsx';
+import { codeText, Problem } from '../../../parts/problem.tsx';
+import { ProgressBar } from '../../../parts/progress.tsx';
+import { ServerWords } from '../../../parts/server-words.tsx';
+import { stageText } from '../../../parts/stage.ts';
 import { StateBadge } from '../../../parts/state.tsx';
 import { TaskResult, TaskTexts } from '../../../parts/task-result.tsx';
-import { t, textOr } from '../../../text/text.ts';
+import { t } from '../../../text/text.ts';
 
 interface TaskTilesProps {
   readonly id: string;
@@ -106,8 +108,10 @@ function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly
         {task.result !== null && <TaskResult result={task.result} />}
         {task.error !== null && (
           <>
-            <p>{textOr(`error.${task.error.code}`, task.error.message)}</p>
-            <p className="c12 mute">{task.error.message}</p>
+            <p>{codeText(task.error.code)}</p>
+            <p className="c12 mute">
+              <ServerWords text={task.error.message} />
+            </p>
           </>
         )}
         <Link className="link" to="/tasks/$id" params={{ id: task.id }}>

@@ -3,7 +3,8 @@ import { RadioGroup } from '@base-ui/react/radio-group';
 import { type CSSProperties, type ReactNode, useId } from 'react';
 
 import { Icon } from '../../../parts/icons.tsx';
-import { t } from '../../../text/text.ts';
+import { ServerWords } from '../../../parts/server-words.tsx';
+import { t, textOr } from '../../../text/text.ts';
 import { textOf } from '../../../work/work.ts';
 
 /** The controls of the Studio's forms. Each has a label, and says below what is wrong with it. */
@@ -37,7 +38,7 @@ function FieldProblem({ id, problem }: { readonly id: string; readonly problem: 
   if (problem === undefined) return null;
   return (
     <p className="help bad" id={`${id}-problem`} role="alert">
-      {problem}
+      <ServerWords text={problem} />
     </p>
   );
 }
@@ -114,10 +115,10 @@ export function ChoiceField(
   props: ControlProps & {
     readonly value: unknown;
     readonly values: readonly (string | number)[];
-    readonly unit?: string;
+    readonly isSeconds?: boolean;
   },
 ) {
-  const { id, value, values, unit, problem, onChange } = props;
+  const { id, value, values, isSeconds = false, problem, onChange } = props;
   if (values.length === 0) return null;
   return (
     <Labelled {...props}>
@@ -131,7 +132,7 @@ export function ChoiceField(
         <option value="">{t('field.default')}</option>
         {values.map((one) => (
           <option key={one} value={String(one)}>
-            {unit === undefined ? one : `${one} ${unit}`}
+            {isSeconds ? t('time.seconds', { seconds: one }) : textOr(`value.${one}`, String(one))}
           </option>
         ))}
       </select>

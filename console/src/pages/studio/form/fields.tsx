@@ -10,6 +10,7 @@ import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, Text
 import type { FieldProps } from './field-props.ts';
 import { MaskField } from './mask/mask-field.tsx';
 import { PromptCheck } from './prompt-check.tsx';
+import { Questions } from './questions.tsx';
 import { VoiceField } from './voice-field.tsx';
 
 const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
@@ -36,6 +37,7 @@ export function Field(props: FieldProps) {
       return (
         <>
           <TextAreaField {...common} value={textOf(value)} most={model.maxPrompt} />
+          {choice.kind === 'ANALYSIS' && <Questions onChoose={common.onChange} />}
           <PromptCheck generator={model.generator} prompt={textOf(value)} />
         </>
       );
@@ -59,7 +61,7 @@ export function Field(props: FieldProps) {
     case 'resolution':
       return <ChoiceField {...common} value={value} values={model.sizes ?? []} />;
     case 'duration':
-      return <ChoiceField {...common} value={value} values={model.durations ?? []} unit="s" />;
+      return <ChoiceField {...common} value={value} values={model.durations ?? []} isSeconds />;
     case 'format':
       return <ChoiceField {...common} value={value} values={model.formats ?? []} />;
     case 'speedMode':

@@ -105,7 +105,7 @@ function factsOf({ model }: Choice): string {
   const facts = [
     model.generator,
     model.aspectRatios === null ? null : t('studio.ratios', { count: model.aspectRatios.length }),
-    model.durations === null ? null : `${model.durations.join(', ')} s`,
+    model.durations === null ? null : t('time.seconds', { seconds: model.durations.join(', ') }),
     model.maxImages === null ? null : t('studio.references', { count: model.maxImages }),
   ];
   return facts.filter((fact) => fact !== null).join(' · ');

@@ -1,4 +1,4 @@
-import { nodeOf, stageText } from '../../../parts/progress.tsx';
+import { nodeOf, stageCode, stageText } from '../../../parts/stage.ts';
 import type { TaskLog } from './task-log.ts';
 
 /** Where the time of a task went, as its events tell it. Pure. */
@@ -38,18 +38,20 @@ export function segmentsOf({ events }: TaskLog, end: number): readonly Segment[]
   return segments;
 }
 
-function lookOf(stage: string): Look {
-  if (stage === 'queued' || stage === 'queued upstream' || stage.includes('next try in')) return 'q';
+function lookOf(whole: string): Look {
+  const stage = stageCode(whole);
+  if (stage.startsWith('queued') || stage.startsWith('paused') || stage.includes('next try in')) return 'q';
   if (stage.startsWith('starting')) return 's';
   return stage.startsWith('storing') ? 'w' : 'r';
 }
 
+/** Stages that Kiln has set itself. */
+const OURS = /^(starting$|storing|paused|trying|fetching)|next try in/;
+
 /** What the provider told, and when: each a tick on the bar. */
 function ticksOf({ events }: TaskLog): readonly Tick[] {
   return events
-    .filter(
-      ({ state, stage }) => state === 'RUNNING' && !stage.startsWith('st') && !stage.includes('next try'),
-    )
+    .filter(({ state, stage }) => state === 'RUNNING' && !OURS.test(stageCode(stage)))
     .map(({ at, stage, progress }) => ({
       at: Date.parse(at),
       text: `${stageText({ stage })}, ${progress} %`,

@@ -1,7 +1,8 @@
 import { isEnded } from '../../../api/use-live-task.ts';
-import { SHAPE_OF_ATTEMPT, StateShape } from '../../../parts/state.tsx';
+import { AttemptError, AttemptName } from '../../../parts/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
-import { t, textOr } from '../../../text/text.ts';
+import { t } from '../../../text/text.ts';
+import { Axis } from './axis.tsx';
 import { segmentsOfAttempt, ticksOfAttempt } from './segments.ts';
 import { Legend, type Span, Stages, Track } from './stages.tsx';
 import type { TaskLog } from './task-log.ts';
@@ -21,6 +22,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
         <Legend />
       </header>
       <ul className="tl">
+        <Axis from={from} to={to} />
         <Stages task={task} from={from} to={to} />
         {task.attempts.map((attempt) => (
           <AttemptLine
@@ -47,16 +49,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
   const waited = { from, to: started, look: 'q', text: t('task.queued') } as const;
   return (
     <li className="ln">
-      <span className={`nm row ${SHAPE_OF_ATTEMPT[attempt.state]}`}>
-        <StateShape state={SHAPE_OF_ATTEMPT[attempt.state]} />
-        <span className="cut attempt-name">
-          {t('task.attempt', { step: attempt.step, number: attempt.number })}{' '}
-          <span className="mute">
-            {attempt.provider}
-            {attempt.model === null ? '' : `, ${attempt.model}`}
-          </span>
-        </span>
-      </span>
+      <AttemptName attempt={attempt} />
       <Track
         from={from}
         to={to}
@@ -64,12 +57,7 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
         ticks={ticksOfAttempt(task, attempt, to)}
       />
       <span className="num tm">{durationText(ended - started)}</span>
-      {attempt.error !== null && (
-        <span className="c12 attempt-error">
-          {textOr(`error.${attempt.error.code}`, attempt.error.code)} {attempt.error.message}
-          {attempt.error.retryable ? ` ${t('task.retryable')}` : ''}
-        </span>
-      )}
+      <AttemptError attempt={attempt} />
     </li>
   );
 }

@@ -31,7 +31,8 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     setIsBusy(true);
     try {
       const file = await maskFile(canvas.current);
-      onDone(await uploadFile(file, { signal: new AbortController().signal, onProgress: () => undefined }));
+      const { signal } = new AbortController();
+      onDone(await uploadFile(file, { signal, onProgress: () => undefined, listed: false }));
     } catch (thrown) {
       setError(thrown);
       setIsBusy(false);

@@ -26,6 +26,7 @@ export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
         most={1}
         files={mask === null ? [] : [mask]}
         onChange={([next]) => onChange(next ?? null)}
+        listed={false}
       />
       <button
         type="button"

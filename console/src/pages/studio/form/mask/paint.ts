@@ -1,3 +1,5 @@
+import { t } from '../../../../text/text.ts';
+
 /** What was painted on a mask, step by step, so that the last step can be taken back. */
 export type PaintStep =
   | {
@@ -59,7 +61,7 @@ export async function maskFile(painted: HTMLCanvasElement): Promise<File> {
   const { width, height } = painted;
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('this browser draws no canvas');
+  if (context === null) throw new Error(t('problem.noCanvas'));
   context.drawImage(painted, 0, 0);
   context.globalCompositeOperation = 'source-in';
   context.fillStyle = '#fff';
@@ -75,7 +77,7 @@ export async function readMask(url: string): Promise<OffscreenCanvas> {
   const bitmap = await createImageBitmap(await (await fetch(url)).blob());
   const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('this browser draws no canvas');
+  if (context === null) throw new Error(t('problem.noCanvas'));
   context.drawImage(bitmap, 0, 0);
   const image = context.getImageData(0, 0, bitmap.width, bitmap.height);
   for (let at = 0; at < image.data.length; at += 4) image.data[at + 3] = image.data[at] ?? 0;

@@ -1,0 +1,65 @@
+import type { OperationVariables, TypedDocumentNode } from '@apollo/client';
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+/** What every list of the API has. */
+interface Page {
+  readonly edges: readonly unknown[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/** A list that is read page by page. */
+interface Pages<Connection extends Page> {
+  /** The pages so far as one; those of the filter before until the answer to another has come. Undefined before the first. */
+  readonly list: Connection | undefined;
+  readonly edges: Connection['edges'];
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  /** Adds the next page; null when there is none. */
+  readonly more: (() => void) | null;
+}
+
+/** Follows a list by the query that has it as its field `name`; a query without an answer yet is skipped by `skip`. */
+export function usePages<Connection extends Page, Name extends string, Variables extends OperationVariables>(
+  document: TypedDocumentNode<Readonly<Record<Name, Connection>>, Variables>,
+  name: Name,
+  { variables, skip = false }: { readonly variables: Omit<Variables, 'after'>; readonly skip?: boolean },
+): Pages<Connection> {
+  const query = document as unknown as TypedDocumentNode<
+    Readonly<Record<string, Connection>>,
+    OperationVariables
+  >;
+  const { data, previousData, error, loading, fetchMore } = useQuery(query, {
+    variables,
+    skip,
+    fetchPolicy: 'cache-and-network',
+  });
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const list = (data ?? previousData)?.[name];
+  const more = () => {
+    if (loading) return;
+    setFailure(undefined);
+    fetchMore({
+      variables: { after: list?.pageInfo.endCursor ?? null },
+      updateQuery: (before, { fetchMoreResult }) => joined(before, fetchMoreResult, name),
+    }).catch(setFailure);
+  };
+  return {
+    list,
+    edges: list?.edges ?? [],
+    error: error ?? failure,
+    isLoading: loading,
+    more: list?.pageInfo.hasNextPage === true ? more : null,
+  };
+}
+
+/** The list with the next page at its end; its totals are the newer ones. */
+function joined<Connection extends Page>(
+  before: unknown,
+  after: unknown,
+  name: string,
+): Readonly<Record<string, Connection>> {
+  const [first, next] = [before, after].map((data) => (data as Readonly<Record<string, Connection>>)[name]);
+  if (first === undefined || next === undefined) return after as Readonly<Record<string, Connection>>;
+  return { [name]: { ...next, edges: [...first.edges, ...next.edges] } };
+}

@@ -1,0 +1,23 @@
+import { useCaller } from '../../../api/use-caller.ts';
+import { CodeTabs } from '../../../parts/code-tabs.tsx';
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { t } from '../../../text/text.ts';
+import { programsOf } from '../../../work/program.ts';
+import type { Choice, Values } from '../../../work/work.ts';
+
+interface CodeDialogProps {
+  readonly choice: Choice;
+  readonly values: Values;
+  readonly onClose: () => void;
+}
+
+/** What the form would send, as programs write it. */
+export function CodeDialog({ choice, values, onClose }: CodeDialogProps) {
+  const needsKey = useCaller()?.kind !== 'ANONYMOUS';
+  return (
+    <Modal title={t('studio.code')} onClose={onClose} className="modal wide-modal">
+      <p className="mute">{t('studio.codeText')}</p>
+      <CodeTabs title={choice.model.name} codes={programsOf(choice, values, needsKey)} />
+    </Modal>
+  );
+}

@@ -1,0 +1,36 @@
+import type { AttemptPartsFragment } from '../api/operations.ts';
+import { t } from '../text/text.ts';
+import { codeText } from './problem.tsx';
+import { ServerWords } from './server-words.tsx';
+import { SHAPE_OF_ATTEMPT, StateShape } from './state.tsx';
+
+/** Which step and attempt it is and who was asked, with its state as a shape. */
+export function AttemptName({
+  attempt: { step, number, provider, model, state },
+}: {
+  readonly attempt: AttemptPartsFragment;
+}) {
+  return (
+    <span className={`nm grow row ${SHAPE_OF_ATTEMPT[state]}`}>
+      <StateShape state={SHAPE_OF_ATTEMPT[state]} />
+      <span className="cut attempt-name">
+        {t('task.attempt', { step, number })}{' '}
+        <span className="mute">
+          {provider}
+          {model === null ? '' : `, ${model}`}
+        </span>
+      </span>
+    </span>
+  );
+}
+
+/** Why an attempt has failed, and whether another could succeed; nothing for the others. */
+export function AttemptError({ attempt: { error } }: { readonly attempt: AttemptPartsFragment }) {
+  if (error === null) return null;
+  return (
+    <span className="c12 attempt-error">
+      {codeText(error.code)} <ServerWords text={error.message} />
+      {error.retryable ? ` ${t('task.retryable')}` : ''}
+    </span>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+
+import { CopyButton } from './copy-button.tsx';
+
+/** One line of a list of facts. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** An id in one line, to be copied with a click. */
+export function Id({ text }: { readonly text: string }) {
+  return (
+    <span className="id-row">
+      <span className="mono cut" title={text}>
+        {text}
+      </span>
+      <CopyButton text={text} />
+    </span>
+  );
+}

@@ -1,0 +1,99 @@
+import { Link } from '@tanstack/react-router';
+
+import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../api/operations.ts';
+import { t } from '../text/text.ts';
+import { Failure } from './failure.tsx';
+import { MediaView } from './media-view.tsx';
+import { noteText } from './note-text.ts';
+import { ProgressBar } from './progress.tsx';
+import { SandboxTag } from './sandbox-tag.tsx';
+import { stageText } from './stage.ts';
+import { StateBadge } from './state.tsx';
+import { TaskResult, TaskTexts } from './task-result.tsx';
+import { Ago, bytesText, secondsText } from './time.tsx';
+
+interface OutcomeProps {
+  readonly work: Pick<TaskPartsFragment, 'stage' | 'progress' | 'createdAt'> & {
+    readonly state: TaskState;
+    readonly error: Parameters<typeof Failure>[0]['error'] | null;
+  };
+  /** What it has made so far; null while nothing has begun. */
+  readonly task: TaskPartsFragment | null;
+  /** What its pictures are called. */
+  readonly name: string;
+}
+
+/** How far work is, why it has failed, or what it has made. */
+export function Outcome({ work, task, name }: OutcomeProps) {
+  const isOpen = work.state === 'QUEUED' || work.state === 'RUNNING';
+  return (
+    <section className="card">
+      <header>
+        <span role="status">
+          <StateBadge state={work.state} boxed />
+        </span>
+        {task?.sandbox === true && <SandboxTag />}
+        <span className="c12 mute">
+          <Ago at={work.createdAt} />
+        </span>
+      </header>
+      <div className="pad col gap-3">
+        {isOpen && (
+          <div className="col">
+            <p className="row">
+              <span className="mute">
+                {stageText({ stage: work.stage, queuePosition: task?.queuePosition ?? null })}
+              </span>
+              <span className="push num sb">{work.progress} %</span>
+            </p>
+            <ProgressBar task={work} />
+          </div>
+        )}
+        {work.error !== null && <Failure error={work.error} />}
+        {task !== null && <Made task={task} name={name} />}
+      </div>
+    </section>
+  );
+}
+
+function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name: string }) {
+  return (
+    <>
+      {task.notes.map((note) => (
+        <p key={note} className="note">
+          {noteText(note)}
+        </p>
+      ))}
+      <TaskTexts task={task} />
+      {task.result !== null && <TaskResult result={task.result} />}
+      {task.outputs.length > 0 && (
+        <div className="outs">
+          {task.outputs.map((media) => (
+            <figure key={media.id} className="col">
+              <MediaView media={media} alt={name} />
+              <figcaption className="row c12 mute">
+                <Link className="link shrink-0" to="/gallery" search={{ open: media.id }}>
+                  {t('shop.inGallery')}
+                </Link>
+                <span className="cut push">{sizeText(media)}</span>
+                <a className="link shrink-0" href={media.url} download>
+                  {t('media.download')}
+                </a>
+              </figcaption>
+            </figure>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function sizeText({ width, height, duration, bytes, contentType }: MediaPartsFragment): string {
+  const facts = [
+    width === null ? null : `${width} × ${height}`,
+    duration === null ? null : secondsText(duration),
+    bytesText(bytes),
+    contentType,
+  ];
+  return facts.filter((fact) => fact !== null).join(' · ');
+}
