@@ -348,7 +348,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/api': [],
       'src/text': [],
       'src/parts': ['src/api', 'src/text'],
-      'src/work': ['src/api', 'src/parts'],
+      'src/work': ['src/api', 'src/parts', 'src/text'],
       'src/shell': ['src/api', 'src/parts', 'src/text', 'src/work'],
       'src/library': ['src/api', 'src/parts', 'src/text', 'src/work'],
       'src/pages/*': ['src/api', 'src/library', 'src/parts', 'src/text', 'src/work'],

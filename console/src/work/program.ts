@@ -76,8 +76,8 @@ function curl({ query, variables }: Request, needsKey: boolean): string {
 }
 
 function javascript({ query, variables }: Request, needsKey: boolean): string {
-  const key = needsKey ? ', authorization: `Bearer ${process.env.KILN_KEY}`' : '';
-  return `const query = \`${query}\`;
+  const key = needsKey ? ', authorization: `Bearer ${env.KILN_KEY}`' : '';
+  return `${needsKey ? "import { env } from 'node:process';\n\n" : ''}const query = \`${query}\`;
 const variables = ${JSON.stringify(variables, null, 2)};
 const response = await fetch('${graphqlUrl}', {
   method: 'POST',

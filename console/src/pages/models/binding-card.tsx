@@ -1,6 +1,6 @@
 import type { BindingPartsFragment } from '../../api/operations.ts';
 import { ServerWords } from '../../parts/server-words.tsx';
-import { StateShape } from '../../parts/state.tsx';
+import { StateShape } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './binding-state.ts';

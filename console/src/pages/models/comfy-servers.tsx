@@ -1,5 +1,5 @@
 import type { ProvidersQuery } from '../../api/operations.ts';
-import { StateShape } from '../../parts/state.tsx';
+import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
 
 type Server = ProvidersQuery['comfyServers'][number];

@@ -5,7 +5,7 @@ import { useSeesAll } from '../../api/use-caller.ts';
 import { Narrow, NarrowChips } from '../../library/narrow.tsx';
 import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
-import { StateShape } from '../../parts/state.tsx';
+import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
 
 const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];

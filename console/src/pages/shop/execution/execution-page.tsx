@@ -3,8 +3,8 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import { CancelTaskDocument, type ExecutionPageQuery } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { Outcome } from '../../../parts/outcome.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
+import { Outcome } from '../../../parts/task/outcome.tsx';
 import { t } from '../../../text/text.ts';
 import { STATE_OF } from '../executions.tsx';
 import { Facts, Parameters } from './facts.tsx';

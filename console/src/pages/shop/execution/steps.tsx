@@ -1,5 +1,5 @@
 import type { AttemptPartsFragment, ExecutionPageQuery } from '../../../api/operations.ts';
-import { AttemptError, AttemptName } from '../../../parts/attempt.tsx';
+import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 

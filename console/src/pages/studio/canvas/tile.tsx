@@ -10,11 +10,11 @@ import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { codeText, Problem } from '../../../parts/problem.tsx';
-import { ProgressBar } from '../../../parts/progress.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
-import { stageText } from '../../../parts/stage.ts';
-import { StateBadge } from '../../../parts/state.tsx';
-import { TaskResult, TaskTexts } from '../../../parts/task-result.tsx';
+import { ProgressBar } from '../../../parts/task/progress.tsx';
+import { stageText } from '../../../parts/task/stage.ts';
+import { StateBadge } from '../../../parts/task/state.tsx';
+import { TaskResult, TaskTexts } from '../../../parts/task/task-result.tsx';
 import { t } from '../../../text/text.ts';
 
 interface TaskTilesProps {

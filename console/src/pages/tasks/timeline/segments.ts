@@ -1,4 +1,4 @@
-import { nodeOf, stageCode, stageText } from '../../../parts/stage.ts';
+import { nodeOf, stageCode, stageText } from '../../../parts/task/stage.ts';
 import type { TaskLog } from './task-log.ts';
 
 /** Where the time of a task went, as its events tell it. Pure. */

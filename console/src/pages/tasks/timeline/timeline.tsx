@@ -1,5 +1,5 @@
 import { isEnded } from '../../../api/use-live-task.ts';
-import { AttemptError, AttemptName } from '../../../parts/attempt.tsx';
+import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { Axis } from './axis.tsx';

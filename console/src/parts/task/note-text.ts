@@ -1,5 +1,5 @@
-import type { Texts } from '../text/en.ts';
-import { t } from '../text/text.ts';
+import type { Texts } from '../../text/en.ts';
+import { t } from '../../text/text.ts';
 
 /** What the server notes of a result, by its form: such notes are sentences without a code. */
 const NOTES: readonly (readonly [RegExp, keyof Texts])[] = [

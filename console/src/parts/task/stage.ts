@@ -1,5 +1,5 @@
-import type { TaskPartsFragment } from '../api/operations.ts';
-import { t, textOr } from '../text/text.ts';
+import type { TaskPartsFragment } from '../../api/operations.ts';
+import { t, textOr } from '../../text/text.ts';
 
 /** The stages of tasks, which the server names in few words that stand for codes, in the reader's language. */
 

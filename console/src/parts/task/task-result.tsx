@@ -1,7 +1,7 @@
-import type { TaskPartsFragment } from '../api/operations.ts';
-import { t } from '../text/text.ts';
-import { CopyButton } from './copy-button.tsx';
-import { ServerWords } from './server-words.tsx';
+import type { TaskPartsFragment } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
+import { CopyButton } from '../copy-button.tsx';
+import { ServerWords } from '../server-words.tsx';
 
 const PERSON = { true: 'studio.hasPerson', false: 'studio.noPerson', null: 'studio.unknownPerson' } as const;
 

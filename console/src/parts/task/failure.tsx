@@ -1,6 +1,6 @@
-import { Icon } from './icons.tsx';
-import { codeText } from './problem.tsx';
-import { ServerWords } from './server-words.tsx';
+import { Icon } from '../icons.tsx';
+import { codeText } from '../problem.tsx';
+import { ServerWords } from '../server-words.tsx';
 
 /** Why work has failed, in the place of what it would have made: the remedy, then what exactly was said. */
 export function Failure({

@@ -1,5 +1,5 @@
-import type { TaskPartsFragment } from '../api/operations.ts';
-import { t } from '../text/text.ts';
+import type { TaskPartsFragment } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
 import { stageText } from './stage.ts';
 
 /** How far a running task is. */

@@ -1,5 +1,5 @@
-import type { AttemptState, TaskState } from '../api/operations.ts';
-import { t } from '../text/text.ts';
+import type { AttemptState, TaskState } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
 
 /** A state as shape, word and colour, readable without the colour. */
 export function StateBadge({

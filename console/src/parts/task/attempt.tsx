@@ -1,7 +1,7 @@
-import type { AttemptPartsFragment } from '../api/operations.ts';
-import { t } from '../text/text.ts';
-import { codeText } from './problem.tsx';
-import { ServerWords } from './server-words.tsx';
+import type { AttemptPartsFragment } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
+import { codeText } from '../problem.tsx';
+import { ServerWords } from '../server-words.tsx';
 import { SHAPE_OF_ATTEMPT, StateShape } from './state.tsx';
 
 /** Which step and attempt it is and who was asked, with its state as a shape. */

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
 
-import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../api/operations.ts';
-import { t } from '../text/text.ts';
+import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
+import { MediaView } from '../media-view.tsx';
+import { SandboxTag } from '../sandbox-tag.tsx';
+import { Ago, bytesText, secondsText } from '../time.tsx';
 import { Failure } from './failure.tsx';
-import { MediaView } from './media-view.tsx';
 import { noteText } from './note-text.ts';
 import { ProgressBar } from './progress.tsx';
-import { SandboxTag } from './sandbox-tag.tsx';
 import { stageText } from './stage.ts';
 import { StateBadge } from './state.tsx';
 import { TaskResult, TaskTexts } from './task-result.tsx';
-import { Ago, bytesText, secondsText } from './time.tsx';
 
 interface OutcomeProps {
   readonly work: Pick<TaskPartsFragment, 'stage' | 'progress' | 'createdAt'> & {
