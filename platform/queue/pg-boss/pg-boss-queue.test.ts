@@ -294,6 +294,22 @@ test('a wake-up reaches the worker of another process', async () => {
   await expect.poll(() => ran, WAIT).toEqual(['hello']);
 });
 
+test('declares a queue that is there again without writing it, unless its options are others', async () => {
+  const written = async () => {
+    const { rows } = await main.database.pool.query<{ updated: Date; retries: number }>(
+      `select updated_on as updated, retry_limit as retries from pgboss.queue where name = 'declared'`,
+    );
+    return rows[0];
+  };
+  await main.queue.define('declared', { retryLimit: 3 });
+  const before = await written();
+  const later = await join('later');
+  await later.queue.define('declared', { retryLimit: 3 });
+  expect(await written()).toEqual(before);
+  await later.queue.define('declared', { retryLimit: 4 });
+  expect((await written())?.retries).toBe(4);
+});
+
 test('one handler per queue and process', async () => {
   await main.queue.define('double');
   await main.queue.work('double', { slots: 1 }, async () => undefined);

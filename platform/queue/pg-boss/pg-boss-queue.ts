@@ -32,8 +32,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   const table = createJobTable(database.pool);
   await table.prepare();
   const workers = new Map<string, SlotWorker>();
-  /** The options that this process has written, as JSON: several parts declare the same queues. */
-  const defined = new Map<string, string>();
+  const defineOnce = await createDefinitions(boss);
   const polls = new Map<string, number>();
   const pauseMs = () => Math.min(1000, ...polls.values());
   const ticker = createTicker({ workers, table, logger, pauseMs });
@@ -46,13 +45,6 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
       bus.listen(TOPIC, (name) => workers.get(name)?.wake()),
       bus.onGap(wakeAll),
     );
-  }
-
-  async function defineOnce(name: string, options: QueueOptions = {}): Promise<void> {
-    const written = JSON.stringify(options);
-    if (defined.get(name) === written) return;
-    await define(boss, name, options);
-    defined.set(name, written);
   }
 
   return {
@@ -112,8 +104,10 @@ async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
   return boss.start();
 }
 
-async function define(boss: PgBoss, name: string, options: QueueOptions): Promise<void> {
-  const settings: UpdateQueueOptions = {
+type QueueSettings = ReturnType<typeof settingsOf>;
+
+function settingsOf(options: QueueOptions) {
+  return {
     retryLimit: options.retryLimit ?? 5,
     retryDelay: Math.ceil(options.retryDelaySeconds ?? 1),
     retryDelayMax: Math.ceil(options.retryDelayMaxSeconds ?? 300),
@@ -124,8 +118,35 @@ async function define(boss: PgBoss, name: string, options: QueueOptions): Promis
     // A job that is never claimed must not be deleted silently.
     retentionSeconds: 365 * DAY_SECONDS,
     deleteAfterSeconds: DAY_SECONDS,
+  } satisfies UpdateQueueOptions;
+}
+
+/** Declares queues, each only when its settings are not those in the database: several parts declare the same ones. */
+async function createDefinitions(boss: PgBoss) {
+  const defined = await readSettings(boss);
+  return async (name: string, options: QueueOptions = {}): Promise<void> => {
+    const settings = settingsOf(options);
+    const written = JSON.stringify(settings);
+    if (defined.get(name) === written) return;
+    await define(boss, name, settings);
+    defined.set(name, written);
   };
-  await boss.createQueue(name, { ...settings } as Parameters<PgBoss['createQueue']>[1]);
+}
+
+/** The settings of every queue there is, as JSON, read once: a start would otherwise write each of them again. */
+async function readSettings(boss: PgBoss): Promise<Map<string, string>> {
+  const names = Object.keys(settingsOf({})) as (keyof QueueSettings)[];
+  const queues = await boss.getQueues();
+  return new Map(
+    queues.map((queue) => [
+      queue.name,
+      JSON.stringify(Object.fromEntries(names.map((name) => [name, queue[name]]))),
+    ]),
+  );
+}
+
+async function define(boss: PgBoss, name: string, settings: QueueSettings): Promise<void> {
+  await boss.createQueue(name, settings);
   await boss.updateQueue(name, settings);
   // Makes pg-boss cache the queue now: otherwise the first enqueue would use a second connection while its transaction
   // holds one.
