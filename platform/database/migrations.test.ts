@@ -149,6 +149,22 @@ test('lets any number of processes start at once: one migrates, the others find 
   for (const each of processes) await each.close();
 });
 
+test('waits for nobody when there is nothing to do', async () => {
+  const set = {
+    schema: 'done',
+    migrations: { '001-first': creates('first') },
+    indexes: { first_by_id: 'done.first (id)' },
+  };
+  await migrate({ database, sets: [set], logger });
+  const other = connect(1);
+  const client = await other.pool.connect();
+  // The lock of processes that migrate.
+  await client.query('select pg_advisory_lock($1)', [0x4b_49_4c_4e]);
+  expect(await migrate({ database, sets: [set], logger })).toEqual([]);
+  client.release(true);
+  await other.close();
+});
+
 test('gives its lock back when it fails', async () => {
   const failing = {
     schema: 'locked',

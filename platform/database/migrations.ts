@@ -49,6 +49,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * UNAVAILABLE with the migration's name and cause.
  */
 export async function migrate({ database, sets, logger }: MigrateOptions): Promise<string[]> {
+  if (await isUpToDate(database, sets)) return [];
   const client = await database.pool.connect();
   try {
     // Building an index may take long.
@@ -74,6 +75,29 @@ export async function migrate({ database, sets, logger }: MigrateOptions): Promi
     // Closing the connection resets its settings and releases the lock.
     client.release(true);
   }
+}
+
+/** Whether each set is applied whole and nothing else is: then a start neither takes a turn nor writes. */
+async function isUpToDate({ pool }: Database, sets: readonly MigrationSet[]): Promise<boolean> {
+  const tables = sets.map(({ schema }) => `${schema}.migrations`);
+  const indexes = sets.flatMap(({ schema, indexes: names = {} }) =>
+    Object.keys(names).map((name) => `${schema}.${name}`),
+  );
+  const { rows: found } = await pool.query<{ tables: number; indexes: number }>(
+    `select (select count(*) from unnest($1::text[]) as name where to_regclass(name) is not null) as tables,
+      (select count(*) from unnest($2::text[]) as name
+        join pg_index on indexrelid = to_regclass(name) and indisvalid) as indexes`,
+    [tables, indexes],
+  );
+  if (found[0]?.tables !== tables.length || found[0].indexes !== indexes.length) return false;
+  const { rows } = await pool.query<{ name: string }>(
+    tables.map((table) => `select '${table}/' || name as name from ${table}`).join(' union all '),
+  );
+  const applied = new Set(rows.map(({ name }) => name));
+  const own = sets.flatMap(({ migrations }, index) =>
+    Object.keys(migrations).map((name) => `${tables[index]}/${name}`),
+  );
+  return applied.size === own.length && own.every((name) => applied.has(name));
 }
 
 /** Asks again and again: who waits inside of a statement would hold up an index that is built beside. */
