@@ -6,8 +6,11 @@ import { buildConsole } from './composition/build-console.ts';
 await runProcess(async (parts) => {
   switch (parts.config.role) {
     case 'all': {
+      const { openData } = await import('../platform/runtime/open-data.ts');
+      // The database starts while the rest is loaded.
+      const data = openData(parts);
       const { startEverything } = await import('./composition/everything.ts');
-      await startEverything(parts);
+      await startEverything(parts, data);
       if (parts.config.console.build) buildConsole(parts);
       return;
     }

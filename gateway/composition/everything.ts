@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import type { OpenedData } from '../../platform/runtime/open-data.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
@@ -30,10 +31,11 @@ export interface Everything extends PublicServer {
 const JOB_GRACE_SECONDS = 5;
 
 /** Starts everything in order: data, sandbox, subgraphs, worker, server. The lifecycle stops it in reverse. */
-export async function startEverything(parts: ProcessParts): Promise<Everything> {
+export async function startEverything(parts: ProcessParts, data?: OpenedData): Promise<Everything> {
   const { config, logger, lifecycle } = parts;
   const runtime = await startRuntime({
     ...parts,
+    data,
     migrations: [
       mediaMigrations,
       { schema: 'workflow', migrations: workflowMigrations },

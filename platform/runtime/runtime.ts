@@ -1,12 +1,9 @@
 import path from 'node:path';
 
-import type { PoolConfig } from 'pg';
-
 import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
 import { auditMigrations } from '../audit/migrations.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
-import { startEmbeddedPostgres } from '../database/embedded-postgres/embedded-postgres.ts';
 import { migrate, type MigrationSet } from '../database/migrations.ts';
 import { onceThere } from '../database/once-there.ts';
 import { toError } from '../errors.ts';
@@ -21,13 +18,13 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { startMetrics } from '../metrics/serve-metrics.ts';
 import { createDiskStore } from '../object-store/disk.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { acquireInstanceLock } from '../process/instance-lock.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
 import { createQueue } from '../queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../queue/queue.ts';
 import { startTracing } from '../tracing/open-telemetry/start-tracing.ts';
 import type { Tracer } from '../tracing/tracer.ts';
+import { connectionOf, openData, type OpenedData } from './open-data.ts';
 
 /**
  * The services of every process with a database, started in order and added to the lifecycle: embedded or configured
@@ -56,25 +53,24 @@ export interface RuntimeOptions {
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly migrations: readonly MigrationSet[];
+  /** What main.ts has opened before it loaded the rest (default: opened now). */
+  readonly data?: OpenedData | undefined;
 }
 
 /** Seconds for running jobs when the process stops; then they are released. */
 const JOB_GRACE_SECONDS = 5;
 
-/** Locks the data directory (one Kiln at a time), then starts each part. Rejects with an AppError. */
+/** Starts each part over the opened data. Rejects with an AppError. */
 export async function startRuntime({
   config,
   logger,
   lifecycle,
   migrations,
+  data = openData({ config, logger, lifecycle }),
 }: RuntimeOptions): Promise<Runtime> {
-  if (config.role === 'all') {
-    const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
-    lifecycle.add('data directory', async () => release());
-  }
   const metrics = await startMetrics({ config, logger, lifecycle });
   const tracer = await startTracing({ config, logger, lifecycle });
-  const database = await startDatabase({ config, logger, lifecycle });
+  const database = await startDatabase({ config, logger, lifecycle, data });
   measurePool(database, metrics);
   await onceThere(() => migrate({ database, sets: [...migrations, auditMigrations], logger }), { logger });
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
@@ -124,7 +120,7 @@ async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<O
 export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>): Promise<Database> {
   const { config, logger, lifecycle } = options;
   const database = createDatabase({
-    config: await connectionOf(options),
+    config: await (options.data?.connection ?? connectionOf(options)),
     maxConnections: config.data.poolSize,
     statementTimeoutMs: config.data.queryTimeoutMs,
     applicationName: `kiln ${config.role}`,
@@ -133,26 +129,4 @@ export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>)
   });
   lifecycle.add('database', () => database.close());
   return database;
-}
-
-async function connectionOf({
-  config,
-  logger,
-  lifecycle,
-}: Omit<RuntimeOptions, 'migrations'>): Promise<PoolConfig | { readonly connectionString: string }> {
-  if (config.data.databaseUrl !== null) return { connectionString: config.data.databaseUrl };
-  const postgres = await startEmbeddedPostgres({
-    dataDir: config.data.dir,
-    logger,
-    onLost: (error) => {
-      logger.error({ error }, 'the embedded PostgreSQL has ended');
-      void lifecycle.stop('the database is gone').then(() => process.exit(1));
-    },
-  });
-  lifecycle.add('embedded PostgreSQL', () => postgres.stop());
-  logger.info(
-    { directory: path.join(config.data.dir, 'postgres'), adopted: postgres.adopted },
-    'embedded PostgreSQL is up',
-  );
-  return postgres.config;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Client, type PoolConfig } from 'pg';
+import type { PoolConfig } from 'pg';
 
 import { AppError, toError } from '../../errors.ts';
 import { tryInstanceLock } from '../../process/instance-lock.ts';
@@ -128,6 +128,8 @@ async function startServer(options: Parameters<typeof startServerProcess>[0]): P
 /** Undefined while the owner's server does not answer. */
 async function tryAdopt(home: string): Promise<EmbeddedPostgres | undefined> {
   const config = connectionConfig(socketFolder(home, serverUser(join(home, 'data'))));
+  // Loaded only when needed: the usual start spawns the server before anything else is loaded.
+  const { Client } = await import('pg');
   const client = new Client({ ...config, connectionTimeoutMillis: 2000, query_timeout: 2000 });
   // A connection that breaks counts as no answer.
   client.on('error', () => undefined);
