@@ -35,12 +35,14 @@ import './model.ts';
 import './health.ts';
 import './provider-health.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
+import { subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
 import { builder } from './builder.ts';
 
 export { createMediaContext, type MediaContext, type MediaHealth, type MediaServices } from './context.ts';
 
 /** Built without any dependency: what the resolvers call comes with the context. */
-export const mediaSchema = enforceEntityRules(
-  builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' }),
-  { Task: 'anyone', Media: 'anyone', VideoTemplate: 'public' },
-);
+export const mediaSchema = enforceEntityRules(subgraphSchema(builder), {
+  Task: 'anyone',
+  Media: 'anyone',
+  VideoTemplate: 'public',
+});

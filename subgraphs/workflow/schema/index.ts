@@ -18,12 +18,16 @@ import './caller-facts.ts';
 import './caller.ts';
 import './health.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
+import { subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
 import { builder } from './builder.ts';
 
 export { createWorkflowContext, type WorkflowContext, type WorkflowServices } from './context.ts';
 
 /** Built without any dependency: what the resolvers call comes with the context. */
-export const workflowSchema = enforceEntityRules(
-  builder.toSubGraphSchema({ linkUrl: 'https://specs.apollo.dev/federation/v2.6' }),
-  { Task: 'anyone', Execution: 'anyone', Payment: 'anyone', Template: 'public', User: 'owner' },
-);
+export const workflowSchema = enforceEntityRules(subgraphSchema(builder), {
+  Task: 'anyone',
+  Execution: 'anyone',
+  Payment: 'anyone',
+  Template: 'public',
+  User: 'owner',
+});
