@@ -1,24 +1,21 @@
 import path from 'node:path';
 
 import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
-import { createControl } from './control/control.ts';
-import { createLatencyProfiles } from './control/latency-profiles.ts';
 import type { LatencyChange } from './control/latency-profiles.ts';
-import { createFaults } from './faults/faults.ts';
 import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
-import type { JobRunner } from './jobs/job-runner.ts';
-import { openJournal } from './jobs/journal.ts';
-import { createPlatformStandIns, type SandboxPlatforms } from './platforms/platforms.ts';
-import { reportingStudio } from './reporting-studio.ts';
+import { hasEnded } from './jobs/job.ts';
+import { type Journal, openJournal } from './jobs/journal.ts';
+import {
+  createPlatformStandIns,
+  type PlatformStandIns,
+  type SandboxPlatforms,
+} from './platforms/platforms.ts';
 import { serve, upgrade } from './serve.ts';
-import { INITIAL_LATENCIES, createStandIns } from './stand-ins.ts';
 import type { Secrets } from './stand-ins.ts';
 import { createStatusPage } from './status-page.ts';
 import type { StripeStandIn } from './stripe/stripe.ts';
-import { createInstantStudio } from './studio/instant/instant-studio.ts';
-import { createStudio } from './studio/studio.ts';
-import type { Studio } from './studio/types/studio.ts';
+import type { Upstreams } from './upstreams.ts';
 import { createBrowserHandler, IDENTITY, openUserPages } from './user-pages.ts';
 import type { BrowserHandler, UserPagesOptions, UserPages } from './user-pages.ts';
 
@@ -69,7 +66,7 @@ export interface SandboxOptions extends UserPagesOptions {
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** Opens the journal, resumes the open jobs of an earlier process, and listens. */
+/** Opens the journal and listens; jobs of an earlier process that are still open go on. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { logger } = options;
   const journal = await openJournal({
@@ -78,41 +75,28 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxAgeMs: options.retention?.maxAgeMs ?? WEEK_MS,
     logger,
   });
-  const studio = reportingStudio(studioOf(options));
-  const faults = createFaults();
-  for (const fault of options.faults ?? []) faults.add(fault);
-  const profiles = createLatencyProfiles(INITIAL_LATENCIES);
-  for (const change of options.latencies ?? []) profiles.change(change);
   let origin = '';
-  const deps = { studio, journal, logger, baseUrl: (mount: string) => `${origin}/${mount}` };
-  const standIns = createStandIns({
-    ...deps,
-    secrets: options.secrets ?? {},
-    latencyOf: (wire) => profiles.of(wire),
-  });
-  const runners = standIns.map(({ runner }) => runner);
-  const control = createControl({
-    faults,
-    latencies: profiles,
-    journal,
-    reset: () => reset(runners, [() => faults.clear(), () => profiles.reset(), () => journal.clear()]),
-  });
+  const platforms = createPlatformStandIns();
+  let opened: Promise<Upstreams> | undefined;
+  const upstreams = () => (opened ??= load(options, { journal, platforms, originOf: () => origin }));
   let people: UserPages | null = null;
-  const platforms = await createPlatformStandIns();
-  const all = [...standIns.map(({ wire }) => wire), ...platforms.wires];
-  const wires = new Map(all.map((wire) => [wire.mount, wire]));
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     logger,
-    serve: (request, response) =>
-      serve({ wires, faults, origin, control, userPages: people, logger }, request, response),
-    upgrade: (request, socket, head) => upgrade({ wires, faults, origin }, { request, socket, head }),
+    serve: async (request, response) =>
+      serve({ ...(await upstreams()), origin, userPages: people, logger }, request, response),
+    upgrade: (request, socket, head) => {
+      upstreams().then(
+        (to) => upgrade({ ...to, origin }, { request, socket, head }),
+        () => socket.destroy(),
+      );
+    },
   });
   origin = listener.origin;
   people = await openUserPages(options, origin);
   const { identity, stripe } = people;
-  for (const runner of runners) runner.resume();
+  if (isNeededAtOnce(options, journal)) await upstreams();
   return {
     url: origin,
     wires: sandboxAddresses(origin),
@@ -120,23 +104,51 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     identityUrl: `${origin}/${IDENTITY}`,
     platforms: platforms.at(origin),
     stripe,
-    browser: createBrowserHandler(people, createStatusPage({ wires: [...wires.values()], journal }), logger),
+    browser: createBrowserHandler(people, statusPage(upstreams, journal), logger),
     async close() {
       await listener.close();
       await stripe.close();
-      await Promise.all(runners.map((runner) => runner.stop()));
-      await studio.close();
+      await (await opened)?.close();
       await journal.settle();
     },
   };
 }
 
-function studioOf({ instantImages, workers = 1, size = 'normal', logger }: SandboxOptions): Studio {
-  return instantImages === true ? createInstantStudio() : createStudio({ workers, size, logger });
+/** Open jobs go on, and mistakes in what was asked for are told. Else a start need not wait for two hundred modules. */
+function isNeededAtOnce({ latencies, faults }: SandboxOptions, journal: Journal): boolean {
+  return latencies !== undefined || faults !== undefined || journal.all().some((job) => !hasEnded(job));
 }
 
-async function reset(runners: readonly JobRunner[], steps: readonly (() => unknown)[]): Promise<void> {
-  await Promise.all(runners.map((runner) => runner.stop()));
-  for (const step of steps) await step();
-  for (const runner of runners) runner.resume();
+async function load(
+  options: SandboxOptions,
+  parts: {
+    readonly journal: Journal;
+    readonly platforms: PlatformStandIns;
+    readonly originOf: () => string;
+  },
+): Promise<Upstreams> {
+  const { logger, secrets = {}, latencies = [], faults = [], workers = 1, size = 'normal' } = options;
+  const { journal, platforms, originOf } = parts;
+  const { openUpstreams } = await import('./upstreams.ts');
+  return openUpstreams({
+    logger,
+    journal,
+    secrets,
+    latencies,
+    initialFaults: faults,
+    platforms: platforms.wires,
+    baseUrl: (mount) => `${originOf()}/${mount}`,
+    instantImages: options.instantImages ?? false,
+    workers,
+    size,
+  });
+}
+
+function statusPage(upstreams: () => Promise<Upstreams>, journal: Journal): BrowserHandler {
+  return (request, response, next) => {
+    upstreams().then(
+      ({ wires }) => createStatusPage({ wires: [...wires.values()], journal })(request, response, next),
+      (error: unknown) => (next === undefined ? response.destroy() : next(error)),
+    );
+  };
 }

@@ -44,12 +44,7 @@ export async function startSandbox(
   });
   lifecycle.add('sandbox', () => sandbox.close());
   const { stripe, platforms } = sandbox;
-  const alipay = { baseUrl: platforms.alipay.baseUrl, keys: async () => platforms.alipay };
-  const identity = {
-    issuer: sandbox.issuer,
-    url: sandbox.identityUrl,
-    platforms: { ...platforms, alipay },
-  };
+  const identity = { issuer: sandbox.issuer, url: sandbox.identityUrl, platforms };
   return {
     wires: sandbox.wires,
     browser: sandbox.browser,

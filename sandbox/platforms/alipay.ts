@@ -11,6 +11,11 @@ const ALIPAY_APP_ID = '2021000000000001';
 /** Alipay's gateway with one method, and the keys of its app. */
 export interface AlipayStandIn {
   readonly wire: Wire;
+  readonly keys: () => Promise<AlipayKeys>;
+}
+
+/** What the app has of the platform. */
+export interface AlipayKeys {
   /** The app's own key. */
   readonly privateKey: KeyObject;
   /** Alipay's public key for the app. */
@@ -21,16 +26,19 @@ const NODE = 'alipay_system_oauth_token_response';
 const makePair = promisify(generateKeyPair);
 
 /**
- * The keys are created at the start. Kiln fetches them at /keys, which the real platform does not have.
+ * The keys are created at their first use, which few starts come to: finding them takes up to half a second. Kiln fetches
+ * them at /keys, which the real platform does not have.
  */
-export async function createAlipayStandIn(): Promise<AlipayStandIn> {
-  const pair = () => makePair('rsa', { modulusLength: 2_048 });
-  const [app, platform] = await Promise.all([pair(), pair()]);
+export function createAlipayStandIn(): AlipayStandIn {
+  let made: ReturnType<typeof makePairs> | undefined;
+  const pairs = () => (made ??= makePairs());
   const codes = createCodes();
-  const gateway = { codes, appKey: app.publicKey, ownKey: platform.privateKey };
+  const keys = async (): Promise<AlipayKeys> => {
+    const { app, platform } = await pairs();
+    return { privateKey: app.privateKey, platformKey: platform.publicKey };
+  };
   return {
-    privateKey: app.privateKey,
-    platformKey: platform.publicKey,
+    keys,
     wire: {
       name: 'alipay',
       mount: 'alipay',
@@ -44,17 +52,26 @@ export async function createAlipayStandIn(): Promise<AlipayStandIn> {
           method: 'POST',
           path: '/gateway.do',
           operation: 'token',
-          handle: (request) => answer(gateway, request),
+          handle: async (request) => {
+            const { app, platform } = await pairs();
+            return answer({ codes, appKey: app.publicKey, ownKey: platform.privateKey }, request);
+          },
         },
         {
           method: 'GET',
           path: '/keys',
           operation: 'keys',
-          handle: () => keysFor(app.privateKey, platform.publicKey),
+          handle: async () => keysFor(await keys()),
         },
       ],
     },
   };
+}
+
+async function makePairs() {
+  const pair = () => makePair('rsa', { modulusLength: 2_048 });
+  const [app, platform] = await Promise.all([pair(), pair()]);
+  return { app, platform };
 }
 
 interface Gateway {
@@ -96,7 +113,7 @@ function answer({ codes, appKey, ownKey }: Gateway, { body }: WireRequest): Answ
   return said(`{"${NODE}":${node},"sign":"${proof}"}`);
 }
 
-function keysFor(privateKey: KeyObject, platformKey: KeyObject): Answer {
+function keysFor({ privateKey, platformKey }: AlipayKeys): Answer {
   return json({
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
     platformKey: platformKey.export({ type: 'spki', format: 'pem' }),

@@ -1,7 +1,5 @@
-import type { KeyObject } from 'node:crypto';
-
 import type { Wire } from '../http/wire.ts';
-import { createAlipayStandIn } from './alipay.ts';
+import { type AlipayKeys, createAlipayStandIn } from './alipay.ts';
 import { createDouyinStandIn } from './douyin.ts';
 import { createWechatStandIn } from './wechat.ts';
 
@@ -9,13 +7,7 @@ import { createWechatStandIn } from './wechat.ts';
 export interface SandboxPlatforms {
   readonly wechat: string;
   readonly douyin: string;
-  readonly alipay: {
-    readonly baseUrl: string;
-    /** The app's own key. */
-    readonly privateKey: KeyObject;
-    /** Alipay's public key for the app. */
-    readonly platformKey: KeyObject;
-  };
+  readonly alipay: { readonly baseUrl: string; readonly keys: () => Promise<AlipayKeys> };
 }
 
 /** The stand-ins of the platforms; they have no jobs. */
@@ -26,14 +18,14 @@ export interface PlatformStandIns {
 }
 
 /** Creates all platforms. A new one is a file here and a line. */
-export async function createPlatformStandIns(): Promise<PlatformStandIns> {
-  const { wire: alipay, privateKey, platformKey } = await createAlipayStandIn();
+export function createPlatformStandIns(): PlatformStandIns {
+  const { wire: alipay, keys } = createAlipayStandIn();
   return {
     wires: [createWechatStandIn(), createDouyinStandIn(), alipay],
     at: (origin) => ({
       wechat: `${origin}/wechat`,
       douyin: `${origin}/douyin`,
-      alipay: { baseUrl: `${origin}/alipay`, privateKey, platformKey },
+      alipay: { baseUrl: `${origin}/alipay`, keys },
     }),
   };
 }

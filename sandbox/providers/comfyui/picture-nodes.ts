@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { placeOf } from './files.ts';
 import type { Files } from './files.ts';
@@ -18,6 +16,8 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
   const id = linkOf(value);
   if (id === null) return null;
   const { classType, inputs } = must(graph.get(id), id);
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   if (classType === 'ImagePadForOutpaint') {
     const source = must(graph.get(linked(inputs, 'image')), 'image');
     const file = must(await files.read(placeOf(nameIn(source.inputs))), 'input picture');
@@ -37,7 +37,8 @@ export async function maskAt({ graph, files }: Inputs, value: Json | undefined):
 }
 
 /** A picture with a border. */
-export function pad(picture: Buffer, inputs: JsonObject, background = 'grey'): Promise<Buffer> {
+export async function pad(picture: Buffer, inputs: JsonObject, background = 'grey'): Promise<Buffer> {
+  const { default: sharp } = await import('sharp');
   const border = (name: string) => Math.min(1_024, Number(inputs[name]));
   const borders = {
     left: border('left'),
@@ -53,7 +54,8 @@ export function pad(picture: Buffer, inputs: JsonObject, background = 'grey'): P
 }
 
 /** Pictures of one colour. */
-export function emptyImages(inputs: JsonObject): Promise<Buffer[]> {
+export async function emptyImages(inputs: JsonObject): Promise<Buffer[]> {
+  const { default: sharp } = await import('sharp');
   const colour = Number(inputs['color']);
   const background = { r: colour >> 16, g: (colour >> 8) & 255, b: colour & 255 };
   const edge = (name: string) => Math.min(2_048, Number(inputs[name]));
@@ -76,12 +78,18 @@ export function sizeIn(inputs: JsonObject): { width: number; height: number } {
 
 /** The size of a picture, within what the studio renders. */
 export async function sizeOf(picture: Buffer | undefined): Promise<{ width: number; height: number }> {
-  const { width = 512, height = 512 } = picture === undefined ? {} : await sharp(picture).metadata();
+  const { width = 512, height = 512 } = picture === undefined ? {} : await metadataOf(picture);
   return { width: bounded(width), height: bounded(height) };
+}
+
+async function metadataOf(picture: Buffer) {
+  const { default: sharp } = await import('sharp');
+  return sharp(picture).metadata();
 }
 
 /** A picture in another size. */
 export async function scale(picture: Buffer, inputs: JsonObject): Promise<Buffer> {
+  const { default: sharp } = await import('sharp');
   const { width: oldWidth, height: oldHeight } = await sizeOf(picture);
   const by = Number(inputs['scale_by'] ?? 1);
   const edge = (name: string, old: number) => bounded(Number(inputs[name] ?? old * by) || old);

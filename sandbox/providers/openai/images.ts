@@ -1,4 +1,3 @@
-import sharp from 'sharp';
 import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
@@ -71,6 +70,8 @@ export async function editImages(
 }
 
 async function isMaskOf(mask: Uint8Array, picture: Uint8Array | undefined): Promise<boolean> {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   try {
     const [one, other] = await Promise.all([sharp(mask).metadata(), sharp(picture).metadata()]);
     return one.hasAlpha && one.width === other.width && one.height === other.height;

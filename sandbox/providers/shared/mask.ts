@@ -1,4 +1,4 @@
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 
 import type { MediaTools } from './perform.ts';
 
@@ -13,6 +13,8 @@ export interface Repaint {
 
 /** The picture with the masked part drawn anew, as PNG; the mask is stretched over the picture. */
 export async function repaint({ picture, drawn, mask, marked }: Repaint): Promise<Buffer> {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   const base = sharp(picture).removeAlpha();
   const { width, height } = await base.metadata();
   const size = { width, height, fit: 'fill' } as const;
@@ -54,6 +56,7 @@ export function withMask(tools: MediaTools, part: MaskedPart): MediaTools {
   const image: MediaTools['studio']['image'] = async (request, options) => {
     const drawn = await tools.studio.image({ ...request, hasCaption: false }, options);
     const bytes = await repaint({ picture, drawn: drawn.bytes, mask, marked });
+    const { default: sharp } = await import('sharp');
     const { width, height } = await sharp(bytes).metadata();
     return { ...drawn, bytes, contentType: 'image/png', width, height };
   };

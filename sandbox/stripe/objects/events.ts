@@ -1,5 +1,3 @@
-import { Stripe } from 'stripe';
-
 import type { Logger } from '../../../platform/process/logger.ts';
 import { newId, nowSeconds, published, type State, type StripeObject } from './state.ts';
 
@@ -116,6 +114,8 @@ async function post(
   signal: AbortSignal,
 ): Promise<number> {
   const payload = JSON.stringify(published(event), null, 2);
+  // Loaded only when needed: the SDK is 270 modules.
+  const { Stripe } = await import('stripe');
   const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret });
   try {
     const answer = await fetch(url, {

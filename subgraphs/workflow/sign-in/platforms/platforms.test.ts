@@ -27,8 +27,10 @@ const ALIPAY = '2021000000000001';
 let sandbox: Sandbox;
 let stop: () => Promise<void>;
 let http: HttpClient;
+let alipayKeys: Awaited<ReturnType<Sandbox['platforms']['alipay']['keys']>>;
 beforeAll(async () => {
   ({ sandbox, stop } = await startSandbox());
+  alipayKeys = await sandbox.platforms.alipay.keys();
   http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
 });
 afterAll(async () => {
@@ -41,7 +43,8 @@ const wechat = (app = WECHAT, baseUrl = sandbox.platforms.wechat) =>
 const douyin = (app = DOUYIN, baseUrl = sandbox.platforms.douyin) =>
   createDouyin({ http, apps: [app], baseUrl });
 const alipay = (change: { appId?: string; swapped?: boolean; baseUrl?: string } = {}) => {
-  const { baseUrl, privateKey, platformKey } = sandbox.platforms.alipay;
+  const { baseUrl } = sandbox.platforms.alipay;
+  const { privateKey, platformKey } = alipayKeys;
   const { appId = ALIPAY, swapped = false } = change;
   return createAlipay({
     http,

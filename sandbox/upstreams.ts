@@ -1,0 +1,68 @@
+import { createControl, type Control } from './control/control.ts';
+import { createLatencyProfiles, type LatencyChange } from './control/latency-profiles.ts';
+import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
+import type { Wire } from './http/wire.ts';
+import type { JobRunner } from './jobs/job-runner.ts';
+import { reportingStudio } from './reporting-studio.ts';
+import { createStandIns, INITIAL_LATENCIES, type StandInsOptions } from './stand-ins.ts';
+import { createInstantStudio } from './studio/instant/instant-studio.ts';
+import { createStudio, type StudioOptions } from './studio/studio.ts';
+
+/** The stand-ins of the upstreams with their jobs, studio, faults and latencies: most of the sandbox. */
+export interface Upstreams {
+  /** By mount. */
+  readonly wires: ReadonlyMap<string, Wire>;
+  readonly faults: Faults;
+  readonly control: Control;
+  /** Stops the jobs, which stay open in the journal, and ends the workers. */
+  close(): Promise<void>;
+}
+
+export interface UpstreamsOptions
+  extends Omit<StandInsOptions, 'latencyOf' | 'studio'>, Pick<StudioOptions, 'workers' | 'size'> {
+  /** One plain tiny picture instead of rendered ones. */
+  readonly instantImages: boolean;
+  /** Wires without jobs. */
+  readonly platforms: readonly Wire[];
+  /** Initial latencies and faults, as /_control takes them. */
+  readonly latencies: readonly LatencyChange[];
+  readonly initialFaults: readonly FaultInput[];
+}
+
+/** Creates them and runs the open jobs of an earlier process. */
+export function openUpstreams(options: UpstreamsOptions): Upstreams {
+  const { journal, instantImages } = options;
+  const studio = reportingStudio(instantImages ? createInstantStudio() : createStudio(options));
+  const faults = createFaults();
+  for (const fault of options.initialFaults) faults.add(fault);
+  const profiles = createLatencyProfiles(INITIAL_LATENCIES);
+  for (const change of options.latencies) profiles.change(change);
+  const standIns = createStandIns({ ...options, studio, latencyOf: (wire) => profiles.of(wire) });
+  const runners = standIns.map(({ runner }) => runner);
+  const all = [...standIns.map(({ wire }) => wire), ...options.platforms];
+  for (const runner of runners) runner.resume();
+  return {
+    wires: new Map(all.map((wire) => [wire.mount, wire])),
+    faults,
+    control: createControl({
+      faults,
+      latencies: profiles,
+      journal,
+      reset: () => reset(runners, [() => faults.clear(), () => profiles.reset(), () => journal.clear()]),
+    }),
+    async close() {
+      await stopAll(runners);
+      await studio.close();
+    },
+  };
+}
+
+async function stopAll(runners: readonly JobRunner[]): Promise<void> {
+  await Promise.all(runners.map((runner) => runner.stop()));
+}
+
+async function reset(runners: readonly JobRunner[], steps: readonly (() => unknown)[]): Promise<void> {
+  await stopAll(runners);
+  for (const step of steps) await step();
+  for (const runner of runners) runner.resume();
+}
