@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 
 import { createLifecycle } from '../process/lifecycle.ts';
 import { silentLogger } from '../process/logger.ts';
-import { boundedLabel, createMetrics, noMetrics } from './metrics.ts';
+import { boundedLabel, noMetrics } from './metrics.ts';
+import { createMetrics } from './prometheus.ts';
 import { metricsHandler, startMetrics } from './serve-metrics.ts';
 
 const logger = silentLogger();

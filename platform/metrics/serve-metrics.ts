@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listenOn, stopAccepting } from '../http/server.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
-import { createMetrics, noMetrics, type Metrics } from './metrics.ts';
+import { noMetrics, type Metrics } from './metrics.ts';
 
 /** Where metrics can be read: on a port of their own (METRICS_PORT), or at /metrics behind a key (METRICS_KEY). */
 interface MetricsConfig {
@@ -28,6 +28,8 @@ interface MetricsOptions {
 export async function startMetrics({ config, lifecycle, logger }: MetricsOptions): Promise<Metrics> {
   const { port, key } = config.metrics;
   if (port === null && key === null) return noMetrics;
+  // Loaded only when needed.
+  const { createMetrics } = await import('./prometheus.ts');
   const metrics = createMetrics(config.role);
   if (port === null) return metrics;
   const server = createServer((request, response) => {

@@ -372,28 +372,31 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   });
 
   describe('an event', () => {
-    const eventsOf = (type: string) =>
-      hooks
-        .map((hook) => ({ hook, event: provider.readEvent(hook.body, hook.signature) }))
-        .filter(({ event }) => event.type === type);
+    const eventsOf = async (type: string) => {
+      const events = hooks.map(async (hook) => ({
+        hook,
+        event: await provider.readEvent(hook.body, hook.signature),
+      }));
+      return (await Promise.all(events)).filter(({ event }) => event.type === type);
+    };
 
     it.runIf(isStandIn)('is signed, and says where to look', async () => {
       hooks = [];
       const { request, sessionId, intent } = await paid();
-      await expect.poll(() => eventsOf('checkout.session.completed').length).toBe(1);
-      expect(eventsOf('checkout.session.completed')[0]?.event).toMatchObject({
+      await expect.poll(async () => (await eventsOf('checkout.session.completed')).length).toBe(1);
+      expect((await eventsOf('checkout.session.completed'))[0]?.event).toMatchObject({
         id: expect.stringMatching(/^evt_/) as string,
         isLive: false,
         refersTo: { kind: 'session', sessionId, paymentId: request.paymentId },
       });
       await provider.refund({ ...refundOf({ intent }, 500), paymentId: request.paymentId });
-      await expect.poll(() => eventsOf('charge.refunded').length).toBe(1);
-      expect(eventsOf('charge.refunded')[0]?.event.refersTo).toEqual({
+      await expect.poll(async () => (await eventsOf('charge.refunded')).length).toBe(1);
+      expect((await eventsOf('charge.refunded'))[0]?.event.refersTo).toEqual({
         kind: 'intent',
         paymentIntentId: intent,
         paymentId: request.paymentId,
       });
-      expect(eventsOf('product.created')[0]?.event.refersTo).toEqual({ kind: 'nothing' });
+      expect((await eventsOf('product.created'))[0]?.event.refersTo).toEqual({ kind: 'nothing' });
     });
 
     it.runIf(isStandIn)(
@@ -404,21 +407,15 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         await expect.poll(() => hooks.length).toBeGreaterThan(0);
         const [{ body, signature }] = hooks as [Hook];
         const refused = expect.objectContaining({ code: 'NOT_AUTHENTIC' }) as unknown;
-        const read = (changed: Partial<Hook>, by = provider) => {
-          try {
-            return by.readEvent(changed.body ?? body, changed.signature ?? signature);
-          } catch (error) {
-            return error;
-          }
-        };
-        expect(read({ body: Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')))) })).toEqual(
-          refused,
-        );
-        expect(read({ signature: 't=1,v1=00' })).toEqual(refused);
-        expect(read({ signature: '' })).toEqual(refused);
-        expect(read({}, adapter({ webhookSecrets: ['whsec_other'] }))).toEqual(refused);
+        const read = (changed: Partial<Hook>, by = provider) =>
+          by.readEvent(changed.body ?? body, changed.signature ?? signature);
+        const other = Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8'))));
+        await expect(read({ body: other })).rejects.toEqual(refused);
+        await expect(read({ signature: 't=1,v1=00' })).rejects.toEqual(refused);
+        await expect(read({ signature: '' })).rejects.toEqual(refused);
+        await expect(read({}, adapter({ webhookSecrets: ['whsec_other'] }))).rejects.toEqual(refused);
         const rotating = adapter({ webhookSecrets: ['whsec_new', hands().webhookSecret] });
-        expect(read({}, rotating)).toMatchObject({ id: expect.stringMatching(/^evt_/) as string });
+        expect(await read({}, rotating)).toMatchObject({ id: expect.stringMatching(/^evt_/) as string });
       },
     );
 
@@ -435,7 +432,9 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         )
         .toBe(true);
       hookStatus = 200;
-      await expect.poll(() => eventsOf('checkout.session.completed').length, { timeout: 5_000 }).toBe(1);
+      await expect
+        .poll(async () => (await eventsOf('checkout.session.completed')).length, { timeout: 5_000 })
+        .toBe(1);
     });
   });
 

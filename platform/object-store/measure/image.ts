@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 import { type Measurable, type Measures, readRange } from './measurable.ts';
 
 /** Most formats have their size in the first megabyte; others are read whole up to this size. */
@@ -18,6 +16,8 @@ async function sizeOf(file: Measurable, most: number): Promise<{ width: number; 
   const bytes = Math.min(file.bytes, most);
   if (most > FIRST_BYTES && (file.bytes <= FIRST_BYTES || file.bytes > most)) return null;
   const start = await readRange(file, { start: 0, end: bytes - 1 });
+  // Loaded only when needed: a start is 50 ms shorter without it.
+  const { default: sharp } = await import('sharp');
   try {
     const { autoOrient } = await sharp(start, { limitInputPixels: MAX_PIXELS, failOn: 'none' }).metadata();
     return { width: autoOrient.width, height: autoOrient.height };

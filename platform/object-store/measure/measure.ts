@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type';
-
 import { measureImage } from './image.ts';
 import { type Measurable, type Measures, readRange } from './measurable.ts';
 import { measureRecording } from './recording.ts';
@@ -33,6 +31,8 @@ export const TYPE_BYTES = 4_100;
 
 /** The type of a file by its first bytes; undefined when they do not identify one, as with plain text. */
 export async function typeOfHead(head: Uint8Array): Promise<string | undefined> {
+  // Loaded only when needed.
+  const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(head);
   return found === undefined ? undefined : commonName(found.mime);
 }

@@ -108,7 +108,7 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
     },
     async receiveEvent({ body, signature }) {
       const open = commerce();
-      const event = readEvent(open.provider, body, signature);
+      const event = await readEvent(open.provider, body, signature);
       await processEvent(
         {
           ...open,
@@ -134,9 +134,9 @@ async function payAutomatically(
   if (payment?.status === 'PENDING' && payment.ppSessionId === sessionId) await autoPay(sessionId);
 }
 
-function readEvent(provider: PayProvider, body: Buffer, signature: string) {
+async function readEvent(provider: PayProvider, body: Buffer, signature: string) {
   try {
-    return provider.readEvent(body, signature);
+    return await provider.readEvent(body, signature);
   } catch (cause) {
     throw new AppError('UNAUTHENTICATED', 'the signature of this event is not valid', { cause });
   }

@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type';
-
 import type { Caller } from '../../../../platform/access/caller.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { HttpFailure, type HttpClient } from '../../../../platform/http/http-client.ts';
@@ -142,6 +140,8 @@ async function fetchMedia(http: HttpClient, part: MediaPart, { room, signal }: R
       retry: 'safe',
     });
     if (status !== 200) throw badInput(part.field, `${part.field}: fetching it answered HTTP ${status}`);
+    // Loaded only when needed.
+    const { fileTypeFromBuffer } = await import('file-type');
     const declared = headers['content-type']?.split(';')[0]?.trim() ?? '';
     return { bytes: body, contentType: (await fileTypeFromBuffer(body))?.mime ?? declared };
   } catch (error) {

@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 import type { FirstPicture } from './decoder-messages.ts';
 import { decodeInThread } from './decoder-thread.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
@@ -14,6 +12,8 @@ export async function readFirstPicture(video: Uint8Array, ffmpeg: string | null)
 }
 
 async function decodedPicture({ decoded, packet }: FirstPicture, ffmpeg: string | null) {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   if (decoded !== null) {
     const { rgb, width, height } = decoded;
     return sharp(rgb, { raw: { width, height, channels: 3 } });

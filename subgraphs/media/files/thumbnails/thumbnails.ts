@@ -1,7 +1,5 @@
 import { buffer } from 'node:stream/consumers';
 
-import sharp from 'sharp';
-
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import { videoDrawing } from './drawings.ts';
@@ -68,6 +66,8 @@ async function make(making: Making): Promise<Buffer> {
   if (kind === null || (kind !== 'video' && source.bytes > MAX_BYTES)) {
     throw notFound('thumbnail of file', source.id);
   }
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   try {
     return await sharp(await PICTURES[kind](making), { limitInputPixels: MAX_PIXELS, failOn: 'error' })
       .autoOrient()

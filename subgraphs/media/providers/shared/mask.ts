@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 import { invalidInput } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import { readInput } from './exchange.ts';
@@ -15,6 +13,8 @@ export async function transparentMask(
   mask: InputFile,
   picture: Uint8Array,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  // Loaded only when needed.
+  const { default: sharp } = await import('sharp');
   try {
     const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
     const grey = await sharp(await readInput(mask, 'mask'), { limitInputPixels: MAX_PIXELS })

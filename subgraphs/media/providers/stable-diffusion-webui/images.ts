@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
@@ -118,6 +116,8 @@ function within({ width, height }: Size, scale: number): Size {
 
 async function measure(picture: Uint8Array): Promise<Size> {
   try {
+    // Loaded only when needed.
+    const { default: sharp } = await import('sharp');
     // Turned as the server turns it.
     const { autoOrient } = await sharp(picture).metadata();
     return autoOrient;
@@ -129,6 +129,7 @@ async function measure(picture: Uint8Array): Promise<Size> {
 /** The mask without an alpha channel, which the server would take for the mask. */
 async function greyMask(mask: InputFile): Promise<string> {
   const bytes = await readInput(mask, 'mask');
+  const { default: sharp } = await import('sharp');
   try {
     const grey = await sharp(bytes).flatten({ background: 'white' }).greyscale().png().toBuffer();
     return grey.toString('base64');

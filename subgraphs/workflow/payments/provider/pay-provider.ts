@@ -25,7 +25,7 @@ export interface PayProvider {
   /** Every refund of a payment intent, those of the provider's own pages too, in any order. */
   refundsOf(paymentIntentId: string): Promise<readonly ListedRefund[]>;
   /** Verifies and reads a webhook body. Throws NOT_AUTHENTIC for a wrong or old signature. */
-  readEvent(body: Buffer, signature: string): PayEvent;
+  readEvent(body: Buffer, signature: string): Promise<PayEvent>;
   /** Events since then that could not be delivered, newest first; read page by page. */
   undelivered(since: Date): AsyncIterable<PayEvent>;
   readonly catalog: CatalogProvider;
