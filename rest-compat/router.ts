@@ -103,7 +103,7 @@ export function createRestHandler(deps: RestRouterDeps): RestHandler {
     find(request) {
       const { path, query, rawQuery } = splitUrl(request.url ?? '/');
       const page = pages.get(path);
-      if (page !== undefined) return (response) => answerPage(deps, { request, response, page });
+      if (page !== undefined) return (response) => answerPage(deps, { request, response, page: page() });
       const matched = match(request.method ?? 'GET', path);
       if (matched === null) return null;
       const style = styles.get('route' in matched ? matched.route : matched.sibling) ?? mediaStyle;

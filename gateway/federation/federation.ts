@@ -34,6 +34,8 @@ type ServerGateway = ApolloServerOptionsWithGateway<BaseContext>['gateway'];
 
 export interface FederationOptions {
   readonly supergraphSdl: string;
+  /** Whether `npm run schema` has composed and checked it (default: no): it is not validated, and read when first used. */
+  readonly isChecked?: boolean;
   /** The link to each subgraph of the supergraph. */
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly logger: Logger;
@@ -43,13 +45,21 @@ export interface FederationOptions {
   readonly validationRules?: readonly ValidationRule[];
 }
 
+/** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
+const WARM_UP_MS = 300;
+
 /** Makes the executor of a supergraph. Fails when the SDL is invalid or a subgraph has no link. */
 export async function createFederation(options: FederationOptions): Promise<FederatedExecutor> {
   const { supergraphSdl, links, logger, validationRules = [] } = options;
-  const planner = createPlanner(supergraphSdl);
-  for (const { name } of planner.subgraphs) linkOf(links, name);
+  const planner = createPlanner(supergraphSdl, options);
+  const warmUp =
+    options.isChecked === true ? setTimeout(() => planner.warmUp(), WARM_UP_MS).unref() : undefined;
+  // Whose supergraph is another one hears of its mistakes at the start.
+  if (options.isChecked !== true) for (const { name } of planner.subgraphs) linkOf(links, name);
   const documents = createDocuments({
-    schema: planner.apiSchema,
+    get schema() {
+      return planner.apiSchema;
+    },
     rules: [...validationRules, SubscriptionRootRule],
   });
   const execution = createExecution({ planner, documents, links, logger, metrics: options.metrics });
@@ -65,7 +75,10 @@ export async function createFederation(options: FederationOptions): Promise<Fede
         throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
       planner.planOf(document, operationName);
     },
-    close: async () => execution.close(),
+    async close() {
+      clearTimeout(warmUp);
+      execution.close();
+    },
   };
 }
 

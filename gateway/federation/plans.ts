@@ -1,4 +1,10 @@
-import { operationFromDocument, type Schema, Supergraph } from '@apollo/federation-internals';
+import {
+  operationFromDocument,
+  removeAllCoreFeatures,
+  removeInaccessibleElements,
+  type Schema,
+  Supergraph,
+} from '@apollo/federation-internals';
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
@@ -19,6 +25,8 @@ export interface Planner {
    * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
    */
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
+  /** Makes what the first plan would have to wait for. */
+  warmUp(): void;
 }
 
 /** How an operation is run: fetched from subgraphs, or subscribed at one of them. */
@@ -42,17 +50,20 @@ export interface SubscriptionPlan {
   readonly compiled: CompiledPlan;
 }
 
+export interface PlannerOptions {
+  /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
+  readonly isChecked?: boolean;
+}
+
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
-export function createPlanner(supergraphSdl: string): Planner {
-  const supergraph = Supergraph.build(supergraphSdl);
-  const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
-  const apiModel = supergraph.apiSchema();
-  const apiSchema = apiModel.toGraphQLJSSchema();
-  const supergraphSchema = supergraph.schema.toGraphQLJSSchema();
+export function createPlanner(supergraphSdl: string, { isChecked = false }: PlannerOptions = {}): Planner {
+  const parts = createOnce(() => planningParts(supergraphSdl, isChecked));
+  if (!isChecked) parts();
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
   const makePlan = (document: DocumentNode, operationName: string | undefined): OperationPlan => {
+    const { planner, apiModel, apiSchema, supergraphSchema } = parts();
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
@@ -66,10 +77,18 @@ export function createPlanner(supergraphSdl: string): Planner {
   };
 
   return {
-    apiSchema,
-    apiModel,
-    supergraphSchema,
-    subgraphs: supergraph.subgraphsMetadata(),
+    get apiSchema() {
+      return parts().apiSchema;
+    },
+    get apiModel() {
+      return parts().apiModel;
+    },
+    get supergraphSchema() {
+      return parts().supergraphSchema;
+    },
+    get subgraphs() {
+      return parts().subgraphs;
+    },
     planOf(document, operationName) {
       const known = plans.get(document)?.get(operationName ?? '');
       if (known !== undefined) return known;
@@ -78,5 +97,33 @@ export function createPlanner(supergraphSdl: string): Planner {
       plans.set(document, ofDocument.set(operationName ?? '', plan));
       return plan;
     },
+    warmUp: () => void parts(),
   };
+}
+
+function planningParts(supergraphSdl: string, isChecked: boolean) {
+  const supergraph = Supergraph.build(supergraphSdl, { validateSupergraph: !isChecked });
+  if (isChecked) skipValidationOfApi(supergraph.schema);
+  const apiModel = supergraph.apiSchema();
+  return {
+    apiModel,
+    apiSchema: apiModel.toGraphQLJSSchema(),
+    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true }),
+    supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
+    subgraphs: supergraph.subgraphsMetadata(),
+  };
+}
+
+/** As Schema.toAPISchema, without validating what comes of it: that takes longer than everything else. */
+function skipValidationOfApi(schema: Schema): void {
+  const api = schema.clone(undefined, false);
+  removeInaccessibleElements(api);
+  removeAllCoreFeatures(api);
+  api.assumeValid();
+  schema.toAPISchema = () => api;
+}
+
+function createOnce<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

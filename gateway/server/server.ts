@@ -139,7 +139,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
   const health = createHealth({ ...options, checks: options.readiness });
-  const { shared, streams, sockets, graphql } = await createTransports({ options, basePath, callers, cors });
+  const { shared, streams, sockets, graphql } = createTransports({ options, basePath, callers, cors });
 
   const observe = createRequestObserver({
     logger: options.logger,
@@ -201,12 +201,12 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
 }
 
 /** Makes the transports of /graphql, which share one admission. */
-async function createTransports(parts: {
+function createTransports(parts: {
   readonly options: GatewayServerOptions;
   readonly basePath: string;
   readonly callers: CallerFinder;
   readonly cors: Cors;
-}): Promise<Transports> {
+}): Transports {
   const { options, basePath, callers, cors } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
   const introspection = !production;
@@ -229,7 +229,7 @@ async function createTransports(parts: {
     unreadBytes,
   });
   const { uploadMaxBytes } = options;
-  const graphql = await createGraphqlRouter({
+  const graphql = createGraphqlRouter({
     ...shared,
     streams,
     cors,

@@ -42,10 +42,10 @@ export interface GraphqlRouter {
 }
 
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
-export async function createGraphqlRouter(options: GraphqlRouterOptions): Promise<GraphqlRouter> {
+export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRouter {
   const { basePath, production, maxBodyBytes, uploadMaxBytes, errors, rateLimiter } = options;
   const multipart = createMultipartTransport(options);
-  const http = await createHttpTransport({ ...options, multipart });
+  const http = createHttpTransport({ ...options, multipart });
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production, hasSandbox: options.hasSandbox }));
   // Before the body is read: what can't be read is a request too.
@@ -60,7 +60,7 @@ export async function createGraphqlRouter(options: GraphqlRouterOptions): Promis
   });
   router.use(...http.handlers);
   router.use(answerErrors(errors));
-  return { router, close: async () => http.close() };
+  return { router, close: () => http.close() };
 }
 
 /** Reads JSON bodies; small ones may have been read before. */

@@ -42,18 +42,31 @@ const served = [
   },
 ] as const;
 
-/** The OpenAPI documents of these sections and the pages about them, by path. */
-export function createPages(publicUrl: string, sections: readonly Section[]): ReadonlyMap<string, Page> {
+/** The OpenAPI documents of these sections and the pages about them, by path; each is made when it is first asked for. */
+export function createPages(
+  publicUrl: string,
+  sections: readonly Section[],
+): ReadonlyMap<string, () => Page> {
   return new Map(
     served
       .filter(({ service }) => sections.some((section) => section.service === service))
       .flatMap(({ service, document, page, links }) => {
-        const described = { ...buildOpenApi(service, sections), servers: [{ url: publicUrl }] };
-        const json = pageOf('application/json', JSON.stringify(described));
-        const html = docsPage({ document: described, links, baseUrl: publicUrl });
-        return [[document, json] as const, [page, pageOf('text/html', html)] as const];
+        const described = once(() => ({
+          ...buildOpenApi(service, sections),
+          servers: [{ url: publicUrl }],
+        }));
+        const json = once(() => pageOf('application/json', JSON.stringify(described())));
+        const html = once(() =>
+          pageOf('text/html', docsPage({ document: described(), links, baseUrl: publicUrl })),
+        );
+        return [[document, json] as const, [page, html] as const];
       }),
   );
+}
+
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
 }
 
 function pageOf(type: string, content: string): Page {

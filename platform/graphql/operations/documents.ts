@@ -24,6 +24,7 @@ export type PreparedDocument =
   | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
 
 export interface DocumentsOptions {
+  /** Read when a text is first checked. */
   readonly schema: GraphQLSchema;
   /** Validation rules besides GraphQL's own (depth, aliases, cost). */
   readonly rules?: readonly ValidationRule[];
@@ -39,7 +40,7 @@ const MAX_ERRORS = 20;
 
 /** Makes a cache of valid documents over one schema. Refused texts are not cached: they would evict valid ones. */
 export function createDocuments(options: DocumentsOptions): Documents {
-  const { schema, rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
+  const { rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
   const documents = new LRUCache<string, PreparedDocument>({
     max: maxDocuments,
     maxSize: MAX_CACHED_CHARACTERS,
@@ -51,7 +52,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       if (cached !== undefined) return cached;
       const prepared = parseChecked(query, maxTokens);
       if (prepared.errors !== undefined) return prepared;
-      const errors = problemsOf(prepared.document, { schema, rules });
+      const errors = problemsOf(prepared.document, { schema: options.schema, rules });
       if (errors.length > 0) return { errors: errors.map(validationError) };
       documents.set(query, prepared);
       return prepared;
