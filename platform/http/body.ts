@@ -7,7 +7,7 @@ import { failureOf } from './failure.ts';
 import { HttpFailure } from './http-client.ts';
 
 export interface BodyOptions {
-  readonly response: Dispatcher.ResponseData;
+  readonly response: Dispatcher.ResponseData<unknown>;
   /** Largest body in bytes. */
   readonly maxBytes: number;
   readonly deadline: Deadline;
@@ -17,6 +17,16 @@ export interface BodyOptions {
 
 /** Reads the whole body into memory. Fails with TOO_LARGE as soon as it is known to be larger than the limit. */
 export async function readBounded(options: BodyOptions): Promise<Buffer> {
+  const { response, maxBytes, deadline } = options;
+  const announced = response.headers['content-length'];
+  // As most answers: no more bytes than announced can come, so nothing has to count them.
+  if (announced !== undefined && Number(announced) <= maxBytes) {
+    try {
+      return Buffer.from(await response.body.arrayBuffer());
+    } catch (error) {
+      throw failureOf(error, options, deadline);
+    }
+  }
   const chunks: Buffer[] = [];
   for await (const chunk of boundedBody(options)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);

@@ -10,7 +10,7 @@ export function redirectOf({
   url,
   headers,
 }: {
-  response: Dispatcher.ResponseData;
+  response: Dispatcher.ResponseData<unknown>;
   url: string;
   headers: Readonly<Record<string, string>>;
 }): { url: string; headers: Readonly<Record<string, string>> } | null {

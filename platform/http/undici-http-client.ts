@@ -73,8 +73,14 @@ export function createHttpClient({
 }
 
 interface Agents {
-  readonly trusted: Agent;
-  readonly guarded: Agent;
+  readonly trusted: OwnAgent;
+  readonly guarded: OwnAgent;
+}
+
+/** One that notes of each exchange, its requests' `opaque`, when it is sent. */
+interface OwnAgent {
+  readonly request: Dispatcher['request'];
+  readonly destroy: () => Promise<void>;
 }
 
 interface Parts {
@@ -92,16 +98,18 @@ interface Exchange {
 }
 
 interface Answer {
-  readonly response: Dispatcher.ResponseData;
+  readonly response: Dispatcher.ResponseData<unknown>;
   readonly exchange: Exchange;
 }
 
-function createAgent(lookup?: LookupFunction): Agent {
-  return new Agent({
+function createAgent(lookup?: LookupFunction): OwnAgent {
+  const agent = new Agent({
     allowH2: false,
     connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup === undefined ? {} : { lookup }) },
   });
+  const noting = agent.compose(noteSending);
+  return { request: noting.request.bind(noting), destroy: () => agent.destroy() };
 }
 
 async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadline): Promise<Answer> {
@@ -139,7 +147,7 @@ async function waitFor(milliseconds: number, deadline: Deadline, exchange: Excha
 }
 
 /** Retry-After in milliseconds: seconds or a date; undefined when absent or unreadable. */
-function retryAfterMs(response: Dispatcher.ResponseData): number | undefined {
+function retryAfterMs(response: Dispatcher.ResponseData<unknown>): number | undefined {
   const text = String(response.headers['retry-after'] ?? '').trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);
@@ -178,9 +186,10 @@ async function exchangeOnce(
 ): Promise<Answer> {
   const { url, guarded } = admitted(outbound, request, isRedirect);
   const exchange: Exchange = { origin: url.origin, sent: isRedirect };
-  const agent = (guarded ? agents.guarded : agents.trusted).compose(noteSending(exchange));
+  const agent = guarded ? agents.guarded : agents.trusted;
   try {
     const sending = agent.request({
+      opaque: exchange,
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: request.method,
@@ -220,24 +229,23 @@ function admitted(outbound: OutboundRule, request: HttpRequest, isRedirect: bool
 }
 
 /** undici calls onRequestStart just before the first byte goes into the socket. */
-function noteSending(exchange: Exchange): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    const start = handler.onRequestStart?.bind(handler);
-    handler.onRequestStart = (controller, context) => {
-      start?.(controller, context);
-      // A call that was aborted in the queue ends inside `start`, with nothing written.
-      exchange.sent ||= !controller.aborted;
-    };
-    return dispatch(options, handler);
+const noteSending: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { opaque: exchange } = options as { readonly opaque?: Exchange };
+  const start = handler.onRequestStart?.bind(handler);
+  handler.onRequestStart = (controller, context) => {
+    start?.(controller, context);
+    // A call that was aborted in the queue ends inside `start`, with nothing written.
+    if (exchange !== undefined) exchange.sent ||= !controller.aborted;
   };
-}
+  return dispatch(options, handler);
+};
 
 function bodyOf({ body }: HttpRequest): string | Uint8Array | Readable | null {
   if (body === undefined) return null;
   return typeof body === 'function' ? Readable.from(body(), { objectMode: false }) : body;
 }
 
-function plainHeaders({ headers }: Dispatcher.ResponseData): Record<string, string> {
+function plainHeaders({ headers }: Dispatcher.ResponseData<unknown>): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
@@ -246,7 +254,7 @@ function plainHeaders({ headers }: Dispatcher.ResponseData): Record<string, stri
 }
 
 function downloadOf(
-  response: Dispatcher.ResponseData,
+  response: Dispatcher.ResponseData<unknown>,
   options: Exchange & { maxBytes: number; deadline: Deadline },
 ): HttpDownload {
   const body = boundedBody({ ...options, response });

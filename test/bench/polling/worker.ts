@@ -101,20 +101,38 @@ async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): P
   delay.disable();
   const { user, system } = process.cpuUsage(before);
   const cores = (user + system) / 1_000 / (performance.now() - startedAt);
-  const { rows } = await sql<{ p50: number; p99: number }>`
-    select percentile_cont(0.5) within group (order by lag) as p50, percentile_cont(0.99) within group (order by lag) as p99
-    from (select extract(epoch from ended_at)::double precision * 1000 - (handle ->> 'id')::double precision as lag
-          from media.attempts where handle ? 'id') lags`.execute(database);
-  const [lags] = rows;
+  const [lags] = await lagsOf(database);
   await worker.stop(5);
   return {
     p50: lags?.p50 ?? 0,
     p99: lags?.p99 ?? 0,
+    writtenP50: lags?.writtenP50 ?? 0,
+    writtenP99: lags?.writtenP99 ?? 0,
     cores,
     polls: polls / tasks,
     loopP99: delay.percentile(99) / 1e6,
     memoryMiB,
   };
+}
+
+type Lags = Pick<Lag, 'p50' | 'p99' | 'writtenP50' | 'writtenP99'>;
+
+/** An attempt ends when the transaction begins that closes it; its task's end event has the time of its own statement. */
+async function lagsOf(media: typeof database): Promise<readonly Lags[]> {
+  const { rows } = await sql<Lags>`
+    select percentile_cont(0.5) within group (order by seen) as p50,
+      percentile_cont(0.99) within group (order by seen) as p99,
+      percentile_cont(0.5) within group (order by written) as "writtenP50",
+      percentile_cont(0.99) within group (order by written) as "writtenP99"
+    from (
+      select extract(epoch from attempt.ended_at)::double precision * 1000 - finished.at as seen,
+        extract(epoch from event.at)::double precision * 1000 - finished.at as written
+      from media.attempts attempt
+        join media.task_events event on event.task_id = attempt.task_id and event.state = 'SUCCEEDED',
+        lateral (select (attempt.handle ->> 'id')::double precision as at) finished
+      where attempt.handle ? 'id'
+    ) lags`.execute(media);
+  return rows;
 }
 
 /** Tasks as they are when an upstream has just taken them; their first polls are spread as later ones are. */

@@ -8,7 +8,7 @@ import { costOfAttempt, type Ending } from '../../generators/prices/cost.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
-import { settleAttempt } from '../storage/usage-store.ts';
+import { settleAttempts, type SettledAttempt } from '../storage/usage-store.ts';
 import type { WorkObserver } from './work-observer.ts';
 
 /** What settling needs. */
@@ -26,7 +26,7 @@ export interface BudgetWarnings {
 }
 
 /** A closed attempt and how it ended. */
-interface ClosedAttempt {
+export interface ClosedAttempt {
   readonly attempt: AttemptRow;
   readonly input: StepInput;
   readonly ending: Ending;
@@ -37,21 +37,46 @@ interface ClosedAttempt {
 
 type Settling = { readonly scope: TransactionScope; readonly task: TaskRow };
 
-/** Prices a closed attempt, charges it to budgets and adds it to the totals of usage, in the transaction that closes it or stores its result. */
-export async function settle(
+/**
+ * Prices closed attempts, one of a task, charges them to budgets and adds them to the totals of usage, in the transaction that
+ * closes them or stores their results.
+ */
+export async function settleAll(
   { registry, observer, budgetWarnings }: AccountingDependencies,
-  { scope, task }: Settling,
-  { attempt, input, ending, measured = {}, failure }: ClosedAttempt,
+  scope: TransactionScope,
+  closed: readonly (ClosedAttempt & { readonly task: TaskRow })[],
 ): Promise<void> {
-  const binding = registry.byId(attempt.binding);
+  const priced = closed.map((one) => ({ ...one, settled: priceOf(registry, one) }));
+  const soft = await settleAttempts(
+    scope.transaction,
+    priced.map(({ settled }) => settled),
+  );
+  if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
+  scope.afterCommit(() => {
+    for (const { attempt, failure, ending, settled } of priced) {
+      observer?.attemptEnded(attempt, { outcome: failure?.code ?? ending, cost: settled.cost });
+    }
+  });
+}
+
+function priceOf(
+  registry: GeneratorRegistry,
+  { attempt, task, input, ending, measured = {} }: ClosedAttempt & { readonly task: TaskRow },
+): SettledAttempt {
   const { model, taskId, step, number } = attempt;
+  const binding = registry.byId(attempt.binding);
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
-  const key = { taskId, step, number };
-  const soft = await settleAttempt(scope.transaction, key, { cost, owner: accountOf(task), sandbox });
-  if (soft.length > 0) await budgetWarnings?.warn(scope, soft);
-  const outcome = failure?.code ?? ending;
-  scope.afterCommit(() => observer?.attemptEnded(attempt, { outcome, cost }));
+  return { taskId, step, number, binding: attempt.binding, owner: accountOf(task), sandbox, cost };
+}
+
+/** The same for one attempt. */
+export function settle(
+  dependencies: AccountingDependencies,
+  { scope, task }: Settling,
+  closed: ClosedAttempt,
+): Promise<void> {
+  return settleAll(dependencies, scope, [{ ...closed, task }]);
 }
 
 /** The same for the attempts whose results were finished and never stored: their task ends without them. */

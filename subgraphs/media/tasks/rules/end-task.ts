@@ -6,7 +6,7 @@ import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { pollNow } from '../storage/poll-store.ts';
 import { closeSteps } from '../storage/step-store.ts';
 import { CANCEL_TOPIC, type TransactionScope } from '../storage/transactor.ts';
-import { readEnd, settleTask } from '../storage/usage-store.ts';
+import { settleTasks } from '../storage/usage-store.ts';
 import type { EndListener } from './end-listener.ts';
 
 /** How a task ends. */
@@ -22,31 +22,59 @@ export interface EndOptions extends AccountingDependencies {
   readonly endListener?: EndListener | undefined;
 }
 
+/** A task that ends. */
+export interface EndingTask {
+  readonly task: TaskRow;
+  readonly end: Omit<TaskEnd, 'failedStep'>;
+  readonly failedStep?: number | undefined;
+}
+
 /**
- * Writes state and end event, enqueues the job of `on_end`, calls the listener, and adds the task to the totals of usage.
+ * Writes states and end events, enqueues the jobs of `on_end`, calls the listener, and adds the tasks to the totals of usage.
  * Only once: the append only touches open tasks.
  */
-export async function endTask(
+export async function endTasks(
+  options: EndOptions,
+  scope: TransactionScope,
+  ending: readonly EndingTask[],
+): Promise<void> {
+  const events = ending.map(({ task, end }) => ({ taskId: task.id, ...END_EVENTS[end.state], ...end }));
+  const appended = new Map((await scope.append(events)).map((event) => [event.taskId, event]));
+  const ended = ending.filter(({ task }) => appended.has(task.id));
+  for (const one of ended) {
+    if (one.end.state !== 'SUCCEEDED')
+      await breakOff(options, scope, one, appended.get(one.task.id)?.seq ?? 0);
+  }
+  const summaries = await settleTasks(scope.transaction, [...appended.keys()]);
+  const jobs = [...appended.values()].flatMap(({ taskId, state, onEnd }) =>
+    onEnd === null ? [] : [{ queue: onEnd, data: { taskId, state } }],
+  );
+  await scope.enqueue(...jobs);
+  scope.afterCommit(() => summaries.forEach((summary) => options.observer?.taskEnded(summary)));
+  for (const { task, end } of ended) await options.endListener?.ended(scope, task, end.state);
+}
+
+/** Nothing of the task goes on: what is open of it is closed, and what runs at an upstream is cancelled by the poller. */
+async function breakOff(
+  options: EndOptions,
+  scope: TransactionScope,
+  { task, failedStep }: EndingTask,
+  seq: number,
+): Promise<void> {
+  await closeSteps(scope.transaction, task.id, failedStep ?? null);
+  await closeUnsentAttempts(scope.transaction, task.id);
+  await pollNow(scope.transaction, task.id);
+  scope.publish(CANCEL_TOPIC, task.id, seq);
+  await settleUnstored(options, { scope, task });
+}
+
+/** The same for one task. */
+export function endTask(
   options: EndOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { failedStep, ...end }: TaskEnd,
 ): Promise<void> {
-  const [appended] = await scope.append([{ taskId: task.id, ...END_EVENTS[end.state], ...end }]);
-  if (appended === undefined) return;
-  if (end.state !== 'SUCCEEDED') {
-    await closeSteps(scope.transaction, task.id, failedStep ?? null);
-    await closeUnsentAttempts(scope.transaction, task.id);
-    await pollNow(scope.transaction, task.id);
-    scope.publish(CANCEL_TOPIC, task.id, appended.seq);
-    await settleUnstored(options, { scope, task });
-  }
-  await settleTask(scope.transaction, task.id, end.state);
-  if (appended.onEnd !== null) {
-    await scope.enqueue({ queue: appended.onEnd, data: { taskId: task.id, state: end.state } });
-  }
-  const summary = await readEnd(scope.transaction, task.id);
-  if (summary !== null) scope.afterCommit(() => options.observer?.taskEnded(summary));
-  await options.endListener?.ended(scope, task, end.state);
+  return endTasks(options, scope, [{ task, end, failedStep }]);
 }
 
 const END_EVENTS = {

@@ -21,8 +21,10 @@ const LEAST_KNOWN = 8;
 const SHORTEST_SHARE = 0.25;
 const SHORTEST_MS = 300;
 /** Before the first end is due, callers still see the progress in so many parts of the usual duration. */
-const PARTS_OF_USUAL = 12;
+const PARTS_OF_USUAL = 8;
 const LONGEST_PAUSE_MS = 30_000;
+/** How much of its own pause a wire is left alone for when an end is as far away as it was when the first were due. */
+const DENSE_SHARE = 0.7;
 /** The part of ends that come first and are not waited for. */
 const EARLY = 0.05;
 
@@ -51,7 +53,7 @@ export function pollPauseMs({ seconds, known, pollMs }: PolledWork): number {
   const shortestMs = Math.min(pollMs, Math.max(SHORTEST_MS, pollMs * SHORTEST_SHARE));
   const denseMs = Math.max(
     shortestMs,
-    Math.min(pollMs, spread * 1000) * Math.min(1, Math.sqrt(expected / spread)),
+    DENSE_SHARE * Math.min(pollMs, spread * 1000) * Math.min(1, Math.sqrt(expected / spread)),
   );
   return Math.max(denseMs, Math.min(soonestMs, seldomMs));
 }

@@ -1,14 +1,14 @@
 import { AppError } from '../../../../platform/errors.ts';
-import type { TaskRow } from '../../database/database.ts';
+import type { StepRow, TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
-import type { StepPlanner } from '../../domain/steps.ts';
+import type { NextSteps, StepPlanner } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import { hasOpenAttempts } from '../storage/attempt-store.ts';
-import { insertSteps, moveStep, readSteps } from '../storage/step-store.ts';
+import { insertSteps, moveSteps, type MovedStep } from '../storage/step-store.ts';
 import type { NewStep } from '../storage/submission-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import type { EndListener } from './end-listener.ts';
-import { endTask, type EndOptions } from './end-task.ts';
+import { endTask, endTasks, type EndingTask, type EndOptions } from './end-task.ts';
 import { queueNextAttempt, type AttemptBounds, type FailedAttempt } from './next-attempt.ts';
 import { enqueueStarts, stepRows } from './steps.ts';
 
@@ -17,8 +17,8 @@ import { enqueueStarts, stepRows } from './steps.ts';
  * holds the lock on the task (lockTask), so what it reads of steps and attempts stays true.
  */
 export interface TaskTransitions {
-  /** Ends a step well; then the next steps start, or the task ends. */
-  finishStep(scope: TransactionScope, task: TaskRow, done: FinishedStep): Promise<void>;
+  /** Ends steps of different tasks well; then their next steps start, or the tasks end. */
+  finishSteps(scope: TransactionScope, done: readonly FinishedStep[]): Promise<void>;
   /** Ends the task as FAILED because this step did. */
   failStep(scope: TransactionScope, task: TaskRow, failed: FailedStep): Promise<void>;
   /**
@@ -32,7 +32,11 @@ export interface TaskTransitions {
   endCancelled(scope: TransactionScope, task: TaskRow): Promise<void>;
 }
 
-interface FinishedStep {
+/** A step that ends well. */
+export interface FinishedStep {
+  readonly task: TaskRow;
+  /** Every step of the task, as it is before. */
+  readonly steps: readonly StepRow[];
   readonly step: number;
   readonly outcome: TaskOutcome;
 }
@@ -50,7 +54,7 @@ export interface TransitionOptions extends AttemptBounds, EndOptions {
 /** Makes the transitions; `options` bound how often and how long a step is tried. */
 export function createTransitions(options: TransitionOptions): TaskTransitions {
   const transitions: TaskTransitions = {
-    finishStep: (scope, task, done) => finishStep(options, { scope, task }, done),
+    finishSteps: (scope, done) => finishSteps(options, scope, done),
     failStep: (scope, task, { step, failure }) =>
       endTask(options, { scope, task }, { state: 'FAILED', error: failure, failedStep: step }),
     async tryAgain(scope, task, failed) {
@@ -82,23 +86,53 @@ async function settleCancel(
   await endTask(options, { scope, task }, { state: 'CANCELLED' });
 }
 
-async function finishStep(
+async function finishSteps(
+  options: TransitionOptions,
+  scope: TransactionScope,
+  done: readonly FinishedStep[],
+): Promise<void> {
+  const moved = done.map(({ task, step, outcome }): MovedStep => ({
+    taskId: task.id,
+    step,
+    state: 'SUCCEEDED',
+    outcome,
+  }));
+  await moveSteps(scope.transaction, moved);
+  const ending: EndingTask[] = [];
+  for (const one of done) {
+    const { task } = one;
+    const steps = stepsAfter(one);
+    const next = options.planner.next(task.input, steps);
+    if (next.kind === 'done') ending.push({ task, end: { state: 'SUCCEEDED', result: next.outcome } });
+    else if (task.cancelRequestedAt !== null) await settleCancel(options, { scope, task });
+    else await goOn(options, { scope, task }, { next, steps, step: one.step });
+  }
+  await endTasks(options, scope, ending);
+}
+
+/** The steps of a task as they are now; under the lock on the task nobody else has moved one. */
+function stepsAfter({ steps, step, outcome }: FinishedStep): readonly StepRow[] {
+  return steps.map((entry) =>
+    entry.step === step ? { ...entry, state: 'SUCCEEDED', progress: 100, outcome } : entry,
+  );
+}
+
+interface GoingOn {
+  readonly next: Exclude<NextSteps, { readonly kind: 'done' }>;
+  readonly steps: readonly StepRow[];
+  /** The one that has just ended. */
+  readonly step: number;
+}
+
+async function goOn(
   options: TransitionOptions,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
-  { step, outcome }: FinishedStep,
+  { next, steps, step }: GoingOn,
 ): Promise<void> {
-  const { planner, registry } = options;
-  await moveStep(scope.transaction, { taskId: task.id, step, state: 'SUCCEEDED', outcome });
-  const steps = await readSteps(scope.transaction, task.id);
-  const next = planner.next(task.input, steps);
-  if (next.kind === 'done') {
-    return endTask(options, { scope, task }, { state: 'SUCCEEDED', result: next.outcome });
-  }
-  if (task.cancelRequestedAt !== null) return settleCancel(options, { scope, task });
-  const progress = Math.min(99, planner.progress(task.input, steps));
+  const progress = Math.min(99, options.planner.progress(task.input, steps));
   let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
   if (next.kind === 'start') {
-    const rows = rowsOf(registry, next.steps, steps.length);
+    const rows = rowsOf(options.registry, next.steps, steps.length);
     if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task, rows);

@@ -161,25 +161,46 @@ export async function saveHandle(
   return rows.length === 1;
 }
 
-/** Closes an attempt that is still in one of `from` (and under `claim`, when there is one). False when it was not. */
+/** An attempt that is closed if it is still in one of `from` (and under `claim`, when there is one). */
+export interface ClosedAs extends AttemptKey {
+  readonly from: readonly AttemptState[];
+  readonly to: AttemptState;
+  readonly error?: Failure | undefined;
+  readonly claim?: string | undefined;
+}
+
+/** Closes attempts; answers those that it has closed. They are locked in order of their keys, as by polling. */
+export async function closeAttempts(
+  database: Executor,
+  attempts: readonly ClosedAs[],
+): Promise<readonly AttemptKey[]> {
+  if (attempts.length === 0) return [];
+  const { rows } = await sql<AttemptKey>`/* attempts.close */
+    with entry as materialized (
+      select * from jsonb_to_recordset(${jsonText(attempts)}::jsonb) as entry(
+        "taskId" uuid, step integer, number integer, "from" text[], "to" text, error jsonb, claim uuid)
+      limit ${attempts.length}
+    ), held as materialized (
+      select attempt.task_id, attempt.step, attempt.number, entry."to", entry.error
+      from media.attempts attempt join entry
+        on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+      where attempt.state = any(entry."from") and (entry.claim is null or attempt.claim = entry.claim)
+      order by attempt.task_id, attempt.step, attempt.number for update of attempt
+    )
+    update media.attempts attempt set state = held."to", error = held.error, ended_at = now() from held
+    where attempt.task_id = held.task_id and attempt.step = held.step and attempt.number = held.number
+    returning attempt.task_id, attempt.step, attempt.number`.execute(database);
+  return rows;
+}
+
+/** Closes one attempt. False when it was not to be closed. */
 export async function closeAttempt(
   database: Executor,
-  key: AttemptKey,
-  change: {
-    readonly from: readonly AttemptState[];
-    readonly to: AttemptState;
-    readonly error?: Failure | undefined;
-    readonly claim?: string | undefined;
-  },
+  { taskId, step, number }: AttemptKey,
+  change: Omit<ClosedAs, keyof AttemptKey>,
 ): Promise<boolean> {
-  const error = change.error === undefined ? null : jsonText(change.error);
-  const { rows } = await sql`/* attempts.close */
-    update media.attempts set state = ${change.to}, error = ${error}::jsonb, ended_at = now()
-    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
-      and state = any(${change.from}::text[])
-      and (${change.claim ?? null}::uuid is null or claim = ${change.claim ?? null}::uuid)
-    returning 1`.execute(database);
-  return rows.length === 1;
+  const closed = await closeAttempts(database, [{ taskId, step, number, ...change }]);
+  return closed.length === 1;
 }
 
 /**

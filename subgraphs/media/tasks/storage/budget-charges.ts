@@ -22,45 +22,52 @@ function bounds(owner: RawBuilder<unknown>, generators: RawBuilder<unknown>): Ra
 }
 
 /**
- * Common table expressions that charge a cost to every budget that bounds it, in place of what was reserved. They read
- * `settled` (one row: owner, generator, cost, currency); `charged` has what they changed.
+ * Common table expressions that charge costs to every budget that bounds them, in place of what was reserved. They read
+ * `bounded` (owner and generator of all that may be charged) and `settled` (holder, owner, generator, cost and currency of
+ * what is: each holder once); `charged` has the budgets that they changed.
  */
-export function chargeBudgets(holder: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
+export const CHARGE_BUDGETS: RawBuilder<unknown> = sql`
     charged_budgets as (
-      select budget.id from media.budgets budget, settled
-      where ${bounds(sql`settled.owner`, sql`array[settled.generator]`)} order by budget.id for no key update of budget
-    ), parts as (
-      select hold.budget_id, least(hold.amount, coalesce(settled.cost, 0)) as amount
-      from media.budget_holds hold, settled where hold.holder = ${holder}
+      select budget.id, budget.scope, budget.subject, budget.currency from media.budgets budget
+      where exists (select from bounded where ${bounds(sql`bounded.owner`, sql`array[bounded.generator]`)})
+      order by budget.id for no key update of budget
+    ), charges as (
+      select budget.id as budget_id, settled.holder, least(hold.amount, coalesce(settled.cost, 0)) as held,
+        case when settled.currency = budget.currency then coalesce(settled.cost, 0) else 0 end as cost
+      from charged_budgets budget
+        join settled on ${bounds(sql`settled.owner`, sql`array[settled.generator]`)}
+        left join media.budget_holds hold on hold.holder = settled.holder and hold.budget_id = budget.id
     ), less_held as (
-      update media.budget_holds hold set amount = hold.amount - parts.amount from parts
-      where hold.holder = ${holder} and hold.budget_id = parts.budget_id
-        and hold.budget_id in (select id from charged_budgets)
+      update media.budget_holds hold set amount = hold.amount - charges.held from charges
+      where hold.holder = charges.holder and hold.budget_id = charges.budget_id
     ), charged as (
       update media.budgets budget set
-        spent = ${SPENT} + case when settled.currency = budget.currency then coalesce(settled.cost, 0) else 0 end,
+        spent = ${SPENT} + sums.cost,
         period_start = greatest(budget.period_start, ${PERIOD_START}),
-        reserved = budget.reserved - coalesce(
-          (select parts.amount from parts where parts.budget_id = budget.id), 0)
-      from settled where budget.id in (select id from charged_budgets)
+        reserved = budget.reserved - sums.held
+      from (
+        select budget_id, sum(cost)::bigint as cost, coalesce(sum(held), 0)::bigint as held from charges group by budget_id
+      ) sums
+      where budget.id = sums.budget_id
       returning budget.id, budget.spent + budget.reserved >= budget.soft_amount
         and budget.warned_period is distinct from budget.period_start as is_soft
     )`;
-}
 
 /** Common table expressions that give back what is still reserved for work that ends; `released` has the budgets. */
-export function releaseBudgets(holder: RawBuilder<unknown>): RawBuilder<unknown> {
+export function releaseBudgets(holders: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     parts as (
-      select budget_id, amount from media.budget_holds where holder = ${holder}
+      select budget_id, amount from media.budget_holds where holder = any(${holders})
     ), released_budgets as (
       select budget.id from media.budgets budget where budget.id in (select budget_id from parts)
       order by budget.id for no key update
     ), released as (
-      update media.budgets budget set reserved = budget.reserved - parts.amount, running = budget.running - 1
-      from parts where budget.id = parts.budget_id and budget.id in (select id from released_budgets) returning budget.id
+      update media.budgets budget set reserved = budget.reserved - sums.amount, running = budget.running - sums.holders
+      from (
+        select budget_id, sum(amount)::bigint as amount, count(*)::integer as holders from parts group by budget_id
+      ) sums
+      where budget.id = sums.budget_id and budget.id in (select id from released_budgets) returning budget.id
     ), gone as (
-      delete from media.budget_holds where holder = ${holder} and (select count(*) from released) >= 0
+      delete from media.budget_holds where holder = any(${holders}) and (select count(*) from released) >= 0
     )`;
 }

@@ -43,7 +43,8 @@ interface AppendedRow {
 /**
  * The one statement that numbers events. It only touches open tasks, so nothing follows an end event; the number is
  * taken and the entry inserted in one statement, so there is no gap; rows are locked in order of id, so that two
- * batches never deadlock. An entry that changes nothing is not written. One entry per task and call.
+ * batches never deadlock. An entry that changes nothing is not written. One entry per task and call. The limit tells the
+ * planner how few there are: it takes a list of JSON for a hundred rows, and would read whole tables for one.
  */
 export async function appendEvents(
   database: MediaDatabase | MediaTransaction,
@@ -55,6 +56,7 @@ export async function appendEvents(
       select * from jsonb_to_recordset(${jsonText(events)}::jsonb) as entry(
         "taskId" uuid, state text, stage text, progress integer, estimated boolean, error jsonb, result jsonb,
         cancel boolean, sandbox boolean, "runningStep" integer)
+      limit ${events.length}
     ), held as materialized (
       select task.id from media.tasks task
       where task.id in (select "taskId" from entry) and task.state in ('QUEUED', 'RUNNING')

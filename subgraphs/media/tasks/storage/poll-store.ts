@@ -100,10 +100,13 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
   if (polls.length === 0) return;
   await retryOnDeadlock(() =>
     sql`/* attempts.schedule-next */
-      with held as materialized (
+      with entry as materialized (
+        select * from jsonb_to_recordset(${jsonText(polls)}::jsonb) as entry(
+          "taskId" uuid, step integer, number integer, "inMs" integer, failures integer, "leasedUntil" timestamptz)
+        limit ${polls.length}
+      ), held as materialized (
         select attempt.task_id, attempt.step, attempt.number, entry.failures, entry."inMs"
-        from media.attempts attempt join jsonb_to_recordset(${jsonText(polls)}::jsonb) as entry(
-            "taskId" uuid, step integer, number integer, "inMs" integer, failures integer, "leasedUntil" timestamptz)
+        from media.attempts attempt join entry
           on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
         where attempt.state = 'RUNNING' and attempt.next_poll_at = entry."leasedUntil"
         order by attempt.task_id, attempt.step, attempt.number for update of attempt

@@ -12,14 +12,21 @@ import type { NewStep } from './submission-store.ts';
 
 type Executor = MediaDatabase | MediaTransaction;
 
+/** Every step of these tasks, in order. */
+export async function readStepsOf(
+  database: Executor,
+  taskIds: readonly string[],
+): Promise<readonly StepRow[]> {
+  const { rows } = await sql<StepRow>`/* steps.read */
+    select * from media.task_steps where task_id = any(${taskIds}::uuid[]) order by task_id, step`.execute(
+    database,
+  );
+  return rows;
+}
+
 /** Every step of a task, in order. */
-export async function readSteps(database: Executor, taskId: string): Promise<readonly StepRow[]> {
-  return database
-    .selectFrom('media.taskSteps')
-    .selectAll()
-    .where('taskId', '=', taskId)
-    .orderBy('step')
-    .execute();
+export function readSteps(database: Executor, taskId: string): Promise<readonly StepRow[]> {
+  return readStepsOf(database, [taskId]);
 }
 
 /** Adds the next steps of a recipe. */
@@ -43,22 +50,42 @@ export interface StepChange {
   readonly outcome?: TaskOutcome;
 }
 
-/** Moves one step; whatever the change leaves out stays. Final states get their end time. */
-export async function moveStep(
-  transaction: MediaTransaction,
-  { taskId, step, ...change }: StepChange & { readonly taskId: string; readonly step: number },
-): Promise<void> {
+/** A step and what becomes of it. */
+export interface MovedStep extends StepChange {
+  readonly taskId: string;
+  readonly step: number;
+}
+
+/** Moves steps of different tasks; whatever a change leaves out stays. Final states get their end time. */
+export async function moveSteps(transaction: MediaTransaction, steps: readonly MovedStep[]): Promise<void> {
+  if (steps.length === 0) return;
+  const entries = steps.map((step) => ({ ...step, isFinished: step.finished !== undefined }));
   await sql`/* steps.move */
-    update media.task_steps set
-      state = ${change.state},
-      binding = coalesce(${change.binding ?? null}, binding),
-      finished = ${change.finished === undefined ? sql`finished` : sql`${jsonText(change.finished)}::jsonb`},
-      outcome = ${change.outcome === undefined ? sql`outcome` : sql`${jsonText(change.outcome)}::jsonb`},
-      progress = case when ${change.state === 'SUCCEEDED'} then 100 else progress end,
-      waiting_since = case when ${change.state === 'QUEUED' || change.state === 'STORING'} then now() else waiting_since end,
-      started_at = case when ${change.state === 'RUNNING'} then coalesce(started_at, now()) else started_at end,
-      ended_at = case when ${['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(change.state)} then now() end
-    where task_id = ${taskId}::uuid and step = ${step}`.execute(transaction);
+    with entry as materialized (
+      select * from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
+        "taskId" uuid, step integer, state text, binding text, finished jsonb, "isFinished" boolean, outcome jsonb)
+      limit ${entries.length}
+    ), held as materialized (
+      select step.task_id, step.step from media.task_steps step
+        join entry on step.task_id = entry."taskId" and step.step = entry.step
+      order by step.task_id, step.step for update of step
+    )
+    update media.task_steps step set
+      state = entry.state,
+      binding = coalesce(entry.binding, step.binding),
+      finished = case when entry."isFinished" then coalesce(entry.finished, 'null'::jsonb) else step.finished end,
+      outcome = coalesce(entry.outcome, step.outcome),
+      progress = case when entry.state = 'SUCCEEDED' then 100 else step.progress end,
+      waiting_since = case when entry.state in ('QUEUED', 'STORING') then now() else step.waiting_since end,
+      started_at = case when entry.state = 'RUNNING' then coalesce(step.started_at, now()) else step.started_at end,
+      ended_at = case when entry.state in ('SUCCEEDED', 'FAILED', 'CANCELLED') then now() end
+    from held join entry on held.task_id = entry."taskId" and held.step = entry.step
+    where step.task_id = held.task_id and step.step = held.step`.execute(transaction);
+}
+
+/** Moves one step. */
+export function moveStep(transaction: MediaTransaction, step: MovedStep): Promise<void> {
+  return moveSteps(transaction, [step]);
 }
 
 /** Remembers when a step that waits was to be started first: the time of its tries counts from there. */
@@ -90,10 +117,13 @@ export async function raiseStepProgress(
   if (steps.length === 0) return;
   await retryOnDeadlock(() =>
     sql`/* steps.progress */
-      with held as materialized (
+      with entry as materialized (
+        select * from jsonb_to_recordset(${jsonText(steps)}::jsonb)
+          as entry("taskId" uuid, step integer, progress integer)
+        limit ${steps.length}
+      ), held as materialized (
         select step.task_id, step.step, entry.progress
-        from media.task_steps step join jsonb_to_recordset(${jsonText(steps)}::jsonb)
-            as entry("taskId" uuid, step integer, progress integer)
+        from media.task_steps step join entry
           on step.task_id = entry."taskId" and step.step = entry.step
         where step.state = 'RUNNING' order by step.task_id, step.step for update of step
       )

@@ -17,13 +17,22 @@ export async function readTasks(
 }
 
 /**
- * Locks a task's row until the transaction ends; null when there is none. Changes of steps and attempts take this
- * lock first, so that the steps of one task end one after the other and transactions do not deadlock.
+ * Locks the rows of tasks, in order of their ids, until the transaction ends; those that there are. Changes of steps and
+ * attempts take this lock first, so that the steps of one task end one after the other and transactions do not deadlock.
  */
-export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskRow | null> {
+export async function lockTasks(
+  transaction: MediaTransaction,
+  ids: readonly string[],
+): Promise<readonly TaskRow[]> {
   const { rows } = await sql<TaskRow>`/* tasks.lock */
-    select * from media.tasks where id = ${id}::uuid for update`.execute(transaction);
-  return rows[0] ?? null;
+    select * from media.tasks where id = any(${ids}::uuid[]) order by id for update`.execute(transaction);
+  return rows;
+}
+
+/** The same for one task; null when there is none. */
+export async function lockTask(transaction: MediaTransaction, id: string): Promise<TaskRow | null> {
+  const [task] = await lockTasks(transaction, [id]);
+  return task ?? null;
 }
 
 /** As lockTask, but null also when the task has ended. */

@@ -3,9 +3,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
-import type { Cost, Units } from '../../domain/cost.ts';
+import type { Cost, UnitName, Units } from '../../domain/cost.ts';
 import { SOLD } from '../../domain/task.ts';
-import { chargeBudgets, releaseBudgets } from './budget-charges.ts';
+import { CHARGE_BUDGETS, releaseBudgets } from './budget-charges.ts';
 
 /**
  * SQL of what work cost: on each attempt, and in the totals of its day. Both are written in the transaction that ends the
@@ -18,40 +18,65 @@ import { chargeBudgets, releaseBudgets } from './budget-charges.ts';
  */
 const SHARD: RawBuilder<number> = sql`pg_backend_pid() % 64`;
 
-/** Keeps what an upstream measured, until the attempt is settled. */
-export async function keepUnits(transaction: MediaTransaction, key: AttemptKey, units: Units): Promise<void> {
+/** Keeps what upstreams measured, until their attempts are settled. */
+export async function keepUnits(
+  transaction: MediaTransaction,
+  measured: readonly (AttemptKey & { readonly units: Units })[],
+): Promise<void> {
+  if (measured.length === 0) return;
   await sql`/* usage.keep-units */
-    update media.attempts set units = ${jsonText(units)}::jsonb
-    where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
-      and settled_at is null`.execute(transaction);
+    with entry as materialized (
+      select * from jsonb_to_recordset(${jsonText(measured)}::jsonb) as entry(
+        "taskId" uuid, step integer, number integer, units jsonb) limit ${measured.length}
+    )
+    update media.attempts attempt set units = entry.units from entry
+    where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
+      and attempt.settled_at is null`.execute(transaction);
+}
+
+/** A closed attempt and what it cost. */
+export interface SettledAttempt extends AttemptKey {
+  readonly binding: string;
+  readonly owner: string;
+  readonly sandbox: boolean;
+  readonly cost: Cost;
 }
 
 /**
- * Writes the cost of a closed attempt, charges it to budgets, and adds it to the totals, once. The ids of budgets that
- * have passed their soft amount by it and have not warned of it.
+ * Writes the costs of closed attempts, one of a task, charges them to budgets, and adds them to the totals, once. The ids of
+ * budgets that have passed their soft amount by it and have not warned of it.
  */
-export async function settleAttempt(
+export async function settleAttempts(
   transaction: MediaTransaction,
-  key: AttemptKey,
-  { cost, owner, sandbox }: { readonly cost: Cost; readonly owner: string; readonly sandbox: boolean },
+  attempts: readonly SettledAttempt[],
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`/* usage.settle-attempt */
-    with closed as (
-      update media.attempts set units = ${jsonText(cost.units)}::jsonb, cost = ${cost.microUnits},
-        currency = ${cost.currency}, cost_estimated = ${cost.estimated}, sandbox = ${sandbox}, settled_at = now()
-      where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number} and settled_at is null
-      returning *
+  if (attempts.length === 0) return [];
+  const entries = attempts.map(({ cost: { microUnits, ...cost }, ...attempt }) => ({
+    ...attempt,
+    ...cost,
+    cost: microUnits,
+  }));
+  const { rows } = await sql<{ id: string }>`/* usage.settle-attempts */
+    with bounded as materialized (
+      select *, split_part(binding, '#', 1) as generator from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
+        "taskId" uuid, step integer, number integer, binding text, owner text, sandbox boolean,
+        units jsonb, cost bigint, currency text, estimated boolean) limit ${entries.length}
     ), settled as (
-      select *, ${owner}::text as owner, split_part(binding, '#', 1) as generator from closed
-    ), ${chargeBudgets(sql`${key.taskId}::uuid`)}, totals as (
+      update media.attempts attempt set units = bounded.units, cost = bounded.cost, currency = bounded.currency,
+        cost_estimated = bounded.estimated, sandbox = bounded.sandbox, settled_at = now()
+      from bounded
+      where attempt.task_id = bounded."taskId" and attempt.step = bounded.step and attempt.number = bounded.number
+        and attempt.settled_at is null
+      returning attempt.task_id as holder, bounded.owner, bounded.generator, attempt.provider, attempt.model,
+        attempt.state, attempt.sandbox, attempt.currency, attempt.cost, attempt.units, attempt.settled_at
+    ), ${CHARGE_BUDGETS}, totals as (
       insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard,
-        attempts_succeeded, attempts_failed, unpriced, cost, pictures, milliseconds, characters, input_tokens,
-        cached_tokens, output_tokens, runs, gpu_milliseconds)
+        attempts_succeeded, attempts_failed, ${UNIT_COLUMNS})
       select (settled_at at time zone 'utc')::date, owner, generator, provider, coalesce(model, ''),
         sandbox, coalesce(currency, ''), ${SHARD},
-        (state = 'SUCCEEDED')::integer, (state <> 'SUCCEEDED')::integer, ${unitColumns} from settled
-      where (select count(*) from charged) >= 0
-      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
+        count(*) filter (where state = 'SUCCEEDED'), count(*) filter (where state <> 'SUCCEEDED'), ${UNIT_SUMS}
+      from settled where (select count(*) from charged) >= 0 group by 1, 2, 3, 4, 5, 6, 7
+      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${ADDED}
     )
     select id from charged where is_soft`.execute(transaction);
   return rows.map(({ id }) => id);
@@ -75,19 +100,20 @@ export async function settleChat(
   { cost, ...chat }: ChatCharge,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`/* usage.settle-chat */
-    with settled as (
+    with bounded as (select ${chat.owner}::text as owner, ${chat.generator}::text as generator), written as (
       insert into media.chat_costs (id, owner, generator, provider, model, sandbox, units, cost, currency)
       values (${chat.id}::uuid, ${chat.owner}, ${chat.generator}, ${chat.provider}, ${chat.model ?? ''},
         ${chat.sandbox}, ${jsonText(cost.units)}::jsonb, ${cost.microUnits}::bigint, ${cost.currency}::text)
       returning *
-    ), ${chargeBudgets(sql`${holder}::uuid`)}, totals as (
+    ), settled as (
+      select *, ${holder}::uuid as holder from written
+    ), ${CHARGE_BUDGETS}, totals as (
       insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, chats,
-        unpriced, cost, pictures, milliseconds, characters, input_tokens, cached_tokens, output_tokens, runs,
-        gpu_milliseconds)
+        ${UNIT_COLUMNS})
       select (settled_at at time zone 'utc')::date, owner, generator, provider, model, sandbox,
-        coalesce(currency, ''), ${SHARD}, 1, ${unitColumns} from settled
-      where (select count(*) from charged) >= 0
-      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${added}
+        coalesce(currency, ''), ${SHARD}, count(*), ${UNIT_SUMS}
+      from settled where (select count(*) from charged) >= 0 group by 1, 2, 3, 4, 5, 6, 7
+      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set ${ADDED}
     )
     select id from charged where is_soft`.execute(transaction);
   return rows.map(({ id }) => id);
@@ -96,7 +122,7 @@ export async function settleChat(
 /** Gives back what budgets had reserved for work without a task. */
 export async function releaseHolder(transaction: MediaTransaction, holder: string): Promise<void> {
   await sql`/* usage.release */
-    with ${releaseBudgets(sql`${holder}::uuid`)} select count(*) from released`.execute(transaction);
+    with ${releaseBudgets(sql`array[${holder}::uuid]`)} select count(*) from released`.execute(transaction);
 }
 
 /** Removes the costs of chats of so many days ago, at most `limit`; the totals stay. */
@@ -110,36 +136,8 @@ export async function pruneChatCosts(
       limit ${limit} for update skip locked)`.execute(database);
 }
 
-/**
- * Adds a task that has just ended to the totals, under the provider and model of its last attempt, and gives back what
- * budgets had reserved for it.
- */
-export async function settleTask(
-  transaction: MediaTransaction,
-  taskId: string,
-  state: 'SUCCEEDED' | 'FAILED' | 'CANCELLED',
-): Promise<void> {
-  const column = sql.ref(TASK_COLUMNS[state]);
-  await sql`/* usage.settle-task */
-    with ${releaseBudgets(sql`${taskId}::uuid`)}
-    insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard, ${column})
-    select (task.ended_at at time zone 'utc')::date, ${ACCOUNT}, task.generator, coalesce(last.provider, ''),
-      coalesce(last.model, ''), task.sandbox, '', ${SHARD}, 1
-    from media.tasks task left join lateral (
-      select provider, model from media.attempts where task_id = task.id order by step desc, number desc limit 1
-    ) last on true where task.id = ${taskId}::uuid and (select count(*) from released) >= 0
-    on conflict (day, owner, generator, provider, model, sandbox, currency, shard)
-      do update set ${column} = total.${column} + 1`.execute(transaction);
-}
-
 /** Whom `task` is accounted to (domain/task.ts: accountOf). */
 export const ACCOUNT: RawBuilder<string> = sql`(case when task.sold then ${sql.lit(SOLD)} else task.owner end)`;
-
-const TASK_COLUMNS = {
-  SUCCEEDED: 'tasks_succeeded',
-  FAILED: 'tasks_failed',
-  CANCELLED: 'tasks_cancelled',
-} as const;
 
 /** A task that has ended, as it is logged. */
 export interface EndSummary {
@@ -165,46 +163,71 @@ export interface EndSummary {
   readonly traceId: string | null;
 }
 
-/** The summary of a task that has just ended. */
-export async function readEnd(transaction: MediaTransaction, taskId: string): Promise<EndSummary | null> {
-  const { rows } = await sql<EndSummary>`/* usage.read-end */
-    select task.id as task, task.kind, task.generator, task.state, task.error->>'code' as code, task.owner,
-      sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,
-      (extract(epoch from task.started_at - task.created_at) * 1000)::integer as queue_ms,
-      (extract(epoch from sums.ended_at - task.started_at) * 1000)::integer as run_ms,
-      (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms,
-      split_part(task.traceparent, '-', 2) as trace_id
-    from media.tasks task left join lateral (
-      select count(*)::integer as attempts, max(ended_at) as ended_at, max(currency) as currency,
-        case when bool_and(cost is not null) then sum(cost)::bigint end as cost,
-        (array_agg(provider order by step desc, number desc))[1] as provider,
-        (array_agg(model order by step desc, number desc))[1] as model
-      from media.attempts where task_id = task.id
-    ) sums on true where task.id = ${taskId}::uuid`.execute(transaction);
-  return rows[0] ?? null;
+/**
+ * Adds tasks that have just ended to the totals, under the provider and model of their last attempts, and gives back what
+ * budgets had reserved for them. Answers their summaries.
+ */
+export async function settleTasks(
+  transaction: MediaTransaction,
+  taskIds: readonly string[],
+): Promise<readonly EndSummary[]> {
+  if (taskIds.length === 0) return [];
+  const { rows } = await sql<EndSummary>`/* usage.settle-tasks */
+    with ended as materialized (
+      select task.id as task, task.kind, task.generator, task.state, task.error->>'code' as code, task.owner,
+        sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,
+        (extract(epoch from task.started_at - task.created_at) * 1000)::integer as queue_ms,
+        (extract(epoch from sums.ended_at - task.started_at) * 1000)::integer as run_ms,
+        (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms,
+        split_part(task.traceparent, '-', 2) as trace_id,
+        (task.ended_at at time zone 'utc')::date as day, ${ACCOUNT} as account, task.sandbox
+      from media.tasks task left join lateral (
+        select count(*)::integer as attempts, max(ended_at) as ended_at, max(currency) as currency,
+          case when bool_and(cost is not null) then sum(cost)::bigint end as cost,
+          (array_agg(provider order by step desc, number desc))[1] as provider,
+          (array_agg(model order by step desc, number desc))[1] as model
+        from media.attempts where task_id = task.id
+      ) sums on true where task.id = any(${taskIds}::uuid[])
+    ), ${releaseBudgets(sql`${taskIds}::uuid[]`)}, totals as (
+      insert into media.usage as total (day, owner, generator, provider, model, sandbox, currency, shard,
+        tasks_succeeded, tasks_failed, tasks_cancelled)
+      select day, account, generator, coalesce(provider, ''), coalesce(model, ''), sandbox, '', ${SHARD},
+        count(*) filter (where state = 'SUCCEEDED'), count(*) filter (where state = 'FAILED'),
+        count(*) filter (where state = 'CANCELLED')
+      from ended where (select count(*) from released) >= 0 group by 1, 2, 3, 4, 5, 6
+      on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set
+        tasks_succeeded = total.tasks_succeeded + excluded.tasks_succeeded,
+        tasks_failed = total.tasks_failed + excluded.tasks_failed,
+        tasks_cancelled = total.tasks_cancelled + excluded.tasks_cancelled
+    )
+    select task, kind, generator, state, code, owner, provider, model, attempts, cost, currency, queue_ms, run_ms,
+      store_ms, trace_id from ended`.execute(transaction);
+  return rows;
 }
 
-/** Cost and units of a row that has been settled, in the order of the columns. */
-const unitColumns = sql`(cost is null)::integer, coalesce(cost, 0), coalesce((units->>'pictures')::bigint, 0),
-  coalesce((units->>'milliseconds')::bigint, 0), coalesce((units->>'characters')::bigint, 0),
-  coalesce((units->>'inputTokens')::bigint, 0), coalesce((units->>'cachedTokens')::bigint, 0),
-  coalesce((units->>'outputTokens')::bigint, 0), coalesce((units->>'runs')::bigint, 0),
-  coalesce((units->>'gpuMilliseconds')::bigint, 0)`;
+/** What is counted of a row that has been settled. */
+const COUNTED = {
+  unpriced: sql`(cost is null)::integer`,
+  cost: sql`cost`,
+  pictures: unit('pictures'),
+  milliseconds: unit('milliseconds'),
+  characters: unit('characters'),
+  input_tokens: unit('inputTokens'),
+  cached_tokens: unit('cachedTokens'),
+  output_tokens: unit('outputTokens'),
+  runs: unit('runs'),
+  gpu_milliseconds: unit('gpuMilliseconds'),
+};
 
-const added = sql.join(
-  [
-    'attempts_succeeded',
-    'attempts_failed',
-    'chats',
-    'unpriced',
-    'cost',
-    'pictures',
-    'milliseconds',
-    'characters',
-    'input_tokens',
-    'cached_tokens',
-    'output_tokens',
-    'runs',
-    'gpu_milliseconds',
-  ].map((name) => sql`${sql.ref(name)} = total.${sql.ref(name)} + excluded.${sql.ref(name)}`),
+function unit(name: UnitName): RawBuilder<unknown> {
+  return sql`(units->>${sql.lit(name)})::bigint`;
+}
+
+/** Its columns in the totals, and what a statement adds to them. */
+const UNIT_COLUMNS = sql.join(Object.keys(COUNTED).map((name) => sql.ref(name)));
+const UNIT_SUMS = sql.join(Object.values(COUNTED).map((value) => sql`coalesce(sum(${value}), 0)`));
+const ADDED = sql.join(
+  ['attempts_succeeded', 'attempts_failed', 'chats', ...Object.keys(COUNTED)].map(
+    (name) => sql`${sql.ref(name)} = total.${sql.ref(name)} + excluded.${sql.ref(name)}`,
+  ),
 );

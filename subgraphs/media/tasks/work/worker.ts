@@ -22,6 +22,7 @@ import { createPoller } from './progress/poller.ts';
 import { createProgressWriter } from './progress/progress-writer.ts';
 import { createUsualDurations } from './progress/usual-durations.ts';
 import { prune } from './pruner.ts';
+import { createFinisher } from './results/finish.ts';
 import { createStoreHandler } from './results/store-worker.ts';
 import { createCallRunner } from './start/call-runner.ts';
 import { createRecovery } from './start/recovery.ts';
@@ -211,5 +212,6 @@ function dependenciesOf(options: TaskWorkerOptions) {
     progress: createProgressWriter({ database, transactor, logger }),
     durations: createUsualDurations(),
   };
-  return { ...base, recovery: createRecovery(base), calls: createCallRunner(base) };
+  const whole = { ...base, finishAttempt: createFinisher(base) };
+  return { ...whole, recovery: createRecovery(whole), calls: createCallRunner(whole) };
 }

@@ -7,9 +7,19 @@ import type { WorkObserver } from '../../accounting/work-observer.ts';
 import type { TaskTransitions } from '../../rules/transitions.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 import type { WorkerLimits } from './limits.ts';
+import type { UpstreamFinish } from './upstream-finish.ts';
 
 /** What every part of the worker works with; each part names what it needs besides. */
-export interface WorkerDependencies {
+export interface WorkerDependencies extends EndDependencies {
+  /**
+   * Closes an attempt whose upstream has finished, and stores what it has made or has a job do so. False when the attempt was
+   * no longer open.
+   */
+  readonly finishAttempt: (finish: UpstreamFinish) => Promise<boolean>;
+}
+
+/** What ends of attempts are written with. */
+export interface EndDependencies {
   readonly database: MediaDatabase;
   readonly registry: GeneratorRegistry;
   readonly transactor: Transactor;

@@ -5,7 +5,7 @@ import type { NextPoll } from '../../storage/poll-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { backOffMs, callContextOf, nextPoll, type PollContext } from './poll-context.ts';
+import { backOffMs, callUpstream, nextPoll, type PollContext } from './poll-context.ts';
 
 /** What became of a cancel call. `unanswered` is to be tried again: the work may still run. */
 export type CancelOutcome = 'cancelled' | 'impossible' | 'too-late' | 'unanswered';
@@ -26,9 +26,10 @@ export async function callCancel(
   context: PollContext,
 ): Promise<CancelOutcome> {
   const { due, capability } = context;
-  if (capability.cancel === undefined) return 'impossible';
+  const cancel = capability.cancel?.bind(capability);
+  if (cancel === undefined) return 'impossible';
   try {
-    return await capability.cancel(due.handle ?? {}, callContextOf(dependencies, context));
+    return await callUpstream(dependencies, context, (call) => cancel(due.handle ?? {}, call));
   } catch (error) {
     context.stopping.throwIfAborted();
     dependencies.logger.warn({ error: toError(error), reference: due.reference }, 'a cancel call failed');

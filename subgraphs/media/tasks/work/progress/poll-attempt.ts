@@ -7,11 +7,10 @@ import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { attemptSpan, jobOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { finishAttempt } from '../results/finish.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
 import {
   backOffMs,
-  callContextOf,
+  callUpstream,
   nextPoll,
   reportingOf,
   type PollContext,
@@ -51,7 +50,7 @@ async function pollOnce(
   if (!isOver && binding.breaker?.admit() === false) return later(due, binding.breaker.pauseMs());
   let status: JobStatus;
   try {
-    status = await capability.status(due.handle ?? {}, callContextOf(dependencies, context));
+    status = await callUpstream(dependencies, context, (call) => capability.status(due.handle ?? {}, call));
   } catch (error) {
     stopping.throwIfAborted();
     return afterFailedPoll(dependencies, context, error);
@@ -70,7 +69,7 @@ async function settle(
   const { due, capability } = context;
   if (status.state === 'finished') {
     dependencies.durations.learn(due);
-    await finishAttempt(dependencies, { attempt: due, from: 'RUNNING', outcome: status.outcome });
+    await dependencies.finishAttempt({ attempt: due, from: 'RUNNING', outcome: status.outcome });
     return null;
   }
   if (status.state === 'failed') {

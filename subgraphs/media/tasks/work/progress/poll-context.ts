@@ -1,4 +1,5 @@
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
+import { createDeadline } from '../../../../../platform/http/deadline.ts';
 import type { StepPlanner } from '../../../domain/steps.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import type { CallContext, JobCapability } from '../../../providers/contract/provider.ts';
@@ -32,15 +33,18 @@ export interface PollContext {
   readonly stopping: AbortSignal;
 }
 
-/** Connection and signal of a status or cancel call. */
-export function callContextOf(
+/** Makes a status or cancel call; its clock ends with it, as there are thousands of them in the time that each may take. */
+export async function callUpstream<Answer>(
   { limits }: WorkerDependencies,
   { due, binding, stopping }: PollContext,
-): CallContext {
-  return {
-    connection: connectionFor(binding, due.stepInput),
-    signal: AbortSignal.any([stopping, AbortSignal.timeout(limits.statusTimeoutMs)]),
-  };
+  call: (context: CallContext) => Promise<Answer>,
+): Promise<Answer> {
+  const deadline = createDeadline({ timeoutMs: limits.statusTimeoutMs, signal: stopping });
+  try {
+    return await call({ connection: connectionFor(binding, due.stepInput), signal: deadline.signal });
+  } finally {
+    deadline.clear();
+  }
 }
 
 /** What a report of progress is made with. */

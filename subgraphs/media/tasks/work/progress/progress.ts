@@ -13,6 +13,8 @@ const UNKNOWN_SECONDS = 30;
 /** Where an estimate is after the usual duration; the rest is for what takes longer. */
 const USUAL_TOP = 90;
 const TOP = 99;
+/** An estimate is told when it has grown by so much: finer ones say nothing more, and each is a number in the task's log. */
+const ESTIMATE_STEP = 3;
 
 /** What a report is made with. */
 export interface Reporting {
@@ -32,7 +34,8 @@ export function reportOf(
   const own = ownProgress(due, status, usualSeconds);
   const progress = Math.min(99, taskProgress(planner, due, own));
   const stage = stageOf(due, stageText(status));
-  if (stage === due.taskStage && progress <= due.taskProgress) return null;
+  const least = isEstimate(status) ? ESTIMATE_STEP : 1;
+  if (stage === due.taskStage && progress < due.taskProgress + least) return null;
   return {
     taskId: due.taskId,
     step: due.step,

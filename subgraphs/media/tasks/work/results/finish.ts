@@ -1,25 +1,21 @@
-import type { FinishedWork } from '../../../database/column-types.ts';
-import type { AttemptRow, TaskRow } from '../../../database/database.ts';
-import type { AttemptState } from '../../../domain/attempt.ts';
 import type { Failure } from '../../../domain/failure.ts';
-import { approximations } from '../../../domain/inputs/options.ts';
 import { stageOf } from '../../../domain/steps.ts';
-import { isFinal, type TaskOutcome } from '../../../domain/task.ts';
-import { rulesOf, type StepInput } from '../../../domain/work/work.ts';
-import type { Binding } from '../../../generators/bindings/binding.ts';
-import { modelFor } from '../../../generators/limits/limits.ts';
-import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
-import { settle } from '../../accounting/settle.ts';
-import { startQueue, storeJob } from '../../rules/queues.ts';
-import { closeAttempt } from '../../storage/attempt-store.ts';
-import { moveStep, readSteps } from '../../storage/step-store.ts';
-import { lockTask } from '../../storage/task-store.ts';
+import { isFinal } from '../../../domain/task.ts';
+import { rulesOf } from '../../../domain/work/work.ts';
+import type { Outcome } from '../../../providers/contract/provider.ts';
+import { settleAll } from '../../accounting/settle.ts';
+import { storeJob } from '../../rules/queues.ts';
+import { moveSteps } from '../../storage/step-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf } from '../attempts/attempt-context.ts';
-import type { WorkerDependencies } from '../attempts/dependencies.ts';
+import type { EndDependencies } from '../attempts/dependencies.ts';
+import { createGatheredWriter } from '../attempts/gathered-writer.ts';
+import type { UpstreamFinish } from '../attempts/upstream-finish.ts';
+import { closeFinished, withSteps, type Finished } from './closed-attempts.ts';
+import { notesOf, outcomeOf, toFinishedWork } from './outcomes.ts';
 
-/** Finished upstreams: the attempt is closed, and its files are fetched or its texts stored. */
+/** Finished upstreams: their attempts are closed, and files are fetched or texts stored. */
 
 /** A finished upstream without anything that its kind of work makes. */
 const EMPTY_RESULT: Failure = {
@@ -28,123 +24,130 @@ const EMPTY_RESULT: Failure = {
   retryable: false,
 };
 
-/** What an upstream has finished, and the attempt it belongs to. */
-export interface UpstreamFinish {
-  readonly attempt: AttemptRow;
-  readonly from: AttemptState;
-  readonly claim?: string;
-  readonly outcome: Outcome;
-}
+/** Most ends in one transaction, and transactions at once. */
+const MOST = 100;
+const AT_ONCE = 2;
 
 /**
- * Closes the attempt and moves its step to STORING with a job that fetches the files; a result of texts alone ends the
+ * Closes attempts and moves their steps to STORING with a job that fetches the files; a result of texts alone ends the
  * step at once. The result of a task that was cancelled (or has ended) meanwhile is discarded. False when the attempt
- * was no longer open.
+ * was no longer open. What ends at about the same time is written together.
  */
-export async function finishAttempt(
-  dependencies: WorkerDependencies,
-  finish: UpstreamFinish,
-): Promise<boolean> {
-  const { attempt, outcome } = finish;
-  return dependencies.transactor.run(async (scope) => {
-    const task = await lockTask(scope.transaction, attempt.taskId);
-    if (task === null) return false;
-    const discarded = isFinal(task.state) || task.cancelRequestedAt !== null;
-    const closed = await closeAttempt(scope.transaction, keyOf(attempt), {
-      from: [finish.from],
-      to: discarded ? 'CANCELLED' : 'SUCCEEDED',
-      claim: finish.claim,
-    });
-    if (!closed) return false;
-    scope.wake(startQueue(attempt.binding));
-    await keepOrSettle(dependencies, { scope, task, attempt, outcome }, discarded);
-    if (isFinal(task.state)) return true;
-    if (discarded) await dependencies.transitions.settleCancel(scope, task);
-    else await storeOrFinish(dependencies, { scope, task, attempt, outcome });
-    return true;
+export function createFinisher(dependencies: EndDependencies): (finish: UpstreamFinish) => Promise<boolean> {
+  return createGatheredWriter({
+    most: MOST,
+    atOnce: AT_ONCE,
+    // Each task once: its steps end one after the other, and each end has a number of its own in the task's log.
+    keyOf: ({ attempt }) => attempt.taskId,
+    write: (finishes) => finishAttempts(dependencies, finishes),
   });
 }
 
-interface Finished {
-  readonly scope: TransactionScope;
-  readonly task: TaskRow;
-  readonly attempt: AttemptRow;
-  readonly outcome: Outcome;
+async function finishAttempts(
+  dependencies: EndDependencies,
+  finishes: readonly UpstreamFinish[],
+): Promise<readonly boolean[]> {
+  return dependencies.transactor.run(async (scope) => {
+    const closed = await closeFinished(scope, finishes);
+    const ended = await withSteps(scope, closed);
+    await keepOrSettle(dependencies, scope, ended);
+    for (const { task, discarded } of closed) {
+      if (discarded && !isFinal(task.state)) await dependencies.transitions.settleCancel(scope, task);
+    }
+    await storeOrFinish(
+      dependencies,
+      scope,
+      ended.filter(({ discarded }) => !discarded),
+    );
+    const taskIds = new Set(closed.map(({ task }) => task.id));
+    return finishes.map(({ attempt }) => taskIds.has(attempt.taskId));
+  });
 }
 
 /** What has files is settled when they are stored and measured; the rest now, also what nobody wants any more. */
 async function keepOrSettle(
-  dependencies: WorkerDependencies,
-  { scope, task, attempt, outcome }: Finished,
-  discarded: boolean,
+  dependencies: EndDependencies,
+  scope: TransactionScope,
+  ended: readonly Finished[],
 ): Promise<void> {
-  const { units = {}, files } = outcome;
-  if (files.length > 0 && !discarded) {
-    if (Object.keys(units).length > 0) await keepUnits(scope.transaction, keyOf(attempt), units);
-    return;
-  }
-  const steps = await readSteps(scope.transaction, task.id);
-  const input = steps.find(({ step }) => step === attempt.step)?.input;
-  if (input === undefined) return;
-  await settle(dependencies, { scope, task }, { attempt, input, ending: 'finished', measured: units });
+  const [settled, kept] = partition(
+    ended,
+    ({ outcome, discarded }) => outcome.files.length === 0 || discarded,
+  );
+  const measured = kept.map(({ attempt, outcome: { units = {} } }) => ({ ...keyOf(attempt), units }));
+  await keepUnits(
+    scope.transaction,
+    measured.filter(({ units }) => Object.keys(units).length > 0),
+  );
+  await settleAll(
+    dependencies,
+    scope,
+    settled.map(({ task, attempt, current: { input }, outcome: { units = {} } }) => ({
+      task,
+      attempt,
+      input,
+      ending: 'finished',
+      measured: units,
+    })),
+  );
 }
 
 async function storeOrFinish(
-  { transitions, registry }: WorkerDependencies,
-  { scope, task, attempt, outcome }: Finished,
+  { transitions, registry }: EndDependencies,
+  scope: TransactionScope,
+  ended: readonly Finished[],
 ): Promise<void> {
-  const { step, provider } = attempt;
-  const steps = await readSteps(scope.transaction, task.id);
-  const current = steps.find((entry) => entry.step === step);
-  if (current === undefined) return;
-  if (outcome.files.length > 0) {
-    await moveStep(scope.transaction, {
+  const [stored, texts] = partition(ended, ({ outcome }) => outcome.files.length > 0);
+  await beginStoring(scope, stored);
+  const [empty, done] = partition(texts, hasNothing);
+  for (const { task, current } of empty) {
+    await transitions.failStep(scope, task, { step: current.step, failure: EMPTY_RESULT });
+  }
+  await transitions.finishSteps(
+    scope,
+    done.map(({ task, steps, current, attempt: { binding, provider }, outcome }) => {
+      const notes = notesOf(current.input, registry.byId(binding));
+      return {
+        task,
+        steps,
+        step: current.step,
+        outcome: outcomeOf(outcome, { mediaIds: [], provider, notes }),
+      };
+    }),
+  );
+}
+
+async function beginStoring(scope: TransactionScope, ended: readonly Finished[]): Promise<void> {
+  await moveSteps(
+    scope.transaction,
+    ended.map(({ task, current: { step }, outcome }) => ({
       taskId: task.id,
       step,
       state: 'STORING',
       finished: toFinishedWork(outcome),
-    });
-    await scope.append([{ taskId: task.id, stage: stageOf(current, 'storing result') }]);
-    await scope.enqueue(storeJob(task, { step, binding: attempt.binding }));
-  } else if (rulesOf(current.input).result.needsFile || isEmpty(outcome)) {
-    await transitions.failStep(scope, task, { step, failure: EMPTY_RESULT });
-  } else {
-    await transitions.finishStep(scope, task, {
-      step,
-      outcome: outcomeOf(outcome, {
-        mediaIds: [],
-        provider,
-        notes: notesOf(current.input, registry.byId(attempt.binding)),
-      }),
-    });
-  }
+    })),
+  );
+  await scope.append(
+    ended.map(({ task, current }) => ({ taskId: task.id, stage: stageOf(current, 'storing result') })),
+  );
+  await scope.enqueue(
+    ...ended.map(({ task, attempt, current: { step } }) =>
+      storeJob(task, { step, binding: attempt.binding }),
+    ),
+  );
+}
+
+function hasNothing({ current, outcome }: Finished): boolean {
+  return rulesOf(current.input).result.needsFile || isEmpty(outcome);
 }
 
 function isEmpty({ texts, facts = {} }: Outcome): boolean {
   return texts.length === 0 && Object.keys(facts).length === 0;
 }
 
-/** What may be written down of an outcome: null when its files carry credentials or bytes. */
-export function toFinishedWork(outcome: Outcome): FinishedWork | null {
-  const urls = outcome.files.flatMap((file) => (isPlainUrl(file) ? [file.url] : []));
-  if (urls.length !== outcome.files.length) return null;
-  return { urls, texts: outcome.texts, facts: outcome.facts ?? {} };
-}
-
-function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string }> {
-  return 'url' in file && Object.keys(file.headers ?? {}).length === 0;
-}
-
-/** The outcome as the task stores it; facts name the provider that they come from. */
-export function outcomeOf(
-  { texts, facts = {} }: Pick<Outcome, 'texts' | 'facts'>,
-  { mediaIds, provider, notes }: Pick<TaskOutcome, 'mediaIds' | 'notes'> & { readonly provider: string },
-): TaskOutcome {
-  const known = Object.keys(facts).length > 0;
-  return { mediaIds, texts, notes, facts: known ? { ...facts, provider } : facts };
-}
-
-/** What the result of this work at this binding only meets approximately. */
-export function notesOf(input: StepInput, binding: Binding | null): readonly string[] {
-  return binding === null ? [] : approximations(input, modelFor(binding, input));
+function partition<Item>(
+  items: readonly Item[],
+  isFirst: (item: Item) => boolean,
+): readonly [readonly Item[], readonly Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }

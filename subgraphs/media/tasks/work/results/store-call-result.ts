@@ -13,7 +13,7 @@ import { lockTask } from '../../storage/task-store.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { finishAttempt, notesOf, outcomeOf, toFinishedWork } from './finish.ts';
+import { notesOf, outcomeOf, toFinishedWork } from './outcomes.ts';
 import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
 import { completeStep, type StoreDependencies } from './store-worker.ts';
 
@@ -34,7 +34,7 @@ export async function storeCallResult(
   const { attempt, binding, step } = context;
   // Texts need no storing, and addresses survive a crash: both end the claim at once.
   if (outcome.files.length === 0 || toFinishedWork(outcome) !== null) {
-    await finishAttempt(dependencies, { attempt, from: 'STARTING', claim, outcome });
+    await dependencies.finishAttempt({ attempt, from: 'STARTING', claim, outcome });
     return;
   }
   if (!(await beginStoring(dependencies, context, { claim, outcome }))) return;
@@ -70,7 +70,7 @@ async function beginStoring(
     if (!(await renewClaim(transaction, keyOf(attempt), claim))) return false;
     if (current !== null && !isFinal(current.state) && current.cancelRequestedAt === null) {
       await moveStep(transaction, { taskId: task.id, step: step.step, state: 'STORING', finished: null });
-      await keepUnits(transaction, keyOf(attempt), outcome.units ?? {});
+      await keepUnits(transaction, [{ ...keyOf(attempt), units: outcome.units ?? {} }]);
       await scope.append([{ taskId: task.id, stage: stageOf(step, 'storing result') }]);
       return true;
     }

@@ -1,7 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Job, JobHandler, JobOutcome } from '../../../../../platform/queue/queue.ts';
 import { withSpan } from '../../../../../platform/tracing/span.ts';
-import type { AttemptRow, TaskRow } from '../../../database/database.ts';
+import type { AttemptRow, StepRow, TaskRow } from '../../../database/database.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome, RemoteFile } from '../../../providers/contract/provider.ts';
@@ -22,8 +22,8 @@ import {
   type AttemptContext,
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
-import { notesOf, outcomeOf } from './finish.ts';
 import { measuredUnits } from './measured-units.ts';
+import { notesOf, outcomeOf } from './outcomes.ts';
 import {
   PermanentResultError,
   isSourceAway,
@@ -149,20 +149,25 @@ export async function completeStep(
       id: taskId,
       manageTokenHash: task.manageTokenHash,
     });
-    await settleStored(dependencies, { scope, task }, { taskId, step, outcome });
-    await dependencies.transitions.finishStep(scope, task, { step, outcome });
+    await settleStored(dependencies, { scope, task, steps }, { step, outcome });
+    await dependencies.transitions.finishSteps(scope, [{ task, steps, step, outcome }]);
   });
+}
+
+interface StoredStep {
+  readonly scope: TransactionScope;
+  readonly task: TaskRow;
+  readonly steps: readonly StepRow[];
 }
 
 /** The attempt whose result has been stored, with what the files tell of it. */
 async function settleStored(
   dependencies: StoreDependencies,
-  { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
-  { taskId, step, outcome }: Pick<CompletedStep, 'taskId' | 'step' | 'outcome'>,
+  { scope, task, steps }: StoredStep,
+  { step, outcome }: Pick<CompletedStep, 'step' | 'outcome'>,
 ): Promise<void> {
-  const attempts = await readAttempts(scope.transaction, [taskId]);
+  const attempts = await readAttempts(scope.transaction, [task.id]);
   const attempt = attempts.findLast((entry) => entry.step === step);
-  const steps = await readSteps(scope.transaction, taskId);
   const input = steps.find((entry) => entry.step === step)?.input;
   if (attempt === undefined || input === undefined) return;
   const measured = await measuredUnits(dependencies.files, input, outcome.mediaIds);
