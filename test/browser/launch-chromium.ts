@@ -28,7 +28,7 @@ export function launchChromium(executablePath: string): Promise<Browser> {
     // Its own sandbox refuses the root user of a container.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       '--disable-gpu',
       '--disable-quic',
       '--no-first-run',

@@ -6,30 +6,36 @@ import type { Browser } from 'playwright-core';
 import { until } from '../kit/clients/requests.ts';
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
-import { createSteps } from './steps.ts';
+import { createSteps, type Steps } from './steps.ts';
 import { takeScreens } from './take-screens.ts';
-import { type Started, WALKS } from './walks.ts';
+import { WALKS, WALKS_APART } from './walks.ts';
 
-/** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration. */
+/** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration, and one in production. */
 
 const SCREENS = 'screens';
 
-/** The walks of these names, in their order; without names all of them. */
-async function walk(started: Started, names: readonly string[]): Promise<void> {
-  const { browser, steps } = started;
-  const unknown = names.filter((name) => !Object.hasOwn(WALKS, name) && name !== SCREENS);
+/** What to do, by the words of the command line; without words all walks. */
+interface Chosen {
+  readonly walks: readonly string[];
+  readonly walksApart: readonly string[];
+  readonly takesScreens: boolean;
+}
+
+function choose(names: readonly string[]): Chosen {
+  const known = [...Object.keys(WALKS), ...Object.keys(WALKS_APART), SCREENS];
+  const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new Error(
-      `no such walk: ${unknown.join(', ')}; there are ${Object.keys(WALKS).join(', ')}, ${SCREENS}`,
-    );
+    throw new Error(`no such walk: ${unknown.join(', ')}; there are ${known.join(', ')}`);
   }
-  const chosen = names.filter((name) => name !== SCREENS);
-  for (const [name, run] of Object.entries(WALKS)) {
-    // Before the gallery is filled with rows that have no files.
-    if (name === 'gallery' && names.includes(SCREENS)) await takeScreens(started.url, browser, started.key);
-    if (chosen.length === 0 || chosen.includes(name)) await run(started);
-  }
-  console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
+  const isAll = names.every((name) => name === SCREENS);
+  const isChosen = (name: string) => isAll || names.includes(name);
+  return {
+    walks: Object.keys(WALKS).filter(isChosen),
+    walksApart: Object.entries(WALKS_APART)
+      .filter(([name, { byNameOnly }]) => (byNameOnly ? names.includes(name) : isChosen(name)))
+      .map(([name]) => name),
+    takesScreens: names.includes(SCREENS),
+  };
 }
 
 async function main(): Promise<void> {
@@ -37,6 +43,23 @@ async function main(): Promise<void> {
   if (program === null) {
     throw new Error('no browser here: set CHROMIUM_PATH, or have chromium on the PATH (CONTRIBUTING.md)');
   }
+  const chosen = choose(process.argv.slice(2));
+  const browser = await launchChromium(program);
+  const steps = createSteps();
+  try {
+    if (chosen.walks.length > 0 || chosen.takesScreens) await walkOnOne(browser, steps, chosen);
+    for (const name of chosen.walksApart) await WALKS_APART[name]?.walk(browser, steps);
+    console.log(`${steps.count} of ${steps.count} hold in Chromium ${browser.version()}`);
+  } catch (error) {
+    await picture(browser);
+    throw error;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Walks through one Kiln that `npm start` has started without any configuration. */
+async function walkOnOne(browser: Browser, steps: Steps, { walks, takesScreens }: Chosen): Promise<void> {
   const { dataDir, remove } = await temporaryDataDir();
   // Empty counts as unset: nothing is configured but a free port and a place for the data.
   const kiln = spawnKiln({
@@ -44,20 +67,18 @@ async function main(): Promise<void> {
     by: 'npm',
     settings: { RATE_LIMIT: '', SERVICE_KEYS: '', CONSOLE_BUILD: '' },
   });
-  let browser: Browser | null = null;
   try {
     const url = await kiln.ready;
     await consoleBuilt(url);
-    browser = await launchChromium(program);
     const output = kiln.output();
     const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
     const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
-    await walk({ url, browser, steps: createSteps(), key, address }, process.argv.slice(2));
-  } catch (error) {
-    if (browser !== null) await picture(browser);
-    throw error;
+    for (const name of Object.keys(WALKS)) {
+      // Before the gallery is filled with rows that have no files.
+      if (name === 'gallery' && takesScreens) await takeScreens(url, browser, key);
+      if (walks.includes(name)) await WALKS[name]?.({ url, browser, steps, key, address });
+    }
   } finally {
-    await browser?.close();
     await kiln.stop();
     remove();
   }

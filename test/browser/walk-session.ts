@@ -1,12 +1,10 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 import { holdPages } from './page-faults.ts';
+import { useSeveralTabs } from './several-tabs.ts';
 import type { Steps } from './steps.ts';
 import { PAGES } from './walk-console.ts';
 import { openPage } from './watch-page.ts';
-
-/** Milliseconds: longer than an access token, shorter than a session. */
-const TOKEN_MS = 16 * 60_000;
 
 /** Sessions of the console: the address of the terminal, several tabs, sign-out, and the login page. */
 export async function walkSession(
@@ -17,11 +15,11 @@ export async function walkSession(
 ): Promise<void> {
   const watched = await openPage(browser, { origin: url });
   const { page } = watched;
-  const context = page.context();
   await useTerminalAddress(page, steps, address);
   await makeOne(page, url);
   await holdPages(page, steps, { url, who: 'administrator', paths: PAGES });
-  await useSeveralTabs(url, context, page, steps);
+  await useSeveralTabs(page, steps, { url, name: 'Development administrator', walk: 'session' });
+  await comeAfter(page, url, steps);
   await useLoginPage(url, page, steps);
   await watched.finish(steps, 'session');
 }
@@ -47,41 +45,7 @@ async function makeOne(page: Page, url: string): Promise<void> {
   await page.getByRole('button', { name: 'Remix' }).waitFor();
 }
 
-async function useSeveralTabs(
-  url: string,
-  context: BrowserContext,
-  page: Page,
-  { holds }: Steps,
-): Promise<void> {
-  const other = await context.newPage();
-  await page.clock.install();
-  await other.clock.install();
-  for (const tab of [page, other]) {
-    await tab.goto(`${url}/console/tasks`);
-    await tab.getByRole('link', { name: 'Development administrator' }).waitFor();
-  }
-  let renewals = 0;
-  context.on('request', (request) => {
-    if (request.url().endsWith('/auth/browser/refresh')) renewals += 1;
-  });
-  for (const tab of [page, other]) await tab.clock.fastForward(TOKEN_MS);
-  await Promise.all(
-    [page, other].map(async (tab) => {
-      const answered = tab.waitForResponse(/\/graphql$/);
-      await tab.getByRole('button', { name: 'Failed' }).click();
-      await tab.clock.runFor(1_000);
-      await answered;
-    }),
-  );
-  holds('session: two tabs renew their token once', renewals, 1);
-  await page.goto(`${url}/console/keys`);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await other.getByRole('button', { name: 'Sign in' }).waitFor();
-  holds('session: a sign-out is one of all tabs', await other.getByText('Development').count(), 0);
-  await other.close();
-  await page.reload();
-  await page.getByRole('button', { name: 'Sign in', exact: true }).first().waitFor();
-  holds('session: and lasts', (await context.cookies(`${url}/auth/browser/`)).length, 0);
+async function comeAfter(page: Page, url: string, { holds }: Steps): Promise<void> {
   await page.goto(`${url}/console/`);
   await page.getByText('a lighthouse at dawn').waitFor();
   holds('session: who comes after them sees nothing of theirs', await page.getByText(PROMPT).count(), 0);

@@ -9,10 +9,12 @@ import { walkConnection } from './walk-connection.ts';
 import { walkConsole } from './walk-console.ts';
 import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
+import { walkFirstMinutes } from './walk-first-minutes.ts';
 import { walkGallery } from './walk-gallery.ts';
 import { walkKeys } from './walk-keys.ts';
 import { walkModels } from './walk-models.ts';
 import { walkPeople } from './walk-people.ts';
+import { walkProduction } from './walk-production.ts';
 import { walkBack, walkPurchase } from './walk-purchase.ts';
 import { walkSession } from './walk-session.ts';
 import { walkShop } from './walk-shop.ts';
@@ -51,6 +53,17 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   gallery: ({ url, browser, steps, key }) => walkGallery(url, browser, steps, key),
   app: walkApp,
 };
+
+/** Walks over Kilns of their own, which each starts as it needs it; those that need the registry of npm are made by name only. */
+export const WALKS_APART: Readonly<Record<string, WalkApart>> = {
+  production: { walk: walkProduction, byNameOnly: false },
+  'first-minutes': { walk: walkFirstMinutes, byNameOnly: true },
+};
+
+interface WalkApart {
+  readonly walk: (browser: Browser, steps: Steps) => Promise<void>;
+  readonly byNameOnly: boolean;
+}
 
 /** The card that is declined on purpose, and the icon that browsers ask for by themselves. */
 const EXPECTED = /402 \(Payment Required\)|favicon\.ico/;

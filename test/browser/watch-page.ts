@@ -17,14 +17,23 @@ export interface WatchedPage {
   readonly finish: (steps: Steps, walk: string, expected?: RegExp) => Promise<void>;
 }
 
-/** Opens a tab without cookies. `pages` are served below the origin by the walk itself, by path. */
+/** Where a tab is opened. */
+interface Place {
+  readonly origin: string;
+  /** Pages that the walk itself serves below the origin, by path. */
+  readonly pages?: Readonly<Record<string, string>>;
+  /** Origin of an identity provider that the browser may leave for: pages of its own, which ask for nothing else. */
+  readonly provider?: string;
+}
+
+/** Opens a tab without cookies. Certificates of test servers are accepted. */
 export async function openPage(
   browser: Browser,
-  { origin, pages = {} }: { readonly origin: string; readonly pages?: Readonly<Record<string, string>> },
+  { origin, pages = {}, provider }: Place,
 ): Promise<WatchedPage> {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
   context.setDefaultTimeout(60_000);
-  const noted = note(context);
+  const noted = note(context, provider);
   const page = await context.newPage();
   if (Object.keys(pages).length > 0) await servePages(page, origin, pages);
   const ours = new URL(origin).host;
@@ -48,7 +57,7 @@ export async function openPage(
 const KEPT = 100_000;
 
 /** Notes what all tabs of a context request, and what fails there. */
-function note(context: BrowserContext) {
+function note(context: BrowserContext, provider: string | undefined) {
   const requests: string[] = [];
   const all = new Set<string>();
   const errors: string[] = [];
@@ -57,7 +66,10 @@ function note(context: BrowserContext) {
     if (requests.length < KEPT) requests.push(address);
     if (all.size < KEPT) all.add(address);
   };
-  context.on('request', (request) => add(request.url()));
+  context.on('request', (request) => {
+    if (request.isNavigationRequest() && new URL(request.url()).origin === provider) return;
+    add(request.url());
+  });
   context.on('page', (page) => page.on('websocket', (socket) => add(socket.url())));
   context.on('weberror', (error) => void errors.push(String(error.error())));
   context.on('console', (message) => {

@@ -4,15 +4,18 @@ import { hasSingleKeys, setSingleKeys } from '../parts/controls/keys.ts';
 import { Modal } from '../parts/controls/modal.tsx';
 import { t } from '../text/text.ts';
 import { PLACES } from './places.ts';
+import { usePlaceName } from './use-place-name.ts';
 
 /** The keys of every page and of some, each with what it does. */
-function keysOf(): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {
+function keysOf(
+  nameOf: ReturnType<typeof usePlaceName>,
+): readonly (readonly [heading: string, rows: readonly (readonly [string, string])[]])[] {
   return [
     [
       t('keyList.everywhere'),
       [
         ['⌘K / Ctrl K', t('palette.title')],
-        ...PLACES.map(({ letter, name }) => [`G ${letter.toUpperCase()}`, t(`page.${name}`)] as const),
+        ...PLACES.map((place) => [`G ${place.letter.toUpperCase()}`, nameOf(place)] as const),
         ['N', t('keyList.new')],
         ['/', t('keyList.search')],
         ['⇧ D', t('shell.theme')],
@@ -46,6 +49,7 @@ function keysOf(): readonly (readonly [heading: string, rows: readonly (readonly
 /** Every key and what it does; single keys can be turned off here. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const [isOn, setOn] = useState(hasSingleKeys);
+  const nameOf = usePlaceName();
   const change = (next: boolean) => {
     setSingleKeys(next);
     setOn(next);
@@ -62,7 +66,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         {t('keyList.single')}
       </label>
       <div className="key-groups" tabIndex={0} role="group" aria-label={t('palette.keys')}>
-        {keysOf().map(([heading, rows]) => (
+        {keysOf(nameOf).map(([heading, rows]) => (
           <section key={heading}>
             <h3 className="c12 faint">{heading}</h3>
             <dl>

@@ -1,16 +1,17 @@
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useMatchRoute } from '@tanstack/react-router';
 import { type Dispatch, lazy, type SetStateAction, Suspense, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
+import { SignInButton } from '../parts/access/sign-in-button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { Empty } from '../parts/problem.tsx';
-import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
+import { usePlaceName } from './use-place-name.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
@@ -22,8 +23,12 @@ const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 
 export function Shell() {
   const caller = useCaller();
+  const nameOf = usePlaceName();
   const [over, setOver] = useState<Over>(null);
   const isGoing = useShellKeys(setOver);
+  // There a key can be typed in, which is the other way in.
+  const isWayIn = useMatchRoute()({ to: '/keys' }) !== false;
+  const isClosed = caller?.kind === 'ANONYMOUS' && !caller.mayStart && !isWayIn;
   return (
     <>
       <a className="skip" href="#main">
@@ -45,14 +50,18 @@ export function Shell() {
           <PhoneTop onPalette={() => setOver('palette')} />
           <ConnectionNote />
           <SignInNote />
-          {caller?.kind === 'ANONYMOUS' && !caller.mayStart ? <Closed /> : <Outlet />}
+          {isClosed ? <Closed /> : <Outlet />}
         </main>
       </div>
       <nav className="tabbar" aria-label={t('shell.phone')}>
-        {PHONE.map(({ to, icon, name }) => (
-          <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
-            <Icon name={icon} size={20} />
-            {t(`page.${name}`)}
+        {PHONE.map((place) => (
+          <Link
+            key={place.to}
+            to={place.to}
+            activeOptions={{ exact: place.to === '/', includeSearch: false }}
+          >
+            <Icon name={place.icon} size={20} />
+            {nameOf(place)}
           </Link>
         ))}
       </nav>
@@ -76,13 +85,14 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
 
 /** Which letters G waits for. */
 function Letters() {
+  const nameOf = usePlaceName();
   return (
     <p className="letters">
       <kbd>G</kbd>
-      {PLACES.map(({ letter, name }) => (
-        <span key={letter} className="row">
-          <kbd>{letter.toUpperCase()}</kbd>
-          {t(`page.${name}`)}
+      {PLACES.map((place) => (
+        <span key={place.letter} className="row">
+          <kbd>{place.letter.toUpperCase()}</kbd>
+          {nameOf(place)}
         </span>
       ))}
     </p>
@@ -101,13 +111,19 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
 }
 
 function Places({ title, places }: { readonly title: string; readonly places: readonly Place[] }) {
+  const nameOf = usePlaceName();
   return (
     <>
       <div className="nav-h">{title}</div>
-      {places.map(({ to, icon, name }) => (
-        <Link key={to} className="i" to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
-          <Icon name={icon} />
-          <span className="lbl">{t(`page.${name}`)}</span>
+      {places.map((place) => (
+        <Link
+          key={place.to}
+          className="i"
+          to={place.to}
+          activeOptions={{ exact: place.to === '/', includeSearch: false }}
+        >
+          <Icon name={place.icon} />
+          <span className="lbl">{nameOf(place)}</span>
         </Link>
       ))}
     </>
@@ -138,9 +154,10 @@ function NavFoot() {
 /** Who this is, with a link to their sessions and keys; a visitor may sign in. */
 function Who() {
   const name = useCallerName();
+  const nameOf = usePlaceName();
   if (name === undefined) return <SignInButton className="who" />;
   return (
-    <Link className="who" to="/keys" title={t('page.keys')}>
+    <Link className="who" to="/keys" title={nameOf({ name: 'keys' })}>
       <span className="ava" aria-hidden="true">
         {name.slice(0, 1).toUpperCase()}
       </span>
@@ -149,11 +166,16 @@ function Who() {
   );
 }
 
-/** In the place of every page, where nobody may do anything without signing in. */
+/** In the place of every page but the ways in, where nobody may do anything without signing in. */
 function Closed() {
   return (
     <Empty title={t('signIn.needed')} text={t('signIn.neededText')}>
-      <SignInButton className="btn pri lg" />
+      <p className="row wrap">
+        <SignInButton className="btn pri lg" />
+        <Link className="btn lg" to="/keys">
+          {t('keys.signIn')}
+        </Link>
+      </p>
     </Empty>
   );
 }
@@ -171,6 +193,7 @@ function SignInNote() {
 
 /** What phones have at the top, as they have no side. */
 function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
+  const nameOf = usePlaceName();
   return (
     <div className="mtop">
       <Link className="row sb c14" to="/">
@@ -180,9 +203,9 @@ function PhoneTop({ onPalette }: { readonly onPalette: () => void }) {
       <button type="button" className="btn ghost" aria-label={t('palette.title')} onClick={onPalette}>
         <Icon name="search" size={20} />
       </button>
-      {[...OPERATE.slice(1), ...BUILD].map(({ to, icon, name }) => (
-        <Link key={to} className="btn ghost" to={to} aria-label={t(`page.${name}`)}>
-          <Icon name={icon} size={20} />
+      {[...OPERATE.slice(1), ...BUILD].map((place) => (
+        <Link key={place.to} className="btn ghost" to={place.to} aria-label={nameOf(place)}>
+          <Icon name={place.icon} size={20} />
         </Link>
       ))}
       <button

@@ -10,6 +10,7 @@ import { chooseLanguage, language, t } from '../text/text.ts';
 import { TABS } from '../work/work.ts';
 import { PLACES } from './places.ts';
 import { toggleTheme } from './theme.ts';
+import { usePlaceName } from './use-place-name.ts';
 
 /** Something that the palette does. */
 export interface Command {
@@ -39,12 +40,13 @@ export function useCommands(showKeys: () => void): readonly CommandGroup[] {
   const navigate = useNavigate();
   const isSignedIn = useIsSignedIn();
   const { data } = useQuery(ShopDocument);
-  const pages = PLACES.map(({ to, icon, name, letter }) => ({
-    id: to,
-    name: t(`page.${name}`),
-    icon,
-    keys: ['G', letter.toUpperCase()],
-    run: () => void navigate({ to }),
+  const nameOf = usePlaceName();
+  const pages = PLACES.map((place) => ({
+    id: place.to,
+    name: nameOf(place),
+    icon: place.icon,
+    keys: ['G', place.letter.toUpperCase()],
+    run: () => void navigate({ to: place.to }),
   }));
   const kinds = TABS.map(({ tab, icon }) => ({
     id: `make ${tab}`,

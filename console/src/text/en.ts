@@ -98,7 +98,7 @@ export const en = {
   'keys.signOut': 'Sign out',
   'keys.key': 'Service key or access token',
   'keys.help':
-    'npm start prints the key of a development server at its first start. It stays in the memory of this tab.',
+    'An administrator makes them; npm start prints one at the first start of a development server. It stays in the memory of this tab.',
   'keys.keys': 'Service keys',
   'keys.none': 'No key was made yet',
   'keys.scopes': 'Scope',

@@ -96,7 +96,7 @@ export const zh: Texts = {
   'keys.signedIn': '此标签页正在使用密钥。它只保存在内存里，关闭或刷新后即消失。',
   'keys.signOut': '退出',
   'keys.key': '服务密钥或访问令牌',
-  'keys.help': 'npm start 首次启动时会打印开发服务器的密钥。它只保存在此标签页的内存里。',
+  'keys.help': '由管理员创建；npm start 首次启动时会打印开发服务器的密钥。它只保存在此标签页的内存里。',
   'keys.keys': '服务密钥',
   'keys.none': '还没有密钥',
   'keys.scopes': '权限',

@@ -22,7 +22,7 @@ export function KeysPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.keys')}</h1>
+        <h1>{t(caller?.kind === 'USER' && !caller.mayIssueKeys ? 'page.account' : 'page.keys')}</h1>
       </header>
       <div className="page">
         <SignIn />

@@ -1,29 +1,56 @@
+import { useQuery } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
 import { useCredentialKind } from '../../api/credential.ts';
+import { SignOutUrlDocument } from '../../api/operations.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
+import { SignInButton } from '../../parts/access/sign-in-button.tsx';
 import { problemText } from '../../parts/problem.tsx';
-import { SignInButton } from '../../parts/sign-in-button.tsx';
 import { t } from '../../text/text.ts';
 
 /** Who this tab is, and the ways in: the identity provider, or a service key for this tab. */
 export function SignIn() {
   const kind = useCredentialKind();
+  const [hasLeft, setLeft] = useState(false);
   return (
     <section className="card">
       <header>
         <h2>{t('signIn.title')}</h2>
       </header>
-      {kind === null ? <WaysIn /> : <SignedIn kind={kind} />}
+      {kind === null && hasLeft && <StillThere />}
+      {kind === null ? <WaysIn /> : <SignedIn kind={kind} onLeave={() => setLeft(kind === 'session')} />}
     </section>
   );
 }
 
-function SignedIn({ kind }: { readonly kind: 'session' | 'key' }) {
+/** After a sign-out the login page may let the same person in again unasked: the next one at this browser can end that. */
+function StillThere() {
+  const { data } = useQuery(SignOutUrlDocument);
+  const url = data?.signOutUrl;
+  if (url === undefined || url === null) return null;
+  return (
+    <p className="note" role="status">
+      <span className="grow">{t('signIn.out')}</span>
+      <a className="btn sm" href={url}>
+        {t('signIn.outThere')}
+      </a>
+    </p>
+  );
+}
+
+interface SignedInProps {
+  readonly kind: 'session' | 'key';
+  readonly onLeave: () => void;
+}
+
+function SignedIn({ kind, onLeave }: SignedInProps) {
   const name = useCallerName();
   const [failure, setFailure] = useState<string | null>(null);
-  const leave = () => void signOut().catch((error: unknown) => setFailure(problemText(error)));
+  const leave = () => {
+    onLeave();
+    signOut().catch((error: unknown) => setFailure(problemText(error)));
+  };
   return (
     <div className="pad row wrap">
       <div className="grow col">

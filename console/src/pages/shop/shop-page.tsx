@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 import { useCaller } from '../../api/use-caller.ts';
+import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
 import { t } from '../../text/text.ts';
 import { Cards } from './cards.tsx';
 import { Catalog } from './catalog/catalog.tsx';
@@ -13,7 +14,8 @@ const VIEWS = ['templates', 'executions', 'payments', 'manage'] as const;
 export function ShopPage() {
   const { view = 'templates' } = useSearch({ from: '/shop' });
   const navigate = useNavigate({ from: '/shop' });
-  const mayManage = useCaller()?.mayAdministrate === true;
+  const caller = useCaller();
+  const mayManage = caller?.mayAdministrate === true;
   return (
     <>
       <header className="top">
@@ -36,6 +38,7 @@ export function ShopPage() {
         {view === 'executions' && <Executions />}
         {view === 'payments' && <Payments />}
         {view === 'manage' && mayManage && <Catalog />}
+        {view === 'manage' && caller?.mayAdministrate === false && <AdministratorsOnly />}
       </div>
     </>
   );

@@ -12,6 +12,8 @@ export interface Asked {
   readonly socketUrl: string;
   /** Whether this server wants a credential of whoever reads this; a snippet then takes it from KILN_KEY. */
   readonly needsKey: boolean;
+  /** Whether they can make one themselves. */
+  readonly mayMakeKeys: boolean;
 }
 
 /** What every snippet starts. */
@@ -37,8 +39,9 @@ function curl(asked: Asked): string {
   return `${shellKey(asked)}${post(asked, MUTATION)}`;
 }
 
-function withFetch({ graphqlUrl, needsKey }: Asked): string {
-  return `${jsKey(needsKey)}const response = await fetch('${graphqlUrl}', {
+function withFetch(asked: Asked): string {
+  const { graphqlUrl, needsKey } = asked;
+  return `${jsKey(asked)}const response = await fetch('${graphqlUrl}', {
   method: 'POST',
   headers: { 'content-type': 'application/json'${needsKey ? ', authorization' : ''} },
   body: JSON.stringify({ query: \`${MUTATION}\` }),
@@ -47,7 +50,8 @@ const { data, errors } = await response.json();
 console.log(errors ?? data);`;
 }
 
-function apollo({ graphqlUrl, socketUrl, needsKey }: Asked): string {
+function apollo(asked: Asked): string {
+  const { graphqlUrl, socketUrl, needsKey } = asked;
   const [params, headers] = needsKey
     ? [', connectionParams: { authorization }', ', headers: { authorization }']
     : ['', ''];
@@ -55,7 +59,7 @@ function apollo({ graphqlUrl, socketUrl, needsKey }: Asked): string {
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';
-${needsKey ? '' : '\n'}${jsKey(needsKey)}const client = new ApolloClient({
+${needsKey ? '' : '\n'}${jsKey(asked)}const client = new ApolloClient({
   cache: new InMemoryCache(),
   link: ApolloLink.split(
     ({ operationType }) => operationType === 'subscription',
@@ -72,11 +76,12 @@ client
   .subscribe(({ data }) => console.log(JSON.stringify(data.taskProgress)));`;
 }
 
-function urql({ graphqlUrl, socketUrl, needsKey }: Asked): string {
+function urql(asked: Asked): string {
+  const { graphqlUrl, socketUrl, needsKey } = asked;
   return `// npm install @urql/core graphql graphql-ws (Node >= 22)
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { createClient } from 'graphql-ws';
-${needsKey ? '' : '\n'}${jsKey(needsKey)}const socket = createClient({ url: '${socketUrl}'${needsKey ? ', connectionParams: { authorization }' : ''} });
+${needsKey ? '' : '\n'}${jsKey(asked)}const socket = createClient({ url: '${socketUrl}'${needsKey ? ', connectionParams: { authorization }' : ''} });
 const client = new Client({
   url: '${graphqlUrl}',
   preferGetMethod: false,${needsKey ? '\n  fetchOptions: { headers: { authorization } },' : ''}
@@ -136,15 +141,19 @@ node -e "require('http').createServer((request, response) => {
 `;
 
 /** Says where a key comes from. */
-function shellKey({ needsKey }: Asked): string {
-  return needsKey ? `# ${t('snippet.key')}\n` : '';
+function shellKey(asked: Asked): string {
+  return asked.needsKey ? `# ${keySource(asked)}\n` : '';
 }
 
-function jsKey(needsKey: boolean): string {
-  return needsKey
+function keySource({ mayMakeKeys }: Asked): string {
+  return t(mayMakeKeys ? 'snippet.key' : 'snippet.keyOfOthers');
+}
+
+function jsKey(asked: Asked): string {
+  return asked.needsKey
     ? `import { env } from 'node:process';
 
-// ${t('snippet.key')}
+// ${keySource(asked)}
 const authorization = \`Bearer \${env.KILN_KEY}\`;
 `
     : '';

@@ -40,8 +40,10 @@ export function StartPage() {
 
 function Snippets() {
   // Whoever has not signed in and may start work needs no key.
-  const needsKey = useCaller()?.kind !== 'ANONYMOUS';
-  const all = snippets({ graphqlUrl, socketUrl, needsKey });
+  const caller = useCaller();
+  const needsKey = caller?.kind !== 'ANONYMOUS';
+  const mayMakeKeys = caller?.mayIssueKeys === true;
+  const all = snippets({ graphqlUrl, socketUrl, needsKey, mayMakeKeys });
   const [chosen, choose] = useState('curl');
   const code = all.find(({ title }) => title === chosen)?.code ?? '';
   return (

@@ -1,5 +1,13 @@
 /** Texts of people, keys and the audit log, in English and Simplified Chinese. */
 export const peopleEn = {
+  'page.account': 'Account',
+  'signIn.administrators': 'For administrators',
+  'signIn.administratorsText':
+    'You are signed in as somebody who is none. Whoever runs this Kiln names administrators in ADMIN_SUBJECTS.',
+  'signIn.administratorsVisitor': 'Sign in as one to see this page.',
+  'signIn.out':
+    'You are signed out here. The login page may still know you, and sign you in again without asking.',
+  'signIn.outThere': 'Sign out there too',
   'keys.scope.read': 'Read',
   'keys.scope.start': 'Start work',
   'keys.scope.manage': 'Cancel and delete',
@@ -39,6 +47,12 @@ export const peopleEn = {
 
 /** The same in Simplified Chinese. */
 export const peopleZh: Readonly<Record<keyof typeof peopleEn, string>> = {
+  'page.account': '账户',
+  'signIn.administrators': '仅限管理员',
+  'signIn.administratorsText': '当前登录的账户不是管理员。管理员由此 Kiln 的运营者在 ADMIN_SUBJECTS 中指定。',
+  'signIn.administratorsVisitor': '请以管理员身份登录后查看此页面。',
+  'signIn.out': '你已在此处退出。登录页面可能仍记得你，并会直接让你再次登录。',
+  'signIn.outThere': '同时在那里退出',
   'keys.scope.read': '读取',
   'keys.scope.start': '启动任务',
   'keys.scope.manage': '取消与删除',

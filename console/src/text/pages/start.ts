@@ -18,6 +18,7 @@ export const startEn = {
   'snippet.allow': 'Private addresses are refused unless the operator allows them, so start Kiln with:',
   'snippet.then': 'Then:',
   'snippet.key': 'KILN_KEY: from People and keys, “Make a key”.',
+  'snippet.keyOfOthers': 'KILN_KEY: a service key; administrators make them in People and keys.',
 } as const;
 
 /** The same in Simplified Chinese. */
@@ -38,4 +39,5 @@ export const startZh: Readonly<Record<keyof typeof startEn, string>> = {
   'snippet.allow': '除非运营者允许，否则拒绝私有地址，因此请这样启动 Kiln：',
   'snippet.then': '然后：',
   'snippet.key': 'KILN_KEY：在“用户与密钥”页面创建密钥。',
+  'snippet.keyOfOthers': 'KILN_KEY：服务密钥，由管理员在“用户与密钥”页面创建。',
 };

@@ -9,6 +9,7 @@ import {
   ShopDocument,
 } from '../../../api/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
+import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Empty, Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
@@ -21,10 +22,11 @@ export function TemplatePage() {
   const { code } = useParams({ from: '/shop/templates/$code' });
   const caller = useCaller();
   const { data, error } = useQuery(CatalogTemplateDocument, { variables: { code } });
+  if (caller?.mayAdministrate === false) return <Refused />;
   if (error !== undefined && data === undefined) return <Problem error={error} />;
   if (data === undefined || caller === undefined) return <div className="page" aria-busy="true" />;
   const { template } = data;
-  if (template === null || !caller.mayAdministrate) return <Empty title={t('shell.notFound')} />;
+  if (template === null) return <Empty title={t('shell.notFound')} />;
   return (
     <>
       <Head title={template.name}>
@@ -50,7 +52,7 @@ export function NewTemplatePage() {
   const caller = useCaller();
   const navigate = useNavigate();
   if (caller === undefined) return <div className="page" aria-busy="true" />;
-  if (!caller.mayAdministrate) return <Empty title={t('shell.notFound')} />;
+  if (!caller.mayAdministrate) return <Refused />;
   const onSaved = (code: string) =>
     void navigate({ to: '/shop/templates/$code', params: { code }, replace: true });
   return (
@@ -61,6 +63,17 @@ export function NewTemplatePage() {
           <TemplateEditor template={null} onSaved={onSaved} />
         </div>
       </div>
+    </>
+  );
+}
+
+function Refused() {
+  return (
+    <>
+      <header className="top">
+        <h1>{t('page.shop')}</h1>
+      </header>
+      <AdministratorsOnly />
     </>
   );
 }

@@ -1,0 +1,25 @@
+import { Link } from '@tanstack/react-router';
+
+import { useCaller } from '../../api/use-caller.ts';
+import { t } from '../../text/text.ts';
+import { Empty } from '../problem.tsx';
+import { SignInButton } from './sign-in-button.tsx';
+
+/** In the place of a page that only administrators have, for whoever has come by its address. */
+export function AdministratorsOnly() {
+  const isVisitor = useCaller()?.kind === 'ANONYMOUS';
+  return (
+    <Empty
+      title={t('signIn.administrators')}
+      text={t(isVisitor ? 'signIn.administratorsVisitor' : 'signIn.administratorsText')}
+    >
+      {isVisitor ? (
+        <SignInButton className="btn pri" />
+      ) : (
+        <Link className="btn" to="/">
+          {t('page.studio')}
+        </Link>
+      )}
+    </Empty>
+  );
+}
