@@ -27,6 +27,11 @@ export interface Queue {
   withoutJob(name: string, data: readonly Json[]): Promise<readonly Json[]>;
   /** Wakes the workers of every process. Never call it inside a transaction. */
   wake(name: string): void;
+  /**
+   * `capacity` has grown: wakes the workers of every process that have left jobs waiting for it, and costs the others
+   * nothing. Never call it inside a transaction.
+   */
+  freed(name: string): void;
   /** Works jobs while slots (and `capacity`) are free; one handler per queue and process. */
   work(name: string, options: WorkOptions, handler: JobHandler): Promise<QueueWorker>;
   /** Stops every worker: no new jobs, `graceSeconds` for running ones, the rest is released. */

@@ -45,6 +45,7 @@ export function createModelQueue(process: ScheduledProcess): Queue {
       return rows.map((row) => row.data);
     },
     wake: () => {},
+    freed: () => {},
     work: () => Promise.reject(new Error('the model delivers')),
     stop: async () => {},
   };

@@ -284,6 +284,36 @@ test('takes no more than the capacity allows, and goes on when there is more', a
   await expect.poll(() => ran, WAIT).toEqual([1, 2, 3]);
 });
 
+test('asks for its capacity when that has grown only if jobs were left waiting', async () => {
+  await main.queue.define('freed');
+  let asked = 0;
+  let capacity = 0;
+  const ran: unknown[] = [];
+  const options = {
+    slots: 10,
+    async capacity() {
+      asked += 1;
+      return capacity - ran.length;
+    },
+  };
+  await main.queue.work('freed', options, async ({ data }) => void ran.push(data));
+  await enqueue(main, { queue: 'freed', data: 1 });
+  await expect.poll(() => asked, WAIT).toBeGreaterThan(0);
+  capacity = 10;
+  main.queue.freed('freed');
+  await expect.poll(() => ran, WAIT).toEqual([1]);
+  await enqueue(main, { queue: 'freed', data: 2 });
+  await expect.poll(() => ran, WAIT).toEqual([1, 2]);
+  const before = asked;
+  main.queue.freed('freed');
+  // The wake-up of another queue comes later on the same bus: that of this one has arrived then.
+  await main.queue.define('marks');
+  await main.queue.work('marks', { slots: 1 }, async ({ data }) => void ran.push(data));
+  await enqueue(main, { queue: 'marks', data: 3 });
+  await expect.poll(() => ran, WAIT).toEqual([1, 2, 3]);
+  expect(asked).toBe(before);
+});
+
 test('a wake-up reaches the worker of another process', async () => {
   const other = await join('other');
   await main.queue.define('elsewhere');

@@ -25,6 +25,7 @@ export interface CreateQueueOptions {
 const HEARTBEAT_SECONDS = 10;
 const DAY_SECONDS = 86_400;
 const TOPIC = 'queue';
+const FREED_TOPIC = 'queue-freed';
 
 /** Creates or updates pg-boss's tables and starts its maintenance. Rejects when the database does not answer. */
 export async function createQueue({ database, bus, logger }: CreateQueueOptions): Promise<Queue> {
@@ -43,6 +44,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
     const wakeAll = () => workers.forEach((worker) => worker.wake());
     stopListening.push(
       bus.listen(TOPIC, (name) => workers.get(name)?.wake()),
+      bus.listen(FREED_TOPIC, (name) => workers.get(name)?.freed()),
       bus.onGap(wakeAll),
     );
   }
@@ -53,6 +55,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
     enqueueing: (...jobs) => enqueueing(boss, jobs),
     withoutJob: (name, data) => table.withoutJob(name, data),
     wake: (name) => bus.publish(TOPIC, name, Date.now()),
+    freed: (name) => bus.publish(FREED_TOPIC, name, Date.now()),
     async work(name, options, handler) {
       if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
       const wake = () => bus.publish(TOPIC, name, Date.now());

@@ -22,6 +22,8 @@ export interface SlotWorkerOptions {
 export interface SlotWorker extends QueueWorker {
   /** Whether it could claim a job now. */
   hasFreeSlot(): boolean;
+  /** Claims jobs now if it has left some waiting. */
+  freed(): void;
 }
 
 /** Interval of heartbeats: three fit into the ten seconds after which a job counts as lost. */
@@ -39,12 +41,10 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   const stopped = new AbortController();
   // There may be more jobs than free slots, so a freed slot is a reason to fetch.
   let hasMore = false;
-  const running = createRunningJobs({
-    ...context,
-    onFree: () => {
-      if (hasMore) loop.wake();
-    },
-  });
+  const freed = () => {
+    if (hasMore) loop.wake();
+  };
+  const running = createRunningJobs({ ...context, onFree: freed });
 
   /** Claims what it can; true when claiming again at once makes sense. */
   async function claim(): Promise<boolean> {
@@ -87,6 +87,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
 
   return {
     wake: () => loop.wake(),
+    freed,
     async hasten() {
       await running.hasten();
       await context.table.hasten(queue);

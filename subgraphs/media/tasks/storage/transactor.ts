@@ -24,8 +24,8 @@ export interface TransactionScope {
   readonly transaction: MediaTransaction;
   append(events: readonly NewEvent[]): Promise<readonly AppendedEvent[]>;
   enqueue(...jobs: readonly NewJob[]): Promise<void>;
-  /** Wakes a queue after commit though nothing was enqueued: a slot has become free. */
-  wake(queue: string): void;
+  /** Tells a queue after commit that a slot has become free. */
+  freed(queue: string): void;
   /** Publishes on another topic after commit. */
   publish(topic: string, key: string, version: number): void;
   /** Runs after the commit; never for what was rolled back. */
@@ -54,6 +54,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
   async function runOnce<Result>(body: (scope: TransactionScope) => Promise<Result>): Promise<Result> {
     const appended: AppendedEvent[] = [];
     const queues = new Set<string>();
+    const freed = new Set<string>();
     const actions: (() => void)[] = [];
     const publications: (readonly [topic: string, key: string, version: number])[] = [];
     const result = await database.transaction().execute((transaction) =>
@@ -68,7 +69,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
           await queue.enqueue(transaction, ...jobs);
           for (const job of jobs) if (job.startAfterSeconds === undefined) queues.add(job.queue);
         },
-        wake: (name) => void queues.add(name),
+        freed: (name) => void freed.add(name),
         publish: (...publication) => void publications.push(publication),
         afterCommit: (action) => void actions.push(action),
       }),
@@ -76,6 +77,7 @@ export function createTransactor({ database, queue, bus }: TransactorOptions): T
     publish(appended);
     for (const publication of publications) bus.publish(...publication);
     for (const name of queues) queue.wake(name);
+    for (const name of freed.difference(queues)) queue.freed(name);
     for (const action of actions) action();
     return result;
   }

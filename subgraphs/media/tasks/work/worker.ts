@@ -187,7 +187,7 @@ function createUnstored(queue: Queue) {
   return {
     wait: (bindingId: string): void => void waiting.add(bindingId),
     fewer(): void {
-      for (const id of waiting) queue.wake(startQueue(id));
+      for (const id of waiting) queue.freed(startQueue(id));
       waiting.clear();
     },
   };

@@ -45,7 +45,7 @@ export async function endAttempt(
     });
     if (!closed) return false;
     logger.info({ ...key, code: failure.code }, 'an attempt ended');
-    scope.wake(startQueue(attempt.binding));
+    scope.freed(startQueue(attempt.binding));
     const steps = await readSteps(scope.transaction, attempt.taskId);
     const input = steps.find(({ step }) => step === attempt.step)?.input;
     const ending = isUnknown ? 'unknown' : from.includes('RUNNING') ? 'failed' : 'refused';

@@ -50,7 +50,7 @@ export async function closeFinished(
   );
   const taskIds = new Set(closed.map(({ taskId }) => taskId));
   const ours = known.filter(({ task }) => taskIds.has(task.id));
-  for (const { attempt } of ours) scope.wake(startQueue(attempt.binding));
+  for (const { attempt } of ours) scope.freed(startQueue(attempt.binding));
   return ours;
 }
 

@@ -77,7 +77,7 @@ async function beginStoring(
     await closeAttempt(transaction, keyOf(attempt), { from: ['STARTING'], to: 'CANCELLED', claim });
     const done = { attempt, input: step.input, ending: 'finished', measured: outcome.units ?? {} } as const;
     await settle(dependencies, { scope, task }, done);
-    scope.wake(startQueue(attempt.binding));
+    scope.freed(startQueue(attempt.binding));
     if (current !== null && !isFinal(current.state)) await transitions.settleCancel(scope, current);
     return false;
   });

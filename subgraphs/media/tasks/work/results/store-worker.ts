@@ -141,7 +141,7 @@ export async function completeStep(
     if (open !== undefined) {
       const change = { from: ['STARTING'], to: 'SUCCEEDED', claim: open.claim } as const;
       if (!(await closeAttempt(scope.transaction, keyOf(open.attempt), change))) return;
-      scope.wake(startQueue(open.attempt.binding));
+      scope.freed(startQueue(open.attempt.binding));
     }
     const steps = await readSteps(scope.transaction, taskId);
     if (steps.find((entry) => entry.step === step)?.state !== 'STORING') return;
