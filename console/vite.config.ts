@@ -34,6 +34,19 @@ export default defineConfig({
     // Fonts and pictures would be data URLs otherwise, which the gateway's policy forbids for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The libraries of every page are one file on purpose.
+    chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      output: {
+        // What every page needs comes in two files: dozens of small ones take longer, and compress worse.
+        codeSplitting: {
+          groups: [
+            { name: 'libraries', test: /[\\/]node_modules[\\/]/, tags: ['$initial'], priority: 2 },
+            { name: 'console', tags: ['$initial'], priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {

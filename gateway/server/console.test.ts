@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +35,11 @@ describe('the console', () => {
     const early = await get('/console/');
     expect(early.status).toBe(503);
     expect(early.headers.get('retry-after')).toBe('2');
-    expect(await early.text()).toContain('The console is being built');
+    const text = await early.text();
+    expect(text).toContain('The console is being built');
+    const script = /<script>(.*)<\/script>/.exec(text)?.[1] ?? '';
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(early.headers.get('content-security-policy')).toContain(`script-src 'sha256-${hash}';`);
 
     await mkdir(path.join(folder, 'dist/assets'), { recursive: true });
     const page = '<html><base href="/console/" /><script src="./assets/a-1.js"></script></html>';

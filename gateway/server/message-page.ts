@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A page with one message, for browsers that reach something that is not there (yet). */
 export interface MessagePage {
   readonly html: string;
-  /** Allows this page's style and nothing else. */
+  /** Allows this page's style and, if it refreshes, its script; nothing else. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -12,7 +12,7 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; font: 1
 main { max-width: 440px; padding: 24px; text-align: center; }
 h1 { font-size: 20px; line-height: 28px; }
 a { color: inherit; }`;
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+const STYLE_HASH = hashOf(STYLE);
 
 /** Renders a message page. Title and text may hold what the caller sent: they are escaped. */
 export function messagePage(message: {
@@ -22,18 +22,17 @@ export function messagePage(message: {
   readonly link?: { readonly href: string; readonly label: string };
 }): MessagePage {
   const { title, text, refreshSeconds, link } = message;
-  const refresh =
-    refreshSeconds === undefined ? '' : `<meta http-equiv="refresh" content="${refreshSeconds}" />\n`;
+  const refresh = refreshSeconds === undefined ? null : refreshAfter(refreshSeconds);
   const linkHtml =
     link === undefined ? '' : `\n<p><a href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`;
   return {
-    contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    contentSecurityPolicy: `default-src 'none'; ${refresh?.policy ?? ''}style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     html: `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8" />
 <meta name="viewport" content="width=device-width,initial-scale=1" />
-${refresh}<title>${escapeHtml(title)} · Kiln</title>
+${refresh?.html ?? ''}<title>${escapeHtml(title)} · Kiln</title>
 <style>${STYLE}</style>
 </head>
 <body><main>
@@ -43,6 +42,19 @@ ${refresh}<title>${escapeHtml(title)} · Kiln</title>
 </html>
 `,
   };
+}
+
+/** Loads the page again. A script does: a refresh without one stays where it is when the address has a fragment, such as a login code. */
+function refreshAfter(seconds: number): { readonly html: string; readonly policy: string } {
+  const script = `setTimeout(() => location.reload(), ${seconds * 1_000});`;
+  return {
+    html: `<script>${script}</script>\n<noscript><meta http-equiv="refresh" content="${seconds}" /></noscript>\n`,
+    policy: `script-src 'sha256-${hashOf(script)}'; `,
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

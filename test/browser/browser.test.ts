@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
+import express from 'express';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { createConsole } from '../../gateway/server/console.ts';
 import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { holdView } from './page-faults.ts';
@@ -56,6 +62,32 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
       await cancelVideo(kiln.url, watched.page, steps);
       await watched.finish(steps, 'a visitor');
       expect(browser.contexts(), 'every walk closes what it has opened').toHaveLength(0);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'is opened by itself once it is built, with the code in its address',
+    async () => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'kiln-console-'));
+      const server = express()
+        .use('/console', createConsole({ basePath: '', folder }))
+        .listen(0, '127.0.0.1');
+      try {
+        await once(server, 'listening');
+        const page = await browser.newPage();
+        const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/console/#login_code=a`;
+        await page.goto(address);
+        await page.getByRole('heading', { name: 'The console is being built' }).waitFor();
+        await writeFile(path.join(folder, 'index.html'), '<h1>Built</h1>');
+        await page.getByRole('heading', { name: 'Built' }).waitFor();
+        expect(page.url()).toBe(address);
+        await page.close();
+      } finally {
+        server.close();
+        server.closeAllConnections();
+        await rm(folder, { recursive: true, force: true });
+      }
     },
     PATIENCE_MS,
   );

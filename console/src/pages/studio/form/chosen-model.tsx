@@ -1,0 +1,41 @@
+import { Icon } from '../../../parts/icons.tsx';
+import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
+import { t } from '../../../text/text.ts';
+import type { Choice } from '../../../work/work.ts';
+
+/** What the picker of models is given. */
+export interface ModelPickerProps {
+  readonly choices: readonly Choice[];
+  readonly chosen: Choice;
+  readonly onChoose: (choice: Choice) => void;
+}
+
+/** What the picker's button is called. */
+export function labelOf({ model }: Choice): string {
+  return `${t('studio.model')}: ${model.name}`;
+}
+
+/** What the picker's button shows. */
+export function ChosenModel({ choice }: { readonly choice: Choice }) {
+  const { model } = choice;
+  return (
+    <>
+      <Glyph choice={choice} />
+      <span className="grow">
+        <span className="med cut block">{model.name}</span>
+        <span className="c12 mute cut block">{model.generator}</span>
+      </span>
+      {model.sandbox && <SandboxTag />}
+      <Icon name="down" />
+    </>
+  );
+}
+
+/** The first letter of a model's provider. */
+export function Glyph({ choice: { model } }: { readonly choice: Choice }) {
+  return (
+    <span className="glyph" aria-hidden="true">
+      {model.provider.slice(0, 1).toUpperCase()}
+    </span>
+  );
+}

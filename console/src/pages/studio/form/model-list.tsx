@@ -1,0 +1,89 @@
+import { Combobox } from '@base-ui/react/combobox';
+
+import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
+import { t } from '../../../text/text.ts';
+import type { Choice } from '../../../work/work.ts';
+import { ChosenModel, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+
+interface Group {
+  readonly value: string;
+  readonly items: readonly Choice[];
+}
+
+/** The button and what it opens, which is open when it is first drawn. Loaded when somebody is about to choose. */
+export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
+  return (
+    <Combobox.Root
+      defaultOpen
+      items={groupsOf(choices)}
+      value={chosen}
+      onValueChange={(choice) => choice !== null && onChoose(choice)}
+      isItemEqualToValue={(one, other) => one.key === other.key}
+      itemToStringLabel={searchText}
+    >
+      <Combobox.Trigger className="model" aria-label={labelOf(chosen)}>
+        <ChosenModel choice={chosen} />
+      </Combobox.Trigger>
+      <Combobox.Portal>
+        <Combobox.Positioner sideOffset={4} align="start" className="picker-place">
+          <Combobox.Popup className="picker" aria-label={t('studio.chooseModel')}>
+            <PickerList count={choices.length} />
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
+  );
+}
+
+function PickerList({ count }: { readonly count: number }) {
+  return (
+    <>
+      <div className="find pad">
+        <Combobox.Input
+          className="in"
+          placeholder={t('studio.searchModels', { count })}
+          aria-label={t('studio.searchModels', { count })}
+        />
+      </div>
+      <Combobox.Empty className="mute pick-none">{t('studio.noModel')}</Combobox.Empty>
+      <Combobox.List className="list">
+        {({ value, items }: Group) => (
+          <Combobox.Group key={value} items={items}>
+            <Combobox.GroupLabel className="g">{value}</Combobox.GroupLabel>
+            <Combobox.Collection>
+              {(choice: Choice) => (
+                <Combobox.Item key={choice.key} value={choice} className="opt">
+                  <Glyph choice={choice} />
+                  <span className="col gap-0">
+                    <span className="cut med">{choice.model.name}</span>
+                    <span className="c12 mute cut">{factsOf(choice)}</span>
+                  </span>
+                  <span className="price">{choice.model.sandbox && <SandboxTag />}</span>
+                </Combobox.Item>
+              )}
+            </Combobox.Collection>
+          </Combobox.Group>
+        )}
+      </Combobox.List>
+    </>
+  );
+}
+
+function groupsOf(choices: readonly Choice[]): Group[] {
+  const groups = Map.groupBy(choices, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
+  return [...groups].map(([value, items]) => ({ value, items }));
+}
+
+function searchText({ model }: Choice): string {
+  return `${model.name} ${model.generator} ${model.provider} ${model.model}`;
+}
+
+function factsOf({ model }: Choice): string {
+  const facts = [
+    model.generator,
+    model.aspectRatios === null ? null : t('studio.ratios', { count: model.aspectRatios.length }),
+    model.durations === null ? null : t('time.seconds', { seconds: model.durations.join(', ') }),
+    model.maxImages === null ? null : t('studio.references', { count: model.maxImages }),
+  ];
+  return facts.filter((fact) => fact !== null).join(' · ');
+}
