@@ -187,3 +187,39 @@ test('outlives a connection that is ended while a transaction holds it', async (
   client.release(true);
   await database.check();
 });
+
+test('plans a marked statement once per connection, and goes on when its table gets another column', async () => {
+  const single = createDatabase({
+    config: home.config,
+    maxConnections: 1,
+    applicationName: 'single',
+    logger,
+  });
+  await single.pool.query('create table letters (letter text)');
+  const read = () =>
+    single.pool.query('/* prepared: letters.read */ select letter from letters where letter > $1', ['a']);
+  await single.pool.query(`insert into letters values ('b')`);
+  for (let times = 0; times < 3; times += 1) expect((await read()).rows).toEqual([{ letter: 'b' }]);
+  await single.pool.query('alter table letters add column size integer');
+  expect((await read()).rows).toEqual([{ letter: 'b' }]);
+  const { rows } = await single.pool.query(
+    'select name, generic_plans + custom_plans as uses from pg_prepared_statements',
+  );
+  expect(rows).toEqual([{ name: 'letters.read#0', uses: 4 }]);
+  await single.close();
+});
+
+test('plans marked statements at every call when there are too many of them', async () => {
+  const single = createDatabase({
+    config: home.config,
+    maxConnections: 1,
+    applicationName: 'single',
+    logger,
+  });
+  for (let index = 0; index < 205; index += 1) {
+    await single.pool.query(`/* prepared: many */ select $1::int + ${index}`, [1]);
+  }
+  const { rows } = await single.pool.query('select count(*) as count from pg_prepared_statements');
+  expect(rows).toEqual([{ count: 200 }]);
+  await single.close();
+});

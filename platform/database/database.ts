@@ -7,6 +7,7 @@ import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, typ
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 import { boundWaits } from './bounded-waits.ts';
+import { createStatementNames } from './prepared-statements.ts';
 import { tracePool } from './trace-pool.ts';
 
 /**
@@ -69,6 +70,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   boundWaits(pool, { max: options.maxConnections, maxWaitMs });
   if (options.isTraced === true) tracePool(pool);
   const connections = trackConnections(pool);
+  const nameStatements = createStatementNames();
   let closing: Promise<void> | undefined;
   // An idle connection that breaks (a restart of the server) is replaced at the next use; without a listener it would
   // end the process. Only its message is logged: pg attaches the whole client to the error.
@@ -78,6 +80,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   // A connection that breaks inside a transaction fails its next query; without a listener it would end the process.
   pool.on('connect', (client) => {
     dropWhenHanging(client);
+    nameStatements(client);
     client.on('error', ({ message }) => {
       if (!closing) logger.debug({ reason: message }, 'a database connection in use broke');
     });

@@ -25,6 +25,6 @@ const ATTRIBUTES = { 'db.system.name': 'postgresql' };
 /** Ours begin with their name; of others the first word is enough. */
 function nameOf(statement: unknown): string {
   const text = typeof statement === 'string' ? statement : (statement as { readonly text?: string }).text;
-  const [, name, verb] = /^\s*(?:\/\*\s*([\w.-]+)\s*\*\/|(\w+))/.exec(text ?? '') ?? [];
+  const [, name, verb] = /^\s*(?:\/\*\s*(?:prepared:\s*)?([\w.-]+)\s*\*\/|(\w+))/.exec(text ?? '') ?? [];
   return `sql ${name ?? verb?.toLowerCase() ?? 'statement'}`;
 }

@@ -6,8 +6,11 @@ import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/da
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
+import { taskColumns } from './whole-tasks.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
+
+const COLUMNS = sql.raw(taskColumns.join(', '));
 
 /** A task as it is written. */
 export interface NewTask {
@@ -55,7 +58,7 @@ export async function insertTask(
       : sql`insert into media.idempotency (owner, key, fingerprint, task_id)
             values (${guard.owner}, ${guard.key}, ${guard.fingerprint}, ${task.id}::uuid)
             on conflict (owner, key) do nothing returning 1`;
-  const { rows } = await sql<TaskRow>`/* tasks.insert */
+  const { rows } = await sql<TaskRow>`/* prepared: tasks.insert */
     with guard as (${guardRow}), task as (
       insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,
                                manage_token_hash, traceparent, sold)
@@ -73,7 +76,7 @@ export async function insertTask(
       insert into media.task_events (task_id, seq, state, stage, progress, progress_estimated, at)
       select id, 1, state, stage, 0, false, created_at from task
     )${sql.join(enqueueing.map(jobsWithTask), sql``)}
-    select * from task`.execute(database);
+    select ${COLUMNS} from task`.execute(database);
   return rows[0] ?? null;
 }
 

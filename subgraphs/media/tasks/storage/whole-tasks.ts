@@ -42,8 +42,11 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
   sold: true,
 };
 
+/** The columns of a task, for statements that are prepared: those may not say `*`. */
+export const taskColumns: readonly string[] = Object.keys(TASK_COLUMNS).map(columnOf);
+
 // "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
-const TEXT = `/* tasks.read-whole */
+const TEXT = `/* prepared: tasks.read-whole */
   select ${Object.keys(TASK_COLUMNS)
     .map((name) => `${columnOf(name)} as "${name}"`)
     .join(', ')},
