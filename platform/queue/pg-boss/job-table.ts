@@ -68,7 +68,7 @@ const PREPARE = `
     (name, (coalesce(group_id, '-') collate "C"), (coalesce(group_tier, '-') collate "C"), created_on, start_after)
     where state < 'active' and not blocked`;
 
-const SETTLE = `
+const SETTLE = `/* prepared: jobs.settle */
   update ${SCHEMA}.job as job set
     state = case claim.kind
       when 'completed' then 'completed'
@@ -96,13 +96,13 @@ const SETTLE = `
   where ${HELD}
   returning job.id`;
 
-const TOUCH = `
+const TOUCH = `/* prepared: jobs.touch */
   update ${SCHEMA}.job as job set heartbeat_on = now()
   from jsonb_to_recordset($2::jsonb) as claim(id uuid, "retryCount" int, "startedOn" timestamptz)
   where ${HELD}
   returning job.id`;
 
-const RECLAIM = `
+const RECLAIM = `/* prepared: jobs.reclaim */
   with lost as (
     select name, id from ${SCHEMA}.job
     where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1s' < now()
@@ -123,7 +123,7 @@ const HASTEN = `
     where name = $1 and state < 'active' and start_after > now() limit 10000 for update skip locked)
   update ${SCHEMA}.job as job set start_after = now() from later where job.name = $1 and job.id = later.id`;
 
-const WITH_WORK = `
+const WITH_WORK = `/* prepared: jobs.with-work */
   select name from unnest($1::text[]) as name
   where exists (
     select from ${SCHEMA}.job as job

@@ -40,7 +40,7 @@ const KIND = `coalesce(job.group_tier, '-') collate "C"`;
 const DUE = `job.name = $1 and job.state < 'active' and not job.blocked and job.start_after <= now()`;
 
 // $1 queue, $2 how many, $3 the owner that was served last.
-const CLAIM = `
+const CLAIM = `/* prepared: jobs.claim */
   with recursive owners as (
     select 0 as place, $3::text collate "C" as owner, false as again, false as is_end
     union all

@@ -92,7 +92,7 @@ export async function insertDeliveries(
   deliveries: readonly { readonly id: string; readonly endpoint: string }[],
   { eventId, taskId, event }: PublishedEvent,
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`/* webhooks.publish */
+  const { rows } = await sql<{ id: string }>`/* prepared: webhooks.publish */
     insert into media.webhook_deliveries (id, endpoint_id, url, event_id, task_id, event)
     select delivery.id, endpoint.id, endpoint.url, ${eventId}, ${taskId}::uuid,
       ${event === null ? null : jsonText(event)}::jsonb

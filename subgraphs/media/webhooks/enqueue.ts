@@ -28,7 +28,7 @@ async function enqueueDelivery(
   { taskId, url }: { readonly taskId: string; readonly url: string },
 ): Promise<void> {
   const id = newId();
-  await sql`/* webhooks.insert */
+  await sql`/* prepared: webhooks.insert */
     insert into media.webhook_deliveries (id, task_id, url) values (${id}::uuid, ${taskId}::uuid, ${url})`.execute(
     scope.transaction,
   );

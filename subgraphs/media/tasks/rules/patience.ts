@@ -23,7 +23,7 @@ export async function countAttempts(
   transaction: MediaTransaction,
   { taskId, step }: { readonly taskId: string; readonly step: number },
 ): Promise<number> {
-  const { rows } = await sql<{ counted: number }>`/* attempts.count */
+  const { rows } = await sql<{ counted: number }>`/* prepared: attempts.count */
     select count(*)::integer as counted from media.attempts
     where task_id = ${taskId}::uuid and step = ${step} and not (
       state = 'FAILED' and claim is not null and running_at is null and handle is null

@@ -8,6 +8,7 @@ import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Handle } from '../../providers/contract/provider.ts';
+import { attemptColumns } from './columns.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 
@@ -34,7 +35,7 @@ export async function readSeenAttempts(
   database: Executor,
   taskIds: readonly string[],
 ): Promise<readonly TaskAttempts[]> {
-  const { rows } = await sql<SeenRow>`/* attempts.read-seen */
+  const { rows } = await sql<SeenRow>`/* prepared: attempts.read-seen */
     select task_id, step, number, provider, model, reference, state, error, started_at, ended_at,
       settled_at is not null as settled, state = 'CANCELLED' and claim is null as unsent,
       cost as micro_units, currency, units, cost_estimated as estimated
@@ -85,13 +86,13 @@ export async function insertAttempt(
   transaction: MediaTransaction,
   { taskId, step, binding, model }: { taskId: string; step: number; binding: Binding; model: string | null },
 ): Promise<AttemptRow> {
-  const { rows } = await sql<AttemptRow>`/* attempts.insert */
+  const { rows } = await sql<AttemptRow>`/* prepared: attempts.insert */
     insert into media.attempts (task_id, step, number, binding, provider, model, reference)
     select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.provider.name}, ${model},
       concat_ws('/', ${referencesOf(taskId)}::text, ${step}::text, next.number::text)
     from (select coalesce(max(number), 0) + 1 as number from media.attempts
           where task_id = ${taskId}::uuid and step = ${step}) next
-    returning *`.execute(transaction);
+    returning ${attemptColumns('attempts')}`.execute(transaction);
   const row = rows[0];
   if (row === undefined) throw new Error('an inserted attempt did not come back');
   return row;
@@ -99,7 +100,7 @@ export async function insertAttempt(
 
 /** Takes the right to send a start that is unclaimed, of a task without a cancel request. False when it is not ours. */
 export async function claimAttempt(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
-  const { rows } = await sql`/* attempts.take-claim */
+  const { rows } = await sql`/* prepared: attempts.take-claim */
     update media.attempts attempt set claim = ${claim}::uuid, claimed_at = now()
     from media.tasks task
     where attempt.task_id = ${key.taskId}::uuid and attempt.step = ${key.step} and attempt.number = ${key.number}
@@ -125,7 +126,7 @@ export async function takeOverClaim(
 
 /** Renews a claim. False when another worker has it by now. */
 export async function renewClaim(database: Executor, key: AttemptKey, claim: string): Promise<boolean> {
-  const { rows } = await sql`/* attempts.renew-claim */
+  const { rows } = await sql`/* prepared: attempts.renew-claim */
     update media.attempts set claimed_at = now()
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(database);
@@ -153,7 +154,7 @@ export async function saveHandle(
   key: AttemptKey,
   { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
 ): Promise<boolean> {
-  const { rows } = await sql`/* attempts.save-handle */
+  const { rows } = await sql`/* prepared: attempts.save-handle */
     update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, state = 'RUNNING', running_at = now(),
       next_poll_at = now() + make_interval(secs => ${pollMs / 1000})
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
@@ -175,11 +176,11 @@ export async function closeAttempts(
   attempts: readonly ClosedAs[],
 ): Promise<readonly AttemptKey[]> {
   if (attempts.length === 0) return [];
-  const { rows } = await sql<AttemptKey>`/* attempts.close */
+  const { rows } = await sql<AttemptKey>`/* prepared: attempts.close */
     with entry as materialized (
       select * from jsonb_to_recordset(${jsonText(attempts)}::jsonb) as entry(
         "taskId" uuid, step integer, number integer, "from" text[], "to" text, error jsonb, claim uuid)
-      limit ${attempts.length}
+      limit (select ${attempts.length}::integer)
     ), held as materialized (
       select attempt.task_id, attempt.step, attempt.number, entry."to", entry.error
       from media.attempts attempt join entry
@@ -218,7 +219,7 @@ export async function reopenAttempt(database: Executor, key: AttemptKey, handle:
 
 /** Whether an attempt is the newest of its step, and the step waits for its end. */
 export async function isCurrent(database: Executor, { taskId, step, number }: AttemptKey): Promise<boolean> {
-  const { rows } = await sql`/* attempts.is-current */
+  const { rows } = await sql`/* prepared: attempts.is-current */
     select from media.task_steps step where task_id = ${taskId}::uuid and step.step = ${step}
       and state in ('RUNNING', 'STORING') and ${number} = (
         select max(number) from media.attempts where task_id = ${taskId}::uuid and step = ${step})`.execute(
@@ -229,7 +230,7 @@ export async function isCurrent(database: Executor, { taskId, step, number }: At
 
 /** Whether anything of a task is still open at an upstream, or about to be. */
 export async function hasOpenAttempts(database: Executor, taskId: string): Promise<boolean> {
-  const { rows } = await sql`/* attempts.has-open */
+  const { rows } = await sql`/* prepared: attempts.has-open */
     select 1 from media.attempts where task_id = ${taskId}::uuid and state in ('STARTING', 'RUNNING') limit 1`.execute(
     database,
   );
@@ -242,7 +243,7 @@ export async function closeUnsentAttempts(
   taskId: string,
   step: number | null = null,
 ): Promise<void> {
-  await sql`/* attempts.close-unsent */
+  await sql`/* prepared: attempts.close-unsent */
     update media.attempts set state = 'CANCELLED', ended_at = now()
     where task_id = ${taskId}::uuid and state = 'STARTING' and claim is null
       and (${step}::integer is null or step = ${step})`.execute(transaction);

@@ -44,19 +44,20 @@ interface AppendedRow {
  * The one statement that numbers events. It only touches open tasks, so nothing follows an end event; the number is
  * taken and the entry inserted in one statement, so there is no gap; rows are locked in order of id, so that two
  * batches never deadlock. An entry that changes nothing is not written. One entry per task and call. The limit tells the
- * planner how few there are: it takes a list of JSON for a hundred rows, and would read whole tables for one.
+ * planner that they are few: it takes a list of JSON for a hundred rows, and would read whole tables for one. Of a subquery it
+ * takes ten, whatever the number is, so that one plan serves all calls.
  */
 export async function appendEvents(
   database: MediaDatabase | MediaTransaction,
   events: readonly NewEvent[],
 ): Promise<readonly AppendedEvent[]> {
   if (events.length === 0) return [];
-  const { rows } = await sql<AppendedRow>`/* tasks.append-events */
+  const { rows } = await sql<AppendedRow>`/* prepared: tasks.append-events */
     with entry as materialized (
       select * from jsonb_to_recordset(${jsonText(events)}::jsonb) as entry(
         "taskId" uuid, state text, stage text, progress integer, estimated boolean, error jsonb, result jsonb,
         cancel boolean, sandbox boolean, "runningStep" integer)
-      limit ${events.length}
+      limit (select ${events.length}::integer)
     ), held as materialized (
       select task.id from media.tasks task
       where task.id in (select "taskId" from entry) and task.state in ('QUEUED', 'RUNNING')
@@ -110,7 +111,7 @@ export async function readEvents(
   cursors: readonly EventCursor[],
   limit: number,
 ): Promise<readonly TaskEvent[]> {
-  const { rows } = await sql<TaskEvent>`/* tasks.read-events */
+  const { rows } = await sql<TaskEvent>`/* prepared: tasks.read-events */
     select event.* from unnest(${cursors.map(({ taskId }) => taskId)}::uuid[],
                                ${cursors.map(({ after }) => after)}::integer[]) as cursor (task_id, after)
     cross join lateral (

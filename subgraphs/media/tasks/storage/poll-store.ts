@@ -6,6 +6,7 @@ import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
+import { attemptColumns } from './columns.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /** SQL of polling: which attempts are due, and when they are due again. */
@@ -48,7 +49,7 @@ export async function leaseDue(
   database: MediaDatabase,
   { leaseSeconds, limit }: { leaseSeconds: number; limit: number },
 ): Promise<readonly DueAttempt[]> {
-  const { rows } = await sql<DueAttempt>`/* attempts.lease */
+  const { rows } = await sql<DueAttempt>`/* prepared: attempts.lease */
     with due as materialized (
       select task_id, step, number from media.attempts
       where state = 'RUNNING' and next_poll_at <= now()
@@ -57,7 +58,7 @@ export async function leaseDue(
       update media.attempts attempt
       set next_poll_at = date_trunc('milliseconds', now() + make_interval(secs => ${leaseSeconds})) from due
       where attempt.task_id = due.task_id and attempt.step = due.step and attempt.number = due.number
-      returning attempt.*
+      returning ${attemptColumns('attempt')}
     )
     select leased.*, task.state as task_state, task.traceparent, task.cancel_requested_at is not null as cancel_requested,
       task.stage as task_stage, task.progress as task_progress,
@@ -99,11 +100,11 @@ export interface NextPoll {
 export async function scheduleNext(database: MediaDatabase, polls: readonly NextPoll[]): Promise<void> {
   if (polls.length === 0) return;
   await retryOnDeadlock(() =>
-    sql`/* attempts.schedule-next */
+    sql`/* prepared: attempts.schedule-next */
       with entry as materialized (
         select * from jsonb_to_recordset(${jsonText(polls)}::jsonb) as entry(
           "taskId" uuid, step integer, number integer, "inMs" integer, failures integer, "leasedUntil" timestamptz)
-        limit ${polls.length}
+        limit (select ${polls.length}::integer)
       ), held as materialized (
         select attempt.task_id, attempt.step, attempt.number, entry.failures, entry."inMs"
         from media.attempts attempt join entry
@@ -125,7 +126,7 @@ export async function pollAttemptNow(
   database: MediaDatabase,
   { taskId, step, number }: AttemptKey,
 ): Promise<boolean> {
-  const { rows } = await sql`/* attempts.poll-one-now */
+  const { rows } = await sql`/* prepared: attempts.poll-one-now */
     update media.attempts set next_poll_at = least(next_poll_at, now())
     where task_id = ${taskId}::uuid and step = ${step} and number = ${number} and state = 'RUNNING'
     returning 1`.execute(database);
@@ -134,7 +135,7 @@ export async function pollAttemptNow(
 
 /** Makes a task's running attempts due now, to be cancelled. */
 export async function pollNow(database: MediaDatabase | MediaTransaction, taskId: string): Promise<void> {
-  await sql`/* attempts.poll-now */
+  await sql`/* prepared: attempts.poll-now */
     update media.attempts set next_poll_at = now()
     where task_id = ${taskId}::uuid and state = 'RUNNING'`.execute(database);
 }

@@ -25,7 +25,7 @@ interface RoomRow {
 
 /** Locks a binding until the transaction ends: looking at its room and taking some must not overlap. */
 export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
-  await sql`/* attempts.lock-binding */
+  await sql`/* prepared: attempts.lock-binding */
     select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
 }
 
@@ -35,7 +35,7 @@ export async function lockBinding(transaction: MediaTransaction, binding: string
  * stored holds slots too, beyond what storing may be behind. Exact only under `lockBinding`.
  */
 export async function readRoom(database: Executor, binding: Binding): Promise<Room> {
-  const { rows } = await sql<RoomRow>`/* attempts.read-room */
+  const { rows } = await sql<RoomRow>`/* prepared: attempts.read-room */
     select
       (select count(*)::integer from media.attempts where binding = ${binding.id}
         and (state = 'RUNNING' or state = 'STARTING' and claim is not null)) as held,
@@ -78,7 +78,7 @@ function paceOf({ requestsPerMinute: most }: Binding): { burst: number; interval
 export async function countRequest(transaction: MediaTransaction, binding: Binding): Promise<void> {
   const pace = paceOf(binding);
   if (pace === null) return;
-  await sql`/* attempts.count-request */
+  await sql`/* prepared: attempts.count-request */
     insert into media.binding_paces as pace (binding, next_at)
     values (${binding.id}, clock_timestamp() + make_interval(secs => ${pace.intervalSeconds}))
     on conflict (binding) do update set

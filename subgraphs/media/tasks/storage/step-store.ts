@@ -5,6 +5,7 @@ import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/da
 import { jsonText } from '../../database/json-text.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
+import { stepColumns } from './columns.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
 import type { NewStep } from './submission-store.ts';
 
@@ -17,8 +18,8 @@ export async function readStepsOf(
   database: Executor,
   taskIds: readonly string[],
 ): Promise<readonly StepRow[]> {
-  const { rows } = await sql<StepRow>`/* steps.read */
-    select * from media.task_steps where task_id = any(${taskIds}::uuid[]) order by task_id, step`.execute(
+  const { rows } = await sql<StepRow>`/* prepared: steps.read */
+    select ${stepColumns} from media.task_steps where task_id = any(${taskIds}::uuid[]) order by task_id, step`.execute(
     database,
   );
   return rows;
@@ -35,7 +36,7 @@ export async function insertSteps(
   taskId: string,
   steps: readonly NewStep[],
 ): Promise<void> {
-  await sql`/* steps.insert */
+  await sql`/* prepared: steps.insert */
     insert into media.task_steps (task_id, step, label, input, binding)
     select ${taskId}::uuid, step, label, input, binding
     from jsonb_to_recordset(${jsonText(steps)}::jsonb) as step(step integer, label text, input jsonb, binding text)
@@ -60,11 +61,11 @@ export interface MovedStep extends StepChange {
 export async function moveSteps(transaction: MediaTransaction, steps: readonly MovedStep[]): Promise<void> {
   if (steps.length === 0) return;
   const entries = steps.map((step) => ({ ...step, isFinished: step.finished !== undefined }));
-  await sql`/* steps.move */
+  await sql`/* prepared: steps.move */
     with entry as materialized (
       select * from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
         "taskId" uuid, step integer, state text, binding text, finished jsonb, "isFinished" boolean, outcome jsonb)
-      limit ${entries.length}
+      limit (select ${entries.length}::integer)
     ), held as materialized (
       select step.task_id, step.step from media.task_steps step
         join entry on step.task_id = entry."taskId" and step.step = entry.step
@@ -93,7 +94,7 @@ export async function noteFirstTry(
   transaction: MediaTransaction,
   { taskId, step }: { readonly taskId: string; readonly step: number },
 ): Promise<void> {
-  await sql`/* steps.note-first-try */
+  await sql`/* prepared: steps.note-first-try */
     update media.task_steps set started_at = now()
     where task_id = ${taskId}::uuid and step = ${step} and started_at is null`.execute(transaction);
 }
@@ -104,7 +105,7 @@ export async function closeSteps(
   taskId: string,
   failed: number | null,
 ): Promise<void> {
-  await sql`/* steps.close */
+  await sql`/* prepared: steps.close */
     update media.task_steps set state = case when step = ${failed} then 'FAILED' else 'CANCELLED' end, ended_at = now()
     where task_id = ${taskId}::uuid and state in ('QUEUED', 'RUNNING', 'STORING')`.execute(transaction);
 }
@@ -116,11 +117,11 @@ export async function raiseStepProgress(
 ): Promise<void> {
   if (steps.length === 0) return;
   await retryOnDeadlock(() =>
-    sql`/* steps.progress */
+    sql`/* prepared: steps.progress */
       with entry as materialized (
         select * from jsonb_to_recordset(${jsonText(steps)}::jsonb)
           as entry("taskId" uuid, step integer, progress integer)
-        limit ${steps.length}
+        limit (select ${steps.length}::integer)
       ), held as materialized (
         select step.task_id, step.step, entry.progress
         from media.task_steps step join entry
@@ -137,7 +138,7 @@ export async function rememberStored(
   database: Executor,
   { taskId, step, position, mediaId }: { taskId: string; step: number; position: number; mediaId: string },
 ): Promise<void> {
-  await sql`/* steps.remember-stored */
+  await sql`/* prepared: steps.remember-stored */
     update media.task_steps set stored = stored || jsonb_build_object(${String(position)}::text, ${mediaId}::text)
     where task_id = ${taskId}::uuid and step = ${step}`.execute(database);
 }
@@ -147,7 +148,7 @@ export async function countStoreTry(
   database: Executor,
   { taskId, step, stale }: { taskId: string; step: number; stale: boolean },
 ): Promise<number> {
-  const { rows } = await sql<{ storeTries: number }>`/* steps.count-store-try */
+  const { rows } = await sql<{ storeTries: number }>`/* prepared: steps.count-store-try */
     update media.task_steps set store_tries = store_tries + 1,
       finished = case when ${stale} then null else finished end
     where task_id = ${taskId}::uuid and step = ${step} returning store_tries`.execute(database);

@@ -6,11 +6,9 @@ import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/da
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
-import { taskColumns } from './whole-tasks.ts';
+import { taskColumns } from './columns.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
-
-const COLUMNS = sql.raw(taskColumns.join(', '));
 
 /** A task as it is written. */
 export interface NewTask {
@@ -76,7 +74,7 @@ export async function insertTask(
       insert into media.task_events (task_id, seq, state, stage, progress, progress_estimated, at)
       select id, 1, state, stage, 0, false, created_at from task
     )${sql.join(enqueueing.map(jobsWithTask), sql``)}
-    select ${COLUMNS} from task`.execute(database);
+    select ${taskColumns} from task`.execute(database);
   return rows[0] ?? null;
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { containsText, takesFile, usesModel } from '../../database/task-conditions.ts';
 import { isFinal, type TaskFilter } from '../../domain/task.ts';
+import { taskColumns } from './columns.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
 
@@ -11,8 +12,8 @@ export async function readTasks(
   database: MediaDatabase | MediaTransaction,
   ids: readonly string[],
 ): Promise<readonly TaskRow[]> {
-  const { rows } = await sql<TaskRow>`/* tasks.read */
-    select * from media.tasks where id = any(${ids}::uuid[])`.execute(database);
+  const { rows } = await sql<TaskRow>`/* prepared: tasks.read */
+    select ${taskColumns} from media.tasks where id = any(${ids}::uuid[])`.execute(database);
   return rows;
 }
 
@@ -24,8 +25,10 @@ export async function lockTasks(
   transaction: MediaTransaction,
   ids: readonly string[],
 ): Promise<readonly TaskRow[]> {
-  const { rows } = await sql<TaskRow>`/* tasks.lock */
-    select * from media.tasks where id = any(${ids}::uuid[]) order by id for update`.execute(transaction);
+  const { rows } = await sql<TaskRow>`/* prepared: tasks.lock */
+    select ${taskColumns} from media.tasks where id = any(${ids}::uuid[]) order by id for update`.execute(
+    transaction,
+  );
   return rows;
 }
 

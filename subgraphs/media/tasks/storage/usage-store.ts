@@ -24,10 +24,10 @@ export async function keepUnits(
   measured: readonly (AttemptKey & { readonly units: Units })[],
 ): Promise<void> {
   if (measured.length === 0) return;
-  await sql`/* usage.keep-units */
+  await sql`/* prepared: usage.keep-units */
     with entry as materialized (
       select * from jsonb_to_recordset(${jsonText(measured)}::jsonb) as entry(
-        "taskId" uuid, step integer, number integer, units jsonb) limit ${measured.length}
+        "taskId" uuid, step integer, number integer, units jsonb) limit (select ${measured.length}::integer)
     )
     update media.attempts attempt set units = entry.units from entry
     where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
@@ -56,11 +56,11 @@ export async function settleAttempts(
     ...cost,
     cost: microUnits,
   }));
-  const { rows } = await sql<{ id: string }>`/* usage.settle-attempts */
+  const { rows } = await sql<{ id: string }>`/* prepared: usage.settle-attempts */
     with bounded as materialized (
       select *, split_part(binding, '#', 1) as generator from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
         "taskId" uuid, step integer, number integer, binding text, owner text, sandbox boolean,
-        units jsonb, cost bigint, currency text, estimated boolean) limit ${entries.length}
+        units jsonb, cost bigint, currency text, estimated boolean) limit (select ${entries.length}::integer)
     ), settled as (
       update media.attempts attempt set units = bounded.units, cost = bounded.cost, currency = bounded.currency,
         cost_estimated = bounded.estimated, sandbox = bounded.sandbox, settled_at = now()
@@ -121,7 +121,7 @@ export async function settleChat(
 
 /** Gives back what budgets had reserved for work without a task. */
 export async function releaseHolder(transaction: MediaTransaction, holder: string): Promise<void> {
-  await sql`/* usage.release */
+  await sql`/* prepared: usage.release */
     with ${releaseBudgets(sql`array[${holder}::uuid]`)} select count(*) from released`.execute(transaction);
 }
 
@@ -172,7 +172,7 @@ export async function settleTasks(
   taskIds: readonly string[],
 ): Promise<readonly EndSummary[]> {
   if (taskIds.length === 0) return [];
-  const { rows } = await sql<EndSummary>`/* usage.settle-tasks */
+  const { rows } = await sql<EndSummary>`/* prepared: usage.settle-tasks */
     with ended as materialized (
       select task.id as task, task.kind, task.generator, task.state, task.error->>'code' as code, task.owner,
         sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,

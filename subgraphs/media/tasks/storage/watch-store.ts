@@ -15,7 +15,7 @@ export async function leaseWatches(
 ): Promise<readonly AttemptKey[]> {
   if (keys.length === 0) return [];
   const { rows } = await retryOnDeadlock(() =>
-    sql<AttemptKey>`/* attempts.lease-watches */
+    sql<AttemptKey>`/* prepared: attempts.lease-watches */
       with held as materialized (
         select attempt.task_id, attempt.step, attempt.number
         from media.attempts attempt join jsonb_to_recordset(${jsonText(keys)}::jsonb)
@@ -36,7 +36,7 @@ export async function leaseWatches(
 
 /** Ends the lease of a stream that has ended, and makes its attempt due now. */
 export async function endWatch(database: MediaDatabase, key: AttemptKey, watcher: string): Promise<void> {
-  await sql`/* attempts.end-watch */
+  await sql`/* prepared: attempts.end-watch */
     update media.attempts set watched_until = null, next_poll_at = least(next_poll_at, now())
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state = 'RUNNING' and watcher = ${watcher}::uuid`.execute(database);

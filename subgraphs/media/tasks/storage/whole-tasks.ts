@@ -3,6 +3,7 @@ import { CompiledQuery } from 'kysely';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
 import { columnOf, fileColumns } from '../../files/store.ts';
+import { taskNames } from './columns.ts';
 
 /**
  * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,
@@ -15,41 +16,9 @@ export interface WholeTaskRow extends TaskRow {
   readonly files: readonly StoredFile[];
 }
 
-const TASK_COLUMNS: Readonly<Record<keyof TaskRow, true>> = {
-  id: true,
-  owner: true,
-  kind: true,
-  generator: true,
-  taskType: true,
-  sandbox: true,
-  input: true,
-  state: true,
-  stage: true,
-  progress: true,
-  progressEstimated: true,
-  lastSeq: true,
-  cancelRequestedAt: true,
-  error: true,
-  result: true,
-  callbackUrl: true,
-  onEnd: true,
-  eventsPruned: true,
-  manageTokenHash: true,
-  createdAt: true,
-  startedAt: true,
-  endedAt: true,
-  traceparent: true,
-  sold: true,
-};
-
-/** The columns of a task, for statements that are prepared: those may not say `*`. */
-export const taskColumns: readonly string[] = Object.keys(TASK_COLUMNS).map(columnOf);
-
 // "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
 const TEXT = `/* prepared: tasks.read-whole */
-  select ${Object.keys(TASK_COLUMNS)
-    .map((name) => `${columnOf(name)} as "${name}"`)
-    .join(', ')},
+  select ${taskNames.map((name) => `${columnOf(name)} as "${name}"`).join(', ')},
     (select jsonb_build_object('provider', provider, 'model', model) from media.attempts
      where task_id = task.id order by attempts.state = 'SUCCEEDED' desc, step desc, number desc limit 1) as "doneBy",
     (select json_agg(json_build_object(${fileColumns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})

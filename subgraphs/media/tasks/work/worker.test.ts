@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
@@ -57,6 +58,23 @@ describe('one task', () => {
     expect(log.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100, seq: ended.lastSeq });
     expect(log.map((event) => event.stage)).toContain('storing result');
     expect(upstream.starts).toEqual([`${referencesOf(task.id)}/1/1`]);
+  });
+
+  it('ends as well after another release has added columns to its tables', async () => {
+    const { service } = await setUp();
+    // Every connection knows the statements by then.
+    for (let times = 0; times < 4; times += 1) {
+      await engine.ended(service, (await service.submit(me, image())).id);
+    }
+    for (const table of ['tasks', 'task_steps', 'task_events', 'attempts', 'usage']) {
+      await sql`alter table media.${sql.raw(table)} add column of_a_later_release integer`.execute(
+        engine.database,
+      );
+    }
+    const task = await engine.ended(service, (await service.submit(me, image())).id);
+    expect(task).toMatchObject({ state: 'SUCCEEDED', error: null });
+    expect((await service.readMany(me, [task.id]))[0]).toMatchObject({ id: task.id });
+    expect(await attemptStates(service, task.id)).toEqual(['SUCCEEDED']);
   });
 
   it('tells its progress, and says when that is an estimate', async () => {
