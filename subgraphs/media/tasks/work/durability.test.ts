@@ -101,7 +101,8 @@ describe('a worker that is killed', () => {
     await cancels;
     for (const { id, input } of others) {
       const isFine = input['prompt'] === 'a fox';
-      expect((await engine.ended(own, id, admin)).state).toBe(isFine ? 'SUCCEEDED' : 'FAILED');
+      const { state, error } = await engine.ended(own, id, admin);
+      expect({ state, error }).toMatchObject(isFine ? { state: 'SUCCEEDED' } : { state: 'FAILED' });
     }
     for (const { id } of cancelled) await engine.ended(own, id, admin);
     expect(mostStartsOfOneReference()).toBe(1);
