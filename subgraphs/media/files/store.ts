@@ -4,6 +4,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import type { Measures } from '../../../platform/object-store/measure/measurable.ts';
 import type { StoredObject } from '../../../platform/object-store/object-store.ts';
 import type { AnyTransaction } from '../../../platform/queue/queue.ts';
+import { columnOf } from '../database/columns.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { LocatedFile, MakingTask, StoredFile } from './files.ts';
 
@@ -95,12 +96,8 @@ export async function readFiles(
   return rows as readonly StoredFile[];
 }
 
-/** The column of a member. */
-export const columnOf = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 // Written once, with the names that readers use: a page of tasks reads hundreds of files, and nothing is renamed for it.
-const READ = `/* files.read */
+const READ = `/* prepared: files.read */
   select ${fileColumns.map((name) => `${columnOf(name)} as "${name}"`).join(', ')}
   from media.media where id = any($1::uuid[]) and state = 'STORED'`;
 

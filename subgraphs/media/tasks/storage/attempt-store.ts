@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
@@ -8,7 +9,6 @@ import type { Failure } from '../../domain/failure.ts';
 import { asJson } from '../../domain/task.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 import type { Handle } from '../../providers/contract/provider.ts';
-import { attemptColumns } from './columns.ts';
 
 /** SQL of attempts: opening, claiming, closing. Polling is in poll-store.ts. */
 

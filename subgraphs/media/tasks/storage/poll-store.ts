@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 
+import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
-import { attemptColumns } from './columns.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
 /** SQL of polling: which attempts are due, and when they are due again. */

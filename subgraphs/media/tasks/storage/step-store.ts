@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 
 import type { FinishedWork } from '../../database/column-types.ts';
+import { stepColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
-import { stepColumns } from './columns.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
 import type { NewStep } from './submission-store.ts';
 

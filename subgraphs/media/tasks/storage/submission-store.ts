@@ -2,11 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
 import type { EnqueueStatement } from '../../../../platform/queue/queue.ts';
+import { taskColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
-import { taskColumns } from './columns.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
+import { taskColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { containsText, takesFile, usesModel } from '../../database/task-conditions.ts';
 import { isFinal, type TaskFilter } from '../../domain/task.ts';
-import { taskColumns } from './columns.ts';
 
 /** SQL of task rows: reading, locking, listing. Accepting one is in submission-store.ts, events in event-store.ts. */
 

@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely';
 
+import { columnOf, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
-import { columnOf, fileColumns } from '../../files/store.ts';
-import { taskNames } from './columns.ts';
+import { fileColumns } from '../../files/store.ts';
 
 /**
  * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,

@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import type { AttemptRow, StepRow, TaskRow } from '../../database/database.ts';
-import { columnOf } from '../../files/store.ts';
+import type { AttemptRow, StepRow, TaskRow } from './database.ts';
 
 /** The columns of tables by name, for prepared statements: those may not say `*`, and know no column of a later release. */
+
+/** The column of a member. */
+export const columnOf = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const TASK: Readonly<Record<keyof TaskRow, true>> = {
   id: true,
