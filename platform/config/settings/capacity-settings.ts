@@ -33,7 +33,7 @@ export const capacitySettings = {
     'most starts of one binding under way in one worker, calls that answer with the result among them (these hold it as long as they take)',
     'the concurrency of the binding',
   ),
-  POLL_SLOTS: setting(integer(1, 10_000), 'most status requests under way in one worker', '128'),
+  POLL_SLOTS: setting(integer(1, 10_000), 'most status requests under way in one worker', '256'),
   STORE_SLOTS: setting(
     integer(1, 1_000),
     'most results that one worker fetches and stores at once. Callers, and the bindings of each, have these in turn. While a binding has more unstored results than twice its concurrency (at least 16), it starts less',

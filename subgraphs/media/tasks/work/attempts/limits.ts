@@ -52,7 +52,7 @@ export interface WorkerSlots {
 }
 
 /** The defaults of the slots. */
-export const DEFAULT_SLOTS: WorkerSlots = { start: null, poll: 128, store: 4 };
+export const DEFAULT_SLOTS: WorkerSlots = { start: null, poll: 256, store: 4 };
 
 /** The defaults. */
 export const DEFAULT_LIMITS: WorkerLimits = {

@@ -47,6 +47,13 @@ export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next
       throw error;
     }
   }
+  async function take(): Promise<void> {
+    const limit = Math.min(MAX_LEASE, slots - running.size);
+    if (limit <= 0) return;
+    const batch = await lease(limit);
+    hasMore = batch.length === limit;
+    for (const due of batch) begin(due);
+  }
   function begin(due: Due): void {
     const poll = ask(due)
       .then((next) => void (next !== null && gathered.push(next)))
@@ -61,12 +68,9 @@ export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next
   return {
     writeBack,
     async tick() {
-      await writeBack();
-      const limit = Math.min(MAX_LEASE, slots - running.size);
-      if (limit <= 0) return;
-      const batch = await lease(limit);
-      hasMore = batch.length === limit;
-      for (const due of batch) begin(due);
+      // Side by side: what is written was leased, so that they never touch the same attempts.
+      for (const result of await Promise.allSettled([writeBack(), take()]))
+        if (result.status === 'rejected') throw result.reason;
     },
     settled: async () => void (await Promise.all(running)),
   };
