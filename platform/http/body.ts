@@ -18,38 +18,57 @@ export interface BodyOptions {
 /** Reads the whole body into memory. Fails with TOO_LARGE as soon as it is known to be larger than the limit. */
 export async function readBounded(options: BodyOptions): Promise<Buffer> {
   const { response, maxBytes, deadline } = options;
-  const announced = response.headers['content-length'];
-  // As most answers: no more bytes than announced can come, so nothing has to count them.
-  if (announced !== undefined && Number(announced) <= maxBytes) {
-    try {
-      return Buffer.from(await response.body.arrayBuffer());
-    } catch (error) {
-      throw failureOf(error, options, deadline);
-    }
-  }
+  const { body } = response;
   const chunks: Buffer[] = [];
-  for await (const chunk of boundedBody(options)) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  let bytes = 0;
+  // By its events: most answers are one chunk, for which a pipeline or an iterator costs more than the answer.
+  const whole = new Promise<void>((resolve, reject) => {
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > maxBytes) body.destroy(tooLarge(options));
+    });
+    body.once('end', resolve);
+    // Also when nobody waits any more: an error that nobody hears would end the process.
+    body.on('error', reject);
+    body.once('close', () => reject(new Error('closed before its end')));
+  });
+  if (announcedBytes(options) > maxBytes) body.destroy(tooLarge(options));
+  try {
+    await whole;
+  } catch (error) {
+    throw failureOf(error, options, deadline);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+function announcedBytes({ response }: BodyOptions): number {
+  return Number(response.headers['content-length'] ?? 0);
+}
+
+function tooLarge({ origin, maxBytes }: BodyOptions): HttpFailure {
+  return new HttpFailure('TOO_LARGE', `the answer of ${origin} is larger than ${maxBytes} bytes`, {
+    sent: true,
+  });
 }
 
 /** The body as a stream that fails with an HttpFailure when it is too large, cut off or stalled. */
-export function boundedBody({ response, maxBytes, deadline, origin, sent }: BodyOptions): Readable {
+export function boundedBody(options: BodyOptions): Readable {
+  const { response, maxBytes, deadline } = options;
   let bytes = 0;
-  const tooLarge = () =>
-    new HttpFailure('TOO_LARGE', `the answer of ${origin} is larger than ${maxBytes} bytes`, { sent: true });
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > maxBytes) done(tooLarge());
+      if (bytes > maxBytes) done(tooLarge(options));
       else done(null, chunk);
     },
     destroy(error, done) {
       deadline.clear();
-      done(error === null ? null : failureOf(error, { origin, sent }, deadline));
+      done(error === null ? null : failureOf(error, options, deadline));
     },
   });
   // Failures reach the reader through `counter`; here both streams are only destroyed together.
   pipeline(response.body, counter, () => undefined);
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) counter.destroy(tooLarge());
+  if (announcedBytes(options) > maxBytes) counter.destroy(tooLarge(options));
   return counter;
 }
