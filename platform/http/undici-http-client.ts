@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 
 import type { Logger } from '../process/logger.ts';
 import { boundedBody, readBounded } from './body.ts';
@@ -37,11 +37,8 @@ export function createHttpClient({
   lookup,
   firstRetryMs = FIRST_RETRY_MS,
 }: HttpClientOptions): HttpClient {
-  const agents: Agents = {
-    // HTTP/1.1 only: HTTP/2 shares a session, so "sent" would not be known per request.
-    trusted: createAgent(),
-    guarded: createAgent(publicLookup(lookup)),
-  };
+  let made: Promise<Agents> | undefined;
+  const agents = () => (made ??= createAgents(lookup));
   const parts = { agents, outbound, logger, firstRetryMs, origins: createFailingOrigins() };
   const start = (request: HttpRequest, deadline: Deadline) => withRetries(parts, request, deadline);
   return {
@@ -67,7 +64,8 @@ export function createHttpClient({
       }
     },
     async close() {
-      await Promise.all([agents.trusted.destroy(), agents.guarded.destroy()]);
+      const opened = await made;
+      await Promise.all([opened?.trusted.destroy(), opened?.guarded.destroy()]);
     },
   };
 }
@@ -84,7 +82,7 @@ interface OwnAgent {
 }
 
 interface Parts {
-  readonly agents: Agents;
+  readonly agents: () => Promise<Agents>;
   readonly outbound: OutboundRule;
   readonly logger: Logger;
   readonly firstRetryMs: number;
@@ -102,14 +100,20 @@ interface Answer {
   readonly exchange: Exchange;
 }
 
-function createAgent(lookup?: LookupFunction): OwnAgent {
-  const agent = new Agent({
-    allowH2: false,
-    connections: CONNECTIONS_PER_ORIGIN,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup === undefined ? {} : { lookup }) },
-  });
-  const noting = agent.compose(noteSending);
-  return { request: noting.request.bind(noting), destroy: () => agent.destroy() };
+/** undici is loaded at the first call: it is a hundred modules. */
+async function createAgents(lookup?: LookupFunction): Promise<Agents> {
+  const undici = await import('undici');
+  const createAgent = (options: NonNullable<Agent.Options['connect']>): OwnAgent => {
+    // HTTP/1.1 only: HTTP/2 shares a session, so "sent" would not be known per request.
+    const agent = new undici.Agent({ allowH2: false, connections: CONNECTIONS_PER_ORIGIN, connect: options });
+    const noting = agent.compose(noteSending);
+    return { request: noting.request.bind(noting), destroy: () => agent.destroy() };
+  };
+  const connect = { timeout: CONNECT_TIMEOUT_MS };
+  return {
+    trusted: createAgent(connect),
+    guarded: createAgent({ ...connect, lookup: publicLookup(lookup) }),
+  };
 }
 
 async function withRetries(parts: Parts, request: HttpRequest, deadline: Deadline): Promise<Answer> {
@@ -186,7 +190,8 @@ async function exchangeOnce(
 ): Promise<Answer> {
   const { url, guarded } = admitted(outbound, request, isRedirect);
   const exchange: Exchange = { origin: url.origin, sent: isRedirect };
-  const agent = guarded ? agents.guarded : agents.trusted;
+  const { guarded: publicOnly, trusted } = await agents();
+  const agent = guarded ? publicOnly : trusted;
   try {
     const sending = agent.request({
       opaque: exchange,

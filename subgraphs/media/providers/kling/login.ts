@@ -1,5 +1,3 @@
-import { SignJWT } from 'jose';
-
 import type { Connection } from '../contract/provider.ts';
 
 const LIFETIME_SECONDS = 1_800;
@@ -13,6 +11,8 @@ const LEEWAY_SECONDS = 5;
 export async function loginHeaders({ credentials }: Connection): Promise<Record<string, string>> {
   const { accessKey, secretKey } = credentials;
   if (accessKey === undefined || secretKey === undefined) return {};
+  // Loaded only when needed.
+  const { SignJWT } = await import('jose');
   const now = Math.floor(Date.now() / 1000);
   const token = await new SignJWT()
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

@@ -1,7 +1,5 @@
 import { hkdfSync } from 'node:crypto';
 
-import { compactDecrypt, CompactEncrypt } from 'jose';
-
 import type { Json } from '../../../../platform/json.ts';
 
 /**
@@ -28,12 +26,16 @@ export function keyFor(secret: string, purpose: string): Uint8Array {
 export function createEncryption(secret: string, purpose: string): Encryption {
   const key = keyFor(secret, purpose);
   return {
-    encrypt: (value) =>
-      new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
+    async encrypt(value) {
+      // Loaded only when needed.
+      const { CompactEncrypt } = await import('jose');
+      return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
         .setProtectedHeader(HEADER)
-        .encrypt(key),
+        .encrypt(key);
+    },
     async decrypt(sealed) {
       if (sealed.length > MAX_LENGTH) return null;
+      const { compactDecrypt } = await import('jose');
       try {
         const { plaintext } = await compactDecrypt(sealed, key, {
           keyManagementAlgorithms: [HEADER.alg],

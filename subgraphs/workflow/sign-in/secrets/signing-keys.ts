@@ -1,11 +1,4 @@
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type CryptoKey,
-  type JWK,
-} from 'jose';
+import type { CryptoKey, JWK } from 'jose';
 import { sql } from 'kysely';
 
 import type { WorkflowDatabase, WorkflowTransaction } from '../../database/database.ts';
@@ -126,6 +119,8 @@ async function ensureKeys(
     .executeTakeFirst();
   const until = newest?.signsUntil.getTime() ?? 0;
   if (until - now.getTime() > AHEAD_MS) return;
+  // Loaded only when needed.
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const signsFrom = new Date(Math.max(until, now.getTime()));
   const signsUntil = new Date(signsFrom.getTime() + SIGNS_MS);
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
@@ -145,6 +140,7 @@ async function ensureKeys(
 }
 
 async function importEdDsa(jwk: JWK): Promise<CryptoKey> {
+  const { importJWK } = await import('jose');
   const key = await importJWK(jwk, 'EdDSA');
   if (key instanceof Uint8Array) throw new Error('a signing key is no EdDSA key');
   return key;

@@ -1,4 +1,4 @@
-import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import type { JWTPayload } from 'jose';
 import { z } from 'zod';
 
 import type { SigningKeys } from '../secrets/signing-keys.ts';
@@ -53,6 +53,8 @@ export function createAccessTokens({
   return {
     isOurs: (bearer) => hasTokenForm(bearer, issuer),
     async sign({ userId, sessionId, scope, platform }) {
+      // Loaded only when needed.
+      const { SignJWT } = await import('jose');
       const { kid, key } = await keys.current();
       const issued = Math.floor(now().getTime() / 1000);
       return new SignJWT({ sid: sessionId, scope, platform })
@@ -79,6 +81,7 @@ async function verified(
   token: string,
   { keys, issuer, now }: Pick<AccessTokensOptions, 'keys' | 'issuer'> & { readonly now: Date },
 ): Promise<JWTPayload | null> {
+  const { jwtVerify } = await import('jose');
   let isOurFault = false;
   try {
     const { payload: claims } = await jwtVerify(
@@ -115,11 +118,12 @@ async function verified(
 function hasTokenForm(bearer: string, issuer: string): boolean {
   const [head, body, signature, ...more] = bearer.split('.');
   if (!head || !body || !signature || more.length > 0) return false;
-  const { typ, alg } = partOf(head);
-  return typ === TYPE && (alg === ALGORITHM || partOf(body)['iss'] === issuer);
+  const { typ, alg } = tokenPart(head);
+  return typ === TYPE && (alg === ALGORITHM || tokenPart(body)['iss'] === issuer);
 }
 
-function partOf(text: string): Readonly<Record<string, unknown>> {
+/** One part of a token, unverified; empty when it is no JSON. */
+export function tokenPart(text: string): Readonly<Record<string, unknown>> {
   try {
     const part: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     return typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>) : {};

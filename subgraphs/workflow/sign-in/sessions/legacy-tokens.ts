@@ -1,11 +1,11 @@
-import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import type { errors as JoseErrors, JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
-import { AUDIENCE } from './access-tokens.ts';
+import { AUDIENCE, tokenPart } from './access-tokens.ts';
 
 /**
  * Access tokens of a service that Kiln has replaced (LEGACY_JWKS): they name their user until a date, and nothing more. Their
@@ -50,7 +50,8 @@ const USER_MS = 60_000;
 export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
   const { settings, logger, now = () => new Date() } = options;
   const { issuer, until } = settings;
-  const keys = createKeySet(options);
+  let keySet: Promise<JWTVerifyGetKey> | undefined;
+  const keys = () => (keySet ??= createKeySet(options));
   const users = new LRUCache<string, string>({
     max: MAX_USERS,
     ttl: USER_MS,
@@ -84,12 +85,10 @@ export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
   };
 }
 
-function claimsOf(bearer: string): JWTPayload {
-  try {
-    return decodeJwt(bearer);
-  } catch {
-    return {}; // no JWT
-  }
+/** The claims of a bearer, unverified; empty when it is no JWT. */
+function claimsOf(bearer: string): Readonly<Record<string, unknown>> {
+  const [, body = '', signature, ...more] = bearer.split('.');
+  return signature === undefined || more.length > 0 ? {} : tokenPart(body);
 }
 
 /** The user whom a subject is here; made at the first request, as a first sign-in would. */
@@ -99,14 +98,14 @@ async function userOf({ users, providerIssuer }: LegacyTokensOptions, subject: s
   return (await users.userOf(identity)).id;
 }
 
-type KeySet = ReturnType<typeof createRemoteJWKSet>;
-
 /** The keys, fetched when needed through the outbound rule. */
-function createKeySet({ settings, http }: LegacyTokensOptions): KeySet {
+async function createKeySet({ settings, http }: LegacyTokensOptions): Promise<JWTVerifyGetKey> {
+  // Loaded only when needed.
+  const { createRemoteJWKSet, customFetch } = await import('jose');
   const trustedOrigins = [new URL(settings.jwks).origin];
   return createRemoteJWKSet(new URL(settings.jwks), {
     timeoutDuration: TIMEOUT_MS,
-    [customFetch]: async (url) => {
+    [customFetch]: async (url: string) => {
       const { status, body } = await http.request({
         method: 'GET',
         url,
@@ -123,7 +122,7 @@ function createKeySet({ settings, http }: LegacyTokensOptions): KeySet {
 
 interface Verification {
   readonly settings: LegacyTokensSettings;
-  readonly keys: KeySet;
+  readonly keys: () => Promise<JWTVerifyGetKey>;
   readonly now: Date;
 }
 
@@ -131,8 +130,9 @@ async function verified(
   token: string,
   { settings: { issuer, audience }, keys, now }: Verification,
 ): Promise<{ readonly subject: string; readonly expiresAt: Date } | null> {
+  const { errors, jwtVerify } = await import('jose');
   try {
-    const { payload } = await jwtVerify(token, keys, {
+    const { payload } = await jwtVerify(token, await keys(), {
       issuer,
       audience,
       algorithms: ALGORITHMS,
@@ -143,14 +143,14 @@ async function verified(
     const { sub = '', exp = 0 } = payload;
     return sub === '' ? null : { subject: sub, expiresAt: new Date(exp * 1000) };
   } catch (error) {
-    if (isRefusal(error)) return null;
+    if (isRefusal(error, errors)) return null;
     const message = 'tokens of the earlier service can not be checked now: try again';
     throw new AppError('UNAVAILABLE', message, { retryAfter: 5, cause: error });
   }
 }
 
 /** Whether the token is at fault, and not the fetching of the keys. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown, errors: typeof JoseErrors): boolean {
   return (
     error instanceof errors.JWTExpired ||
     error instanceof errors.JWTClaimValidationFailed ||
