@@ -7,8 +7,10 @@ await runProcess(async (parts) => {
   switch (parts.config.role) {
     case 'all': {
       const { openData } = await import('../platform/runtime/open-data.ts');
-      // The database starts while the rest is loaded.
+      // The database starts while the rest is loaded: in pieces, between which it is noticed how far its start has come.
       const data = openData(parts);
+      await import('../platform/runtime/runtime.ts');
+      await import('../subgraphs/media/compose.ts');
       const { startEverything } = await import('./composition/everything.ts');
       await startEverything(parts, data);
       if (parts.config.console.build) buildConsole(parts);

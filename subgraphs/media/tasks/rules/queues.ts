@@ -8,6 +8,9 @@ import type { EndListener } from './end-listener.ts';
 /** Fetching the results of finished work into the object store. */
 export const STORE_QUEUE = 'media.store-result';
 
+/** Queues declared at once: the first start declares fifty, and has few connections. */
+const AT_ONCE = 4;
+
 /** The start queue of a binding. Queue names take no '#'. */
 export function startQueue(bindingId: string): string {
   return `media.start.${bindingId.replaceAll(/[^\w./-]/g, '.')}`;
@@ -37,7 +40,9 @@ export interface QueueOptions {
  */
 export async function defineTaskQueues({ queue, registry, endListener }: QueueOptions): Promise<void> {
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
-  for (const binding of registry.all()) await queue.define(startQueue(binding.id), options);
-  await queue.define(STORE_QUEUE, options);
+  const names = [...registry.all().map(({ id }) => startQueue(id)), STORE_QUEUE];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    await Promise.all(names.slice(at, at + AT_ONCE).map((name) => queue.define(name, options)));
+  }
   await endListener?.defineQueues();
 }
