@@ -84,8 +84,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     logger,
-    serve: async (request, response) =>
-      serve({ ...(await upstreams()), origin, userPages: people, logger }, request, response),
+    serve: (request, response) => serve({ upstreams, origin, userPages: people, logger }, request, response),
     upgrade: (request, socket, head) => {
       upstreams().then(
         (to) => upgrade({ ...to, origin }, { request, socket, head }),

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from '../platform/process/logger.ts';
-import type { Control } from './control/control.ts';
-import type { Faults } from './faults/faults.ts';
 import { text } from './http/answer.ts';
 import { BodyTooLarge } from './http/read-body.ts';
 import { sendAnswer } from './http/send.ts';
 import { serveWire } from './http/serve-wire.ts';
-import type { Wire, WireUpgrade } from './http/wire.ts';
+import type { WireUpgrade } from './http/wire.ts';
+import type { Upstreams } from './upstreams.ts';
 import { serveUserPages } from './user-pages.ts';
 import type { UserPages } from './user-pages.ts';
 
@@ -17,17 +16,16 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** The targets of routing. */
 export interface Routing {
-  readonly wires: ReadonlyMap<string, Wire>;
-  readonly faults: Faults;
+  /** Loaded by the first request to a stand-in: pages of sign-ins and payments do not wait for them. */
+  readonly upstreams: () => Promise<Upstreams>;
   readonly origin: string;
-  readonly control: Control;
   readonly userPages: UserPages | null;
   readonly logger: Logger;
 }
 
 /** Routes a WebSocket upgrade to its stand-in. */
 export function upgrade(
-  { wires, faults, origin }: Pick<Routing, 'wires' | 'faults' | 'origin'>,
+  { wires, faults, origin }: Pick<Upstreams, 'wires' | 'faults'> & Pick<Routing, 'origin'>,
   { request, socket, head }: Pick<WireUpgrade, 'request' | 'socket' | 'head'>,
 ): void {
   const url = new URL(request.url ?? '/', origin);
@@ -46,7 +44,6 @@ export async function serve(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', serving.origin);
   const [, mount = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(url.pathname) ?? [];
-  if (mount === '_control') return serving.control.serve(rest, request, response);
   const { userPages: people, logger } = serving;
   if (
     people !== null &&
@@ -54,10 +51,12 @@ export async function serve(
   )
     return;
   if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
-  const wire = serving.wires.get(mount);
+  const { wires, faults, control } = await serving.upstreams();
+  if (mount === '_control') return control.serve(rest, request, response);
+  const wire = wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
   try {
-    const { faults, origin } = serving;
+    const { origin } = serving;
     const path = rest;
     await serveWire(
       { wire, faults, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },
