@@ -23,12 +23,19 @@ export function compressAnswers(): RequestHandler {
 /** The same for one response of a path that has no credentials. */
 export function compressPlain(): (request: IncomingMessage, response: ServerResponse) => void {
   const compress = createCompression();
-  // The package's types are Express's; it uses none of that.
-  return (request, response) => compress(request as Request, response as Response, () => undefined);
+  // Says what the answer depends on, as ever, without finding out anew that nothing is accepted.
+  const onlyMark = createCompression(Infinity);
+  return (request, response) => {
+    const handle = request.headers['accept-encoding'] === undefined ? onlyMark : compress;
+    // The package's types are Express's; it uses none of that.
+    handle(request as Request, response as Response, () => undefined);
+  };
 }
 
-function createCompression(): RequestHandler {
+/** Answers of fewer bytes stay as they are. */
+function createCompression(threshold = 1_024): RequestHandler {
   return compression({
+    threshold,
     filter: (_request, response) =>
       response.statusCode !== 206 && COMPRESSED.test(String(response.getHeader('content-type'))),
   });
