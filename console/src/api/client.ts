@@ -90,25 +90,39 @@ Object.assign(cacheSizes, {
   'inMemoryCache.maybeBroadcastWatch': 1_000,
 } satisfies Partial<typeof cacheSizes>);
 
-/** The one client. */
-export const client = new ApolloClient({
-  cache: new InMemoryCache({
-    typePolicies: {
-      Template: { keyFields: ['code'] },
-      ComfyWorkflow: { keyFields: ['name'] },
-      Query: {
-        fields: {
-          task: {
-            read: (known, { args, toReference }) =>
-              known ?? toReference({ __typename: 'Task', id: String(args?.['id']) }),
-          },
+/** What the client knows. */
+export const cache = new InMemoryCache({
+  typePolicies: {
+    Template: { keyFields: ['code'] },
+    ComfyWorkflow: { keyFields: ['name'] },
+    Query: {
+      fields: {
+        task: {
+          read: (known, { args, toReference }) =>
+            known ?? toReference({ __typename: 'Task', id: String(args?.['id']) }),
         },
       },
     },
-  }),
+  },
+});
+
+/** Events of subscriptions, all together, after which the client forgets what it keeps of earlier states and of tasks on no list. */
+const EVENTS_KEPT = 200;
+
+let events = 0;
+
+/** Counts an event. What is shown is read anew after a clearing, which takes a few milliseconds. */
+function noteEvent(): void {
+  events += 1;
+  if (events % EVENTS_KEPT === 0) setTimeout(() => cache.gc({ resetResultCache: true }));
+}
+
+/** The one client. */
+export const client = new ApolloClient({
+  cache,
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    new GraphQLWsLink(resuming(socket)),
+    new GraphQLWsLink(resuming(socket, noteEvent)),
     http,
   ),
 });

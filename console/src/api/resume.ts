@@ -2,9 +2,9 @@ import type { Client, SubscribePayload } from 'graphql-ws';
 
 /**
  * After a lost connection graphql-ws subscribes again with the variables of the beginning. Here they move along with what
- * has arrived, so that a page which was open for days is sent what it has missed and nothing else.
+ * has arrived, so that a page which was open for days is sent what it has missed and nothing else. `onEvent` hears of each event.
  */
-export function resuming(client: Client): Client {
+export function resuming(client: Client, onEvent: () => void): Client {
   return {
     ...client,
     subscribe(payload, sink) {
@@ -13,6 +13,7 @@ export function resuming(client: Client): Client {
         ...sink,
         next(result) {
           moveOn(own, result);
+          onEvent();
           sink.next(result as Parameters<typeof sink.next>[0]);
         },
       });

@@ -1,7 +1,8 @@
+import type { Reference } from '@apollo/client';
 import { useSubscription } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
 
-import { client } from '../../api/client.ts';
+import { cache, client } from '../../api/client.ts';
 import { lastHeard, useConnection } from '../../api/connection.ts';
 import {
   type TaskFilter,
@@ -71,24 +72,43 @@ function overlapping(moment = Date.now()): string {
 
 type EventTask = TasksProgressSubscription['tasksProgress']['task'];
 
-/** A task that the list does not have yet goes to its top, if it is newer than all and the filter lets it in. */
+/** A list as the cache stores it: each edge refers to its task. */
+interface StoredTasks {
+  readonly edges: readonly { readonly node: Reference }[];
+  readonly totalCount: number;
+}
+
+/**
+ * A task that the list does not have yet goes to its top, if it is newer than all and the filter lets it in. The other edges stay the
+ * objects they are: written anew, every row would be read and remembered anew with each task.
+ */
 function putOnTop(task: EventTask, variables: { readonly filter: TaskFilter; readonly first: number }): void {
   if (!matches(task, variables.filter)) return;
-  const after = client.cache.updateQuery({ query: TasksDocument, variables }, (before) => {
-    if (before === null) return undefined;
-    const { tasks } = before;
-    const newest = tasks.edges[0]?.node.createdAt ?? '';
-    if (task.createdAt < newest || tasks.edges.some(({ node }) => node.id === task.id)) return undefined;
-    const edge = { __typename: 'TaskEdge' as const, cursor: '', node: task };
-    return { tasks: { ...tasks, totalCount: tasks.totalCount + 1, edges: [edge, ...tasks.edges] } };
+  const name = cache.policies.getStoreFieldName({ typename: 'Query', fieldName: 'tasks', args: variables });
+  let length = 0;
+  cache.modify<{ readonly tasks: StoredTasks }>({
+    fields: {
+      tasks(list, { storeFieldName, readField, toReference }) {
+        if (storeFieldName !== name || !('edges' in list)) return list;
+        const known = list as StoredTasks;
+        const [newest] = known.edges;
+        const createdAt = newest === undefined ? '' : readField<string>('createdAt', newest.node);
+        const isKnown = known.edges.some(({ node }) => readField('id', node) === task.id);
+        const node = toReference({ __typename: 'Task', id: task.id });
+        if (isKnown || node === undefined || task.createdAt < (createdAt ?? '')) return list;
+        const edges = [{ __typename: 'TaskEdge', cursor: '', node }, ...known.edges];
+        length = edges.length;
+        return { ...known, edges, totalCount: known.totalCount + 1 };
+      },
+    },
   });
-  if ((after?.tasks.edges.length ?? 0) > MOST) beginAnew(variables);
+  if (length > MOST) beginAnew(variables);
 }
 
 /** A page that is open for days begins its list anew, and forgets the tasks that are on no list any more. */
 function beginAnew(variables: { readonly filter: TaskFilter; readonly first: number }): void {
   client.query({ query: TasksDocument, variables, fetchPolicy: 'network-only' }).then(
-    () => client.cache.gc(),
+    () => cache.gc(),
     () => undefined,
   );
 }
