@@ -99,7 +99,9 @@ function Usage() {
     variables: { by: ['DAY', group], from: `${days[0]}T00:00:00Z`, sandbox: sandboxOf(only) },
     fetchPolicy: 'cache-and-network',
   });
+  const before = useSpentBefore(count, only);
   // The page comes as a whole: its parts would push each other down.
+  if (before === undefined) return null;
   if (data === undefined && previousData === undefined && error === undefined) return null;
   const rows = data?.usage ?? [];
   const total = sumOf(null, rows);
@@ -109,7 +111,7 @@ function Usage() {
   return (
     <>
       {error !== undefined && <Problem error={error} />}
-      <Totals total={total} />
+      <Totals total={total} days={count} before={before} />
       <section className="card">
         <header>
           <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
@@ -140,7 +142,27 @@ function Usage() {
   );
 }
 
-function Totals({ total }: { readonly total: Sum }) {
+interface TotalsProps {
+  readonly total: Sum;
+  readonly days: number;
+  /** What as many days before have cost; null where that is not known. */
+  readonly before: string | null;
+}
+
+/** What as many days before those that are shown have cost; undefined until it was asked for. */
+function useSpentBefore(days: number, only: 'real' | 'sandbox' | undefined): string | null | undefined {
+  const [from] = daysBack(days * 2);
+  const [to] = daysBack(days);
+  const { data, previousData, error } = useQuery(UsageDocument, {
+    variables: { by: ['DAY'], from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z`, sandbox: sandboxOf(only) },
+  });
+  const { usage } = data ?? previousData ?? {};
+  if (usage === undefined) return error === undefined ? undefined : null;
+  const { cost } = sumOf(null, usage);
+  return cost.amount === null ? null : moneyText(cost);
+}
+
+function Totals({ total, days, before }: TotalsProps) {
   const number = (value: number) => value.toLocaleString(language, { notation: 'compact' });
   return (
     <section className="card kpis">
@@ -148,6 +170,9 @@ function Totals({ total }: { readonly total: Sum }) {
         <span className="mute">{t('usage.spent')}</span>
         <b>{moneyText(total.cost)}</b>
         <span className="c12 mute">
+          {before !== null && (
+            <span className="block">{t('usage.before', { amount: before, count: days })}</span>
+          )}
           {total.unpriced > 0 && t('usage.unpriced', { count: total.unpriced })}
         </span>
       </p>

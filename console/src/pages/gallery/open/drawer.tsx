@@ -85,7 +85,7 @@ function Facts({
         )}
         <Fact name={t('gallery.file')} value={`${media.contentType} · ${bytesText(media.bytes)}`} />
         {media.duration !== null && <Fact name={t('field.duration')} value={secondsText(media.duration)} />}
-        {source?.cost && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
+        {source?.cost && !source.sandbox && <Fact name={t('task.cost')} value={moneyText(source.cost)} />}
         <Fact name={t('task.created')} value={<Ago at={media.createdAt} />} />
         <dt>SHA-256</dt>
         <dd className="row gap-1">

@@ -22,12 +22,12 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
   return (
     <div className="chat">
       <div className="row">
-        <label className="lab" htmlFor="chat-model">
+        <label className="lab whitespace-nowrap" htmlFor="chat-model">
           {t('studio.model')}
         </label>
         <select
           id="chat-model"
-          className="in max-w-80"
+          className="in max-w-80 min-w-0"
           value={key}
           onChange={({ target }) => setKey(target.value)}
         >
