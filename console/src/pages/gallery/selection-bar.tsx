@@ -1,12 +1,12 @@
 import { useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
+import { downloadFiles } from '../../library/download.ts';
 import type { Piece } from '../../library/use-pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { DeleteDialog } from './delete/delete-dialog.tsx';
-import { downloadPieces } from './download.ts';
 
 interface SelectionBarProps {
   readonly pieces: readonly Piece[];
@@ -36,7 +36,7 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
         type="button"
         className="btn sm"
         disabled={isBusy}
-        onClick={() => run(() => downloadPieces(pieces))}
+        onClick={() => run(() => downloadFiles(pieces.map(({ media }) => media)))}
       >
         <Icon name="download" size={14} />
         {t('media.download')}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 
 import { CancelTaskDocument, ModelsDocument } from '../../api/operations.ts';
 import { isEnded } from '../../api/use-live-task.ts';
+import { downloadFiles } from '../../library/download.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
@@ -36,6 +37,8 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
       (thrown: unknown) => setFailure(problemText(thrown)),
     );
   };
+  const download = () =>
+    void downloadFiles(task.outputs).catch((thrown: unknown) => setFailure(problemText(thrown)));
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'r' || isBusy(event)) return;
@@ -62,6 +65,12 @@ export function TaskActions({ task }: { readonly task: TaskLog }) {
         >
           <Icon name="close" size={14} />
           {t('task.cancel')}
+        </button>
+      )}
+      {task.outputs.length > 1 && (
+        <button type="button" className="btn p-hide" onClick={download}>
+          <Icon name="download" size={14} />
+          {t('task.downloadAll')}
         </button>
       )}
       {choice !== undefined && (
