@@ -239,6 +239,8 @@ export const router = createRouter({
     start,
   ]),
   basepath: consolePath === '' ? '/' : consolePath,
+  // A page that fails leaves the rest of the console as it is.
+  defaultErrorComponent: ({ error }) => <Problem error={error} />,
 });
 
 declare module '@tanstack/react-router' {

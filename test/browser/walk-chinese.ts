@@ -64,19 +64,16 @@ async function lookAtShop(page: Page, look: Look): Promise<void> {
   await look('a template');
 }
 
-/** One that succeeds, one that the sandbox's Midjourney refuses; both have ended. */
+/** A refusal of the sandbox's Midjourney, a shape that is met approximately, a recipe of several steps. */
+const STARTS = [
+  'mutation { task: generateImage(input: { generator: "imga", prompt: "nsfw-test-banned" }) { id } }',
+  'mutation { task: generateImage(input: { generator: "union", prompt: "tower", aspectRatio: "16:9" }) { id } }',
+  'mutation { task: createTask(taskType: "vlog", prompt: "tower") { id } }',
+];
+
 async function startTasks(url: string, headers: Record<string, string>): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (const prompt of ['nsfw-test-banned', 'tower']) {
-    const { data } = await graphql(
-      url,
-      'mutation ($prompt: String!) { task: generateImage(input: { generator: "imga", prompt: $prompt }) { id } }',
-      { prompt },
-      headers,
-    );
-    ids.push(String(data?.task.id));
-  }
-  return ids;
+  const answers = await Promise.all(STARTS.map((start) => graphql(url, start, {}, headers)));
+  return answers.map(({ data }) => String(data?.task.id));
 }
 
 /** What is data and not the console's text: names of models and generators, names and texts of templates. */

@@ -14,7 +14,13 @@ export function problemText(error: unknown): string {
 
 /** A refusal in the reader's language, and what the server says besides, which is English. */
 function problemOf(error: unknown): { readonly words: string; readonly detail: string | null } {
-  if (error instanceof TypeError) return { words: t('problem.unreachable'), detail: null };
+  if (error instanceof TypeError) {
+    // Fetch and import fail with it, and so does a fault of this page.
+    const isOfNetwork = /fetch|network|load failed|unreachable|import/i.test(error.message);
+    return isOfNetwork
+      ? { words: t('problem.unreachable'), detail: null }
+      : { words: t('problem.page'), detail: error.message };
+  }
   const refusals = refusalsOf(error);
   if (refusals === null) {
     return { words: error instanceof Error ? error.message : String(error), detail: null };

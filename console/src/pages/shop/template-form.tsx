@@ -18,7 +18,10 @@ export function TemplateForm({ template }: { readonly template: Template }) {
   const { run, buy, error, isBusy } = useOrder(template.code);
   const card = useRef<HTMLElement>(null);
   // On a phone the form is below the cards.
-  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    // Its promise is no clean-up of the effect.
+    void card.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   useEffect(forgetCheckout, []);
   const { salePrice, creditCost } = template;
   const canBuy = salePrice !== null && salePrice.amount > 0 && buyerOf(caller) !== null;

@@ -59,10 +59,13 @@ export function TaskRow({ task, isSelected = false, onSelect, onOwner }: TaskRow
             <span className="c12 mute cut">
               {t(`kind.${task.kind}`)} · {task.model ?? task.generator}
             </span>
+            <span className="p-only">
+              {isEnded(task) ? task.error !== null && <EndOf task={task} /> : <Running task={task} />}
+            </span>
           </span>
         </div>
       </td>
-      <td className="task-stage">{isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}</td>
+      <td className="task-stage p-hide">{isEnded(task) ? <EndOf task={task} /> : <Running task={task} />}</td>
       {onOwner !== undefined && <Owner owner={task.owner} onOwner={onOwner} />}
       <td className="num p-hide">{lasted(task)}</td>
       <td className="num p-hide">{costOf(task)}</td>

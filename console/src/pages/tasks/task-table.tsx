@@ -34,7 +34,7 @@ export function TaskTable({ seesOwner = false, onSelectAll, isAllSelected, bulk,
               )}
               <th>{t('task.state')}</th>
               <th>{t('task.task')}</th>
-              <th>{t('task.progress')}</th>
+              <th className="p-hide">{t('task.progress')}</th>
               {seesOwner && <th className="p-hide">{t('task.owner')}</th>}
               <th className="num p-hide">{t('task.lasted')}</th>
               <th className="num p-hide">{t('task.cost')}</th>

@@ -75,7 +75,8 @@ export function Chart({ rows, days, group, sums, weigh, isMoney }: ChartProps) {
         {sums.slice(0, SERIES).map((sum, index) => (
           <li key={sum.name ?? ''} className="lg">
             <span className={`dot ser-${index + 1}`} />
-            {sum.name ?? t('usage.nothing')} <span className="mute num">{text(weigh(sum))}</span>
+            {sum.name ?? t('usage.nothing')}{' '}
+            <span className="mute num">{isMoney ? moneyText(sum.cost) : text(weigh(sum))}</span>
           </li>
         ))}
         {sums.length > SERIES && (

@@ -19,7 +19,9 @@ interface TrackProps extends Span {
 
 /** One bar: its segments, and a tick for each answer. The same as words for those who do not see it. */
 export function Track({ from, to, segments, ticks = [] }: TrackProps) {
-  const share = (ms: number) => `${Math.min(100, Math.max(0, (ms / Math.max(1, to - from)) * 100))}%`;
+  // The event of an end is written a moment after it.
+  const bounded = (at: number) => Math.min(to, Math.max(from, at));
+  const share = (ms: number) => `${(ms / Math.max(1, to - from)) * 100}%`;
   return (
     <span
       className="track"
@@ -31,7 +33,10 @@ export function Track({ from, to, segments, ticks = [] }: TrackProps) {
           key={segment.from}
           className={`seg-b ${segment.look}`}
           title={`${segment.text} ${durationText(segment.to - segment.from)}`}
-          style={{ left: share(segment.from - from), width: share(segment.to - segment.from) }}
+          style={{
+            left: share(bounded(segment.from) - from),
+            width: share(bounded(segment.to) - bounded(segment.from)),
+          }}
         />
       ))}
       {ticks.map(({ at, text }, index) => (
@@ -40,7 +45,7 @@ export function Track({ from, to, segments, ticks = [] }: TrackProps) {
           key={`${at} ${index}`}
           className="poll"
           title={`${durationText(at - from)}: ${text}`}
-          style={{ left: share(at - from) }}
+          style={{ left: share(bounded(at) - from) }}
         />
       ))}
     </span>
