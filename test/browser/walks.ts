@@ -47,10 +47,10 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   signed: ({ url, browser, steps, key }) => walkSigned(url, browser, steps, key),
   shop: ({ url, browser, steps, key }) => walkShop(url, browser, steps, key),
   people: ({ url, browser, steps, key }) => walkPeople(url, browser, steps, key),
-  chinese: ({ url, browser, steps, key }) => walkChinese(url, browser, steps, key),
   models: ({ url, browser, steps, key }) => walkModels(url, browser, steps, key),
   start: ({ url, browser, steps, key }) => walkStart(url, browser, steps, key),
   gallery: ({ url, browser, steps, key }) => walkGallery(url, browser, steps, key),
+  chinese: ({ url, browser, steps, key }) => walkChinese(url, browser, steps, key),
   app: walkApp,
 };
 
