@@ -19,8 +19,8 @@ export function TemplateForm({ template }: { readonly template: Template }) {
   const card = useRef<HTMLElement>(null);
   // On a phone the form is below the cards.
   useEffect(() => {
-    // Its promise is no clean-up of the effect.
-    void card.current?.scrollIntoView({ block: 'nearest' });
+    // In braces: browsers that answer a promise would have it taken for a clean-up.
+    card.current?.scrollIntoView({ block: 'nearest' });
   }, []);
   useEffect(forgetCheckout, []);
   const { salePrice, creditCost } = template;
