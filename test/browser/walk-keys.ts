@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
@@ -13,6 +13,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   const pathOf = () => new URL(page.url()).pathname;
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   const press = (key: string) => page.keyboard.press(key);
+  await chooseModel(url, page, steps);
   await page.goto(`${url}/console/gallery`);
   await heading('Gallery');
 
@@ -61,4 +62,27 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   holds('keys: single keys rest when turned off, the palette does not', pathOf(), '/console/tasks');
   await list.getByRole('checkbox').check();
   await watched.finish(steps, 'keys');
+}
+
+/** The list of models, which is loaded when it is opened first. */
+async function chooseModel(url: string, page: Page, { holds }: Steps): Promise<void> {
+  await page.goto(`${url}/console/`);
+  const button = page.getByRole('combobox', { name: /^Model/ });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const search = page.locator('.picker input');
+  await search.waitFor();
+  const isIn = "document.querySelector('.picker input') === document.activeElement";
+  await page.waitForFunction(isIn);
+  await page.keyboard.type('gpt-image');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.locator('.picker').waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: /^Model: .*GPT/i }).waitFor();
+  await page.waitForFunction("document.activeElement?.matches('.model')");
+  holds(
+    'keys: a model is chosen from the list, and the focus is on its button again',
+    await search.count(),
+    0,
+  );
 }
