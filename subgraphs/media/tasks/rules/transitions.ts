@@ -33,7 +33,7 @@ export interface TaskTransitions {
 }
 
 /** A step that ends well. */
-export interface FinishedStep {
+interface FinishedStep {
   readonly task: TaskRow;
   /** Every step of the task, as it is before. */
   readonly steps: readonly StepRow[];

@@ -44,7 +44,7 @@ export async function insertSteps(
 }
 
 /** What moving a step may change besides its state. */
-export interface StepChange {
+interface StepChange {
   readonly state: StepState;
   readonly binding?: string;
   readonly finished?: FinishedWork | null;
