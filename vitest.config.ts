@@ -60,7 +60,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     pool: 'forks',
     // Many tests wait for something most of their time: more of them than cores keeps the cores busy.
-    maxWorkers: 8,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     env: {
       // Every test file is a process of its own, and many start others: what Node has compiled is kept for the next one.
