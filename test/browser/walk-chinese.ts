@@ -43,6 +43,7 @@ type Look = (place: string) => Promise<void>;
 /** By the link at the side, as a load would end the sign-in. */
 async function goTo(page: Page, place: string): Promise<void> {
   await page.locator(`.nav a.i[href$="/console/${place}"]`).click();
+  await page.waitForURL((url) => url.pathname === `/console/${place}`);
 }
 
 async function lookAtStudio(page: Page, look: Look): Promise<void> {
@@ -93,8 +94,8 @@ async function namesOf(url: string, headers: Record<string, string>): Promise<re
   return names.filter((name) => name.includes(' ')).toSorted((one, other) => other.length - one.length);
 }
 
-/** Three words in a row. */
-const SENTENCE = /[A-Za-z’']{2,}(?:,? [A-Za-z’']{2,}){2,}/;
+/** Three words in a row; a list of formats (`wav, flac, pcm`) is none. */
+const SENTENCE = /[A-Za-z’']{2,}(?: [A-Za-z’']{2,}){2,}/;
 /** Texts and labels that are shown, but for code and for what is marked as English. */
 const TEXTS = `(() => {
   const OTHER = 'code, pre, kbd, .mono, textarea, [lang="en"], script, style';
