@@ -188,13 +188,11 @@ test('outlives a connection that is ended while a transaction holds it', async (
   await database.check();
 });
 
+const oneConnection = () =>
+  createDatabase({ config: home.config, maxConnections: 1, applicationName: 'single', logger });
+
 test('plans a marked statement once per connection, and goes on when its table gets another column', async () => {
-  const single = createDatabase({
-    config: home.config,
-    maxConnections: 1,
-    applicationName: 'single',
-    logger,
-  });
+  const single = oneConnection();
   await single.pool.query('create table letters (letter text)');
   const read = () =>
     single.pool.query('/* prepared: letters.read */ select letter from letters where letter > $1', ['a']);
@@ -210,12 +208,7 @@ test('plans a marked statement once per connection, and goes on when its table g
 });
 
 test('plans marked statements at every call when there are too many of them', async () => {
-  const single = createDatabase({
-    config: home.config,
-    maxConnections: 1,
-    applicationName: 'single',
-    logger,
-  });
+  const single = oneConnection();
   for (let index = 0; index < 205; index += 1) {
     await single.pool.query(`/* prepared: many */ select $1::int + ${index}`, [1]);
   }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import { jsonText } from '../../database/json-text.ts';
 import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
@@ -177,11 +178,11 @@ export async function closeAttempts(
 ): Promise<readonly AttemptKey[]> {
   if (attempts.length === 0) return [];
   const { rows } = await sql<AttemptKey>`/* prepared: attempts.close */
-    with entry as materialized (
-      select * from jsonb_to_recordset(${jsonText(attempts)}::jsonb) as entry(
-        "taskId" uuid, step integer, number integer, "from" text[], "to" text, error jsonb, claim uuid)
-      limit (select ${attempts.length}::integer)
-    ), held as materialized (
+    with ${jsonEntries(
+      attempts,
+      `"taskId" uuid, step integer, number integer, "from" text[], "to" text, error jsonb,
+       claim uuid`,
+    )}, held as materialized (
       select attempt.task_id, attempt.step, attempt.number, entry."to", entry.error
       from media.attempts attempt join entry
         on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
-import { jsonText } from '../../database/json-text.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
 
@@ -43,9 +43,7 @@ interface AppendedRow {
 /**
  * The one statement that numbers events. It only touches open tasks, so nothing follows an end event; the number is
  * taken and the entry inserted in one statement, so there is no gap; rows are locked in order of id, so that two
- * batches never deadlock. An entry that changes nothing is not written. One entry per task and call. The limit tells the
- * planner that they are few: it takes a list of JSON for a hundred rows, and would read whole tables for one. Of a subquery it
- * takes ten, whatever the number is, so that one plan serves all calls.
+ * batches never deadlock. An entry that changes nothing is not written. One entry per task and call.
  */
 export async function appendEvents(
   database: MediaDatabase | MediaTransaction,
@@ -53,12 +51,11 @@ export async function appendEvents(
 ): Promise<readonly AppendedEvent[]> {
   if (events.length === 0) return [];
   const { rows } = await sql<AppendedRow>`/* prepared: tasks.append-events */
-    with entry as materialized (
-      select * from jsonb_to_recordset(${jsonText(events)}::jsonb) as entry(
-        "taskId" uuid, state text, stage text, progress integer, estimated boolean, error jsonb, result jsonb,
-        cancel boolean, sandbox boolean, "runningStep" integer)
-      limit (select ${events.length}::integer)
-    ), held as materialized (
+    with ${jsonEntries(
+      events,
+      `"taskId" uuid, state text, stage text, progress integer, estimated boolean, error jsonb,
+       result jsonb, cancel boolean, sandbox boolean, "runningStep" integer`,
+    )}, held as materialized (
       select task.id from media.tasks task
       where task.id in (select "taskId" from entry) and task.state in ('QUEUED', 'RUNNING')
       order by task.id for update

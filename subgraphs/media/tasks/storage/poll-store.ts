@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
-import { jsonText } from '../../database/json-text.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskState } from '../../domain/task.ts';
@@ -101,11 +101,11 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
   if (polls.length === 0) return;
   await retryOnDeadlock(() =>
     sql`/* prepared: attempts.schedule-next */
-      with entry as materialized (
-        select * from jsonb_to_recordset(${jsonText(polls)}::jsonb) as entry(
-          "taskId" uuid, step integer, number integer, "inMs" integer, failures integer, "leasedUntil" timestamptz)
-        limit (select ${polls.length}::integer)
-      ), held as materialized (
+      with ${jsonEntries(
+        polls,
+        `"taskId" uuid, step integer, number integer, "inMs" integer, failures integer,
+       "leasedUntil" timestamptz`,
+      )}, held as materialized (
         select attempt.task_id, attempt.step, attempt.number, entry.failures, entry."inMs"
         from media.attempts attempt join entry
           on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { FinishedWork } from '../../database/column-types.ts';
 import { stepColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/database.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
@@ -62,11 +63,11 @@ export async function moveSteps(transaction: MediaTransaction, steps: readonly M
   if (steps.length === 0) return;
   const entries = steps.map((step) => ({ ...step, isFinished: step.finished !== undefined }));
   await sql`/* prepared: steps.move */
-    with entry as materialized (
-      select * from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
-        "taskId" uuid, step integer, state text, binding text, finished jsonb, "isFinished" boolean, outcome jsonb)
-      limit (select ${entries.length}::integer)
-    ), held as materialized (
+    with ${jsonEntries(
+      entries,
+      `"taskId" uuid, step integer, state text, binding text, finished jsonb,
+       "isFinished" boolean, outcome jsonb`,
+    )}, held as materialized (
       select step.task_id, step.step from media.task_steps step
         join entry on step.task_id = entry."taskId" and step.step = entry.step
       order by step.task_id, step.step for update of step
@@ -118,11 +119,7 @@ export async function raiseStepProgress(
   if (steps.length === 0) return;
   await retryOnDeadlock(() =>
     sql`/* prepared: steps.progress */
-      with entry as materialized (
-        select * from jsonb_to_recordset(${jsonText(steps)}::jsonb)
-          as entry("taskId" uuid, step integer, progress integer)
-        limit (select ${steps.length}::integer)
-      ), held as materialized (
+      with ${jsonEntries(steps, `"taskId" uuid, step integer, progress integer`)}, held as materialized (
         select step.task_id, step.step, entry.progress
         from media.task_steps step join entry
           on step.task_id = entry."taskId" and step.step = entry.step

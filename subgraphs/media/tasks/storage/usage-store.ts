@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Cost, UnitName, Units } from '../../domain/cost.ts';
@@ -25,10 +26,7 @@ export async function keepUnits(
 ): Promise<void> {
   if (measured.length === 0) return;
   await sql`/* prepared: usage.keep-units */
-    with entry as materialized (
-      select * from jsonb_to_recordset(${jsonText(measured)}::jsonb) as entry(
-        "taskId" uuid, step integer, number integer, units jsonb) limit (select ${measured.length}::integer)
-    )
+    with ${jsonEntries(measured, `"taskId" uuid, step integer, number integer, units jsonb`)}
     update media.attempts attempt set units = entry.units from entry
     where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
       and attempt.settled_at is null`.execute(transaction);
@@ -57,10 +55,12 @@ export async function settleAttempts(
     cost: microUnits,
   }));
   const { rows } = await sql<{ id: string }>`/* prepared: usage.settle-attempts */
-    with bounded as materialized (
-      select *, split_part(binding, '#', 1) as generator from jsonb_to_recordset(${jsonText(entries)}::jsonb) as entry(
-        "taskId" uuid, step integer, number integer, binding text, owner text, sandbox boolean,
-        units jsonb, cost bigint, currency text, estimated boolean) limit (select ${entries.length}::integer)
+    with ${jsonEntries(
+      entries,
+      `"taskId" uuid, step integer, number integer, binding text, owner text, sandbox boolean, units jsonb,
+       cost bigint, currency text, estimated boolean`,
+    )}, bounded as materialized (
+      select *, split_part(binding, '#', 1) as generator from entry
     ), settled as (
       update media.attempts attempt set units = bounded.units, cost = bounded.cost, currency = bounded.currency,
         cost_estimated = bounded.estimated, sandbox = bounded.sandbox, settled_at = now()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase } from '../../database/database.ts';
-import { jsonText } from '../../database/json-text.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';
 
@@ -16,10 +16,9 @@ export async function leaseWatches(
   if (keys.length === 0) return [];
   const { rows } = await retryOnDeadlock(() =>
     sql<AttemptKey>`/* prepared: attempts.lease-watches */
-      with held as materialized (
+      with ${jsonEntries(keys, `"taskId" uuid, step integer, number integer`)}, held as materialized (
         select attempt.task_id, attempt.step, attempt.number
-        from media.attempts attempt join jsonb_to_recordset(${jsonText(keys)}::jsonb)
-            as entry("taskId" uuid, step integer, number integer)
+        from media.attempts attempt join entry
           on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
         where attempt.state = 'RUNNING'
           and (attempt.watcher = ${watcher}::uuid or attempt.watched_until is null or attempt.watched_until < now())
