@@ -17,7 +17,7 @@ import { workflowMigrations } from '../../subgraphs/workflow/database/migrations
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
 import { gatewayMigrations } from '../migrations/index.ts';
-import { portOf } from './port.ts';
+import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
 
@@ -42,9 +42,9 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
       { schema: 'gateway', migrations: gatewayMigrations },
     ],
   });
-  const port = await portOf(config.server);
-  const publicUrl = publicUrlOf(config.server, port);
-  const localUrl = localUrlOf(publicUrl, port);
+  const reserved = await reservePort(config.server, lifecycle);
+  const publicUrl = publicUrlOf(config.server, reserved.port);
+  const localUrl = localUrlOf(publicUrl, reserved.port);
   const sandbox = await startSandbox(parts, { publicUrl, localUrl, http: runtime.http });
   const media = composeMedia(runtime, {
     sandboxUrls: sandbox?.wires ?? null,
@@ -64,7 +64,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     links,
     serviceKeys: [...config.auth.serviceKeys, ...(await developmentKey(parts))],
     publicUrl,
-    port,
+    reserved,
     metrics: runtime.metrics,
     tracer: runtime.tracer,
     readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },

@@ -14,7 +14,7 @@ import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
 import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
 import { createFileProxy } from '../server/file-proxy.ts';
 import { createHookProxy } from '../server/hook-proxy.ts';
-import { portOf } from './port.ts';
+import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 
 /**
@@ -44,8 +44,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     'links',
     async () => void (await Promise.all(Object.values(links).map((link) => link.close()))),
   );
-  const port = await portOf(config.server);
-  const publicUrl = publicUrlOf(config.server, port);
+  const reserved = await reservePort(config.server, lifecycle);
+  const publicUrl = publicUrlOf(config.server, reserved.port);
   const { files, hooks } = proxiesTo(endpoints.get('media'), parts);
   const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {
@@ -53,7 +53,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     links,
     serviceKeys: config.auth.serviceKeys,
     publicUrl,
-    port,
+    reserved,
     metrics: await startMetrics(parts),
     tracer: await startTracing(parts),
     sharedCounts: await sharedCountsOf(parts, database),

@@ -23,6 +23,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 
 /** Where `npm run console` puts the built console. */
@@ -34,7 +35,7 @@ export interface PublicServerOptions {
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly serviceKeys: readonly BootstrapKey[];
   readonly publicUrl: string;
-  readonly port: number;
+  readonly reserved: ReservedPort;
   /** Of this process. */
   readonly metrics: Metrics;
   /** Of this process. */
@@ -116,7 +117,7 @@ export async function startPublicServer(
   });
   // Added last, so stopped first: no new requests while the rest stops.
   lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
-  const { url } = await server.listen(config.server.host, options.port);
+  const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
   return { url, server, federation };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -52,8 +53,8 @@ import type { SlowBodyOptions } from './slow-bodies.ts';
  */
 export interface GatewayServer {
   readonly httpServer: Server;
-  /** Starts listening; port 0 takes a free one. The URL has no trailing slash and no path prefix. */
-  listen(host: string, port: number): Promise<{ url: string }>;
+  /** Starts listening as listenOn does. The URL has no trailing slash and no path prefix. */
+  listen(host: string, port: number, holder?: SocketServer): Promise<{ url: string }>;
   /**
    * Stops: /readyz answers 503 while it still serves for `stillServeMs`; then no new connections, sockets and streams are
    * ended in waves with a hint to reconnect, running requests get `drainMs`, and all connections are cut. The
@@ -162,7 +163,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
 
   return {
     httpServer,
-    listen: async (host, port) => listenOn(httpServer, host, port),
+    listen: async (host, port, holder) => listenOn(httpServer, host, port, holder),
     openStreams: () => streams.size + sockets.size,
     async close() {
       health.drain();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as SocketServer } from 'node:net';
 
 import { AppError } from '../errors.ts';
 
@@ -12,15 +12,25 @@ const BACKLOG = 4_096;
 /** Interval in which a stopping server closes idle connections. */
 const SWEEP_MS = 50;
 
-/** Starts listening; port 0 takes a free one. Returns the URL; rejects when the address is not available. */
-export async function listenOn(server: Server, host: string, port: number): Promise<{ url: string }> {
+/**
+ * Starts listening; port 0 takes a free one, and `holder` hands over the socket that it listens on. Returns the URL;
+ * rejects when the address is not available.
+ */
+export async function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+  holder?: SocketServer,
+): Promise<{ url: string }> {
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(listenFailure(error, host, port));
-    server.once('error', fail);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
+    const succeed = () => {
       server.off('error', fail);
       resolve();
-    });
+    };
+    server.once('error', fail);
+    if (holder === undefined) server.listen({ port, host, backlog: BACKLOG }, succeed);
+    else server.listen(holder, BACKLOG, succeed);
   });
   const { address, family, port: actual } = server.address() as AddressInfo;
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}` };

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { user, database: name } = database.config;
   kiln = await startSplitKiln({
     DATABASE_URL: `postgresql://${user}@127.0.0.1:${relay.port}/${name}`,
-    QUERY_TIMEOUT: '3',
+    QUERY_TIMEOUT: '8',
   });
 });
 afterAll(async () => {
@@ -60,18 +60,21 @@ async function startRelay({ config }: TestDatabase) {
   };
 }
 
+/** Two seconds and what a busy machine adds; less than a statement may take, so that no statement's end has told. */
+const IN_TIME_MS = 6_000;
+
 const ROLES = ['gateway', 'media', 'workflow', 'worker'] as const;
 
 async function readiness(origin: string) {
   const askedAt = performance.now();
   const response = await fetch(`${origin}/readyz`);
   const { failing } = (await response.json()) as { readonly failing: readonly string[] };
-  return { status: response.status, failing, inTime: performance.now() - askedAt < 2_000 };
+  return { status: response.status, failing, inTime: performance.now() - askedAt < IN_TIME_MS };
 }
 
 const lacks = (...failing: string[]) => ({ status: 503, failing, inTime: true });
 
-it('every role says within two seconds that its database hangs, and is ready again when it does not', async () => {
+it('every role says sooner than a statement times out that its database hangs, and is ready again when it does not', async () => {
   const origins = ROLES.map((role) => kiln.originOf(role));
   const well = await Promise.all(origins.map(readiness));
   expect(well.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

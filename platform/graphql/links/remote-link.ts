@@ -132,7 +132,7 @@ async function encode(
 }
 
 /** Milliseconds for the answers of a subgraph's processes, which bound their own checks. */
-const READINESS_MS = 1_900;
+const READINESS_MS = 1_700;
 
 /** One process that is ready is enough. */
 async function checkReadiness(name: string, endpoints: Endpoints): Promise<void> {
