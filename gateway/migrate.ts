@@ -1,22 +1,14 @@
-import { auditMigrations } from '../platform/audit/migrations.ts';
 import { migrate } from '../platform/database/migrations.ts';
 import { runProcess } from '../platform/runtime/run-process.ts';
 import { startDatabase } from '../platform/runtime/runtime.ts';
-import { mediaMigrations } from '../subgraphs/media/database/migrations/index.ts';
-import { workflowMigrations } from '../subgraphs/workflow/database/migrations/index.ts';
-import { gatewayMigrations } from './migrations/index.ts';
+import { allMigrations } from './composition/all-migrations.ts';
 
 // `npm run migrate`: migrates the database and ends. Every start does the same.
 await runProcess(async (parts) => {
   const database = await startDatabase(parts);
   const done = await migrate({
     database,
-    sets: [
-      mediaMigrations,
-      { schema: 'workflow', migrations: workflowMigrations },
-      { schema: 'gateway', migrations: gatewayMigrations },
-      auditMigrations,
-    ],
+    sets: allMigrations,
     logger: parts.logger,
   });
   parts.logger.info(

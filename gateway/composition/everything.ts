@@ -9,14 +9,12 @@ import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
 import { localSecret } from '../../platform/secrets/local-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
-import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
 import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
-import { gatewayMigrations } from '../migrations/index.ts';
+import { allMigrations } from './all-migrations.ts';
 import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';
@@ -36,11 +34,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
   const runtime = await startRuntime({
     ...parts,
     data,
-    migrations: [
-      mediaMigrations,
-      { schema: 'workflow', migrations: workflowMigrations },
-      { schema: 'gateway', migrations: gatewayMigrations },
-    ],
+    migrations: allMigrations,
   });
   const reserved = await reservePort(config.server, lifecycle);
   const publicUrl = publicUrlOf(config.server, reserved.port);

@@ -10,16 +10,14 @@ import { createResultCopier } from '../../rest-compat/fallback/copy-results.ts';
 import { createStoredAnswers } from '../../rest-compat/fallback/stored-answers.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
-import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';
 import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { createMediaClient } from '../../subgraphs/workflow/executions/media-client.ts';
 import { createRunnableChecks } from '../../subgraphs/workflow/executions/runnable.ts';
 import { createTemplateImporter } from '../../subgraphs/workflow/import/templates.ts';
 import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
-import { gatewayMigrations } from '../migrations/index.ts';
+import { allMigrations } from '../composition/all-migrations.ts';
 
 /** Where the embedded sandbox would be: only checks are made here, and they call nobody. */
 const NO_SANDBOX = 'http://127.0.0.1:9';
@@ -78,10 +76,6 @@ export async function startBeside(parts: ProcessParts): Promise<Runtime> {
     ...parts,
     // Not the role `all`, which would demand that lock; METRICS_PORT may be in use by the Kiln that runs.
     config: { ...config, role: 'media', metrics: { port: null, key: null } },
-    migrations: [
-      mediaMigrations,
-      { schema: 'workflow', migrations: workflowMigrations },
-      { schema: 'gateway', migrations: gatewayMigrations },
-    ],
+    migrations: allMigrations,
   });
 }

@@ -1,7 +1,6 @@
 import path from 'node:path';
 
 import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
-import { auditMigrations } from '../audit/migrations.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
 import { migrate, type MigrationSet } from '../database/migrations.ts';
@@ -72,7 +71,7 @@ export async function startRuntime({
   const tracer = await startTracing({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle, data });
   measurePool(database, metrics);
-  await onceThere(() => migrate({ database, sets: [...migrations, auditMigrations], logger }), { logger });
+  await onceThere(() => migrate({ database, sets: migrations, logger }), { logger });
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
   const bus = await openEventBus({ config, logger, database });
   lifecycle.add('event bus', () => bus.close());

@@ -1,3 +1,4 @@
+import { auditMigrations } from '../../platform/audit/migrations.ts';
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { AppError, toError } from '../../platform/errors.ts';
@@ -23,7 +24,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   // Without the key any process could assert any caller; the settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [mediaMigrations];
+  const migrations = [mediaMigrations, auditMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {

@@ -1,4 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { auditMigrations } from '../../platform/audit/migrations.ts';
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
@@ -30,7 +31,7 @@ export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
   // Without the key callers could not be trusted. The settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [{ schema: 'workflow', migrations: workflowMigrations }];
+  const migrations = [{ schema: 'workflow', migrations: workflowMigrations }, auditMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const workflow = await build(runtime, internalKey);
   await workflow.start();

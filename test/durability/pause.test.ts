@@ -6,7 +6,8 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
-import { type TestDatabase, testDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 import {
   type KilnProcess,
   type KilnProcessOptions,
@@ -35,7 +36,7 @@ const started: KilnProcess[] = [];
 beforeEach(async () => {
   ({ dataDir, remove } = await temporaryDataDir());
   outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
-  [sandbox, database] = await Promise.all([startSandboxProcess(outside), testDatabase()]);
+  [sandbox, database] = await Promise.all([startSandboxProcess(outside), migratedDatabase()]);
   client = new Client(database.config);
   await client.connect();
 });

@@ -12,7 +12,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFederation, type FederatedExecutor } from '../../gateway/federation/federation.ts';
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
-import { migrate } from '../../platform/database/migrations.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import { createEventBus } from '../../platform/events/postgres/postgres-event-bus.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
@@ -23,7 +22,6 @@ import { createDiskStore } from '../../platform/object-store/disk.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
-import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { UpstreamError } from '../../subgraphs/media/domain/failure.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../subgraphs/media/generators/bindings/registry.ts';
@@ -31,10 +29,10 @@ import { createCredentialRefusals } from '../../subgraphs/media/generators/crede
 import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { createMediaSubgraph, type MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
-import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 
 /** Both subgraphs with their real parts in one process, joined by the federated executor; only the provider is ours. */
 
@@ -75,11 +73,9 @@ const provider: Provider = {
 };
 
 beforeAll(async () => {
-  home = await testDatabase();
+  home = await migratedDatabase();
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-execute-template-'));
   database = createDatabase({ config: home.config, maxConnections: 10, applicationName: 'test', logger });
-  const sets = [mediaMigrations, { schema: 'workflow', migrations: workflowMigrations }];
-  await migrate({ database, sets, logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
   const outbound = createOutboundRule({ allow: [] });

@@ -8,7 +8,7 @@ import type { LogLevel } from '../../platform/config/settings/log-levels.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
-import { testDatabase } from './database/postgres.ts';
+import { migratedDatabase } from './database/migrated.ts';
 import { watchLog } from './processes/log-watch.ts';
 
 /** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
@@ -46,7 +46,7 @@ export async function startKiln({
   const logger = createLogger({ level: 'debug', destination: log });
   const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
   lifecycle.add('data', () => rm(dataDir, { recursive: true, force: true }));
-  const database = await testDatabase();
+  const database = await migratedDatabase();
   lifecycle.add('test database', () => database.drop());
   const outside = await createSandbox({
     dataDir: path.join(dataDir, 'sandbox'),

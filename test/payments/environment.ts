@@ -2,17 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-import { createDatabase } from '../../platform/database/database.ts';
-import { migrate } from '../../platform/database/migrations.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createStripeStandIn, type StripeStandIn } from '../../sandbox/stripe/stripe.ts';
 import { temporaryFolder } from '../../sandbox/test-kit.ts';
-import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
-import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 import { openCommerce, type CommerceUnderTest } from './commerce.ts';
 
 /** Payments, catalog and templates over real PostgreSQL, the real adapter, the stand-in, and a real webhook socket. */
@@ -31,8 +29,7 @@ export interface PaymentEnvironment extends CommerceUnderTest {
 
 export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
   const logger = silentLogger();
-  const home = await testDatabase();
-  await prepare(home.config);
+  const home = await migratedDatabase();
   const hook = await openHook();
   const { folder, remove } = await temporaryFolder();
   const standIn = await createStripeStandIn({
@@ -83,13 +80,6 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
 }
 
 /** The tables, in an empty database. */
-async function prepare(config: TestDatabase['config']): Promise<void> {
-  const logger = silentLogger();
-  const database = createDatabase({ config, maxConnections: 2, applicationName: 'migrations', logger });
-  await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
-  await database.close();
-}
-
 interface Hook {
   readonly url: string;
   readonly answers: number[];

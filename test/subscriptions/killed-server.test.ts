@@ -3,7 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { followers } from '../kit/clients/followers.ts';
-import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from './following.ts';
@@ -17,7 +18,7 @@ let url: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   [database, sandbox] = await Promise.all([
-    testDatabase(),
+    migratedDatabase(),
     startSandboxProcess(path.join(folder.path, 'sandbox')),
   ]);
   await sandbox.latency({ wire: 'midjourney', queuedMs: 100, runningMs: 8_000, progressSteps: 8 });

@@ -4,7 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
-import { type TestDatabase, testDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 import { startSplitKiln, type SplitKiln } from './split.ts';
 
 /** A database that takes connections and says nothing more, as one whose disk or machine hangs. */
@@ -13,7 +14,7 @@ let database: TestDatabase;
 let relay: Awaited<ReturnType<typeof startRelay>>;
 let kiln: SplitKiln;
 beforeAll(async () => {
-  database = await testDatabase();
+  database = await migratedDatabase();
   relay = await startRelay(database);
   const { user, database: name } = database.config;
   kiln = await startSplitKiln({

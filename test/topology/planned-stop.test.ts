@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { listenOn } from '../../platform/http/server.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
-import { type TestDatabase, testDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { type TestDatabase } from '../kit/database/postgres.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -84,7 +85,7 @@ describe('one process that is everything', () => {
   let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
   const started: KilnProcess[] = [];
   beforeAll(async () => {
-    [database, folder] = await Promise.all([testDatabase(), temporaryDataDir()]);
+    [database, folder] = await Promise.all([migratedDatabase(), temporaryDataDir()]);
   });
   afterEach(async () => {
     upstream.answer();

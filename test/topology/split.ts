@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { testDatabase } from '../kit/database/postgres.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from './processes.ts';
 
@@ -41,7 +41,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
   const addresses = await freeAddresses();
   const { gateway: url, media, workflow } = addresses;
   const [database, sandbox] = await Promise.all([
-    testDatabase(),
+    migratedDatabase(),
     startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: url }),
   ]);
   const settings = {

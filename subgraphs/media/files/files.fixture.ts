@@ -5,12 +5,10 @@ import path from 'node:path';
 import type { PoolConfig } from 'pg';
 
 import { createDatabase } from '../../../platform/database/database.ts';
-import { migrate } from '../../../platform/database/migrations.ts';
 import { createDiskStore } from '../../../platform/object-store/disk.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { mediaDatabase } from '../database/database.ts';
-import { mediaMigrations } from '../database/migrations/index.ts';
 import { createFileService } from './service.ts';
 import type { FileServiceOptions } from './service.ts';
 
@@ -21,11 +19,6 @@ export async function fileWorld(fresh: { readonly config: PoolConfig; drop(): Pr
     config: fresh.config,
     maxConnections: 5,
     applicationName: 'test',
-    logger,
-  });
-  await migrate({
-    database: platform,
-    sets: [mediaMigrations],
     logger,
   });
   const database = mediaDatabase(platform);

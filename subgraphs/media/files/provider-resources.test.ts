@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import type { UploadedFile } from '../providers/contract/provider.ts';
 import { fileWorld, type FileWorld } from './files.fixture.ts';
 import {
@@ -16,7 +16,7 @@ let world: FileWorld;
 let resources: ProviderResources;
 
 beforeAll(async () => {
-  world = await fileWorld(await testDatabase());
+  world = await fileWorld(await migratedDatabase());
   resources = createProviderResources(world.database);
 });
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { fileWorld } from './files.fixture.ts';
 import type { FileWorld } from './files.fixture.ts';
 import { createFileHandler } from './serve.ts';
@@ -17,7 +17,7 @@ let world: FileWorld;
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  world = await fileWorld(await testDatabase());
+  world = await fileWorld(await migratedDatabase());
 });
 
 afterAll(async () => {

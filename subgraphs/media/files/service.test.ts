@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { fileWorld } from './files.fixture.ts';
 import type { FileWorld } from './files.fixture.ts';
 import type { FileService, NewFile } from './files.ts';
@@ -19,7 +19,7 @@ let world: FileWorld;
 let files: FileService;
 
 beforeAll(async () => {
-  world = await fileWorld(await testDatabase());
+  world = await fileWorld(await migratedDatabase());
   files = world.service();
 });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { newId } from '../../../platform/ids.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import type { Task } from '../domain/task.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import type { StoredFile } from '../files/files.ts';
@@ -27,7 +27,7 @@ let submitted: Submission[] = [];
 const last = () => submitted.at(-1);
 
 beforeAll(async () => {
-  world = await fileWorld(await testDatabase());
+  world = await fileWorld(await migratedDatabase());
   const files = world.service();
   const resources = createProviderResources(world.database);
   const take = async (submission: Submission) => (submitted.push(submission), { id: newId() } as Task);

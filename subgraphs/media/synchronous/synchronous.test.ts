@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import { createProviderResources, type ProviderResources } from '../files/provider-resources.ts';
@@ -161,7 +161,7 @@ describe('an upload to a provider', () => {
   let world: FileWorld;
   let resources: ProviderResources;
   beforeAll(async () => {
-    world = await fileWorld(await testDatabase());
+    world = await fileWorld(await migratedDatabase());
     resources = createProviderResources(world.database);
   });
   afterAll(() => world.close());

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
 import { rememberRequestBytes } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { fileWorld, type FileWorld } from '../files/files.fixture.ts';
 import type { StoredFile } from '../files/files.ts';
 import { pruneQuotas } from './quota-store.ts';
@@ -16,7 +16,7 @@ import { storeUpload } from './store-upload.ts';
 
 let world: FileWorld;
 beforeAll(async () => {
-  world = await fileWorld(await testDatabase());
+  world = await fileWorld(await migratedDatabase());
 });
 afterAll(() => world.close());
 

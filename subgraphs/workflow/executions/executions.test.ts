@@ -2,16 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 
 import { anonymousCaller, internalCaller, type Caller } from '../../../platform/access/caller.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
-import { migrate } from '../../../platform/database/migrations.ts';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import { testDatabase, type TestDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
+import { type TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { workflowDatabase } from '../database/database.ts';
-import { workflowMigrations } from '../database/migrations/index.ts';
 import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execution.ts';
 import { createTemplateService } from '../templates/service.ts';
 import { createFakeMedia, type FakeMedia } from './fake-media.fixture.ts';
@@ -52,9 +51,8 @@ let executions: ReturnType<typeof createExecutionService>;
 let worker: ExecutionWorker;
 
 beforeAll(async () => {
-  home = await testDatabase();
+  home = await migratedDatabase();
   database = createDatabase({ config: home.config, maxConnections: 6, applicationName: 'test', logger });
-  await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
   await createTemplateService(workflowDatabase(database), templateOptions).importBundled();

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
-import { migrate } from '../../../platform/database/migrations.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
-import { testDatabase } from '../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { workflowDatabase } from '../database/database.ts';
-import { workflowMigrations } from '../database/migrations/index.ts';
 import type { PlatformIdentity } from '../domain/sign-in.ts';
 import { createSignIn, type SignInOptions, type SignInServices } from './services.ts';
 
@@ -36,14 +34,13 @@ export const identity = (change: Partial<PlatformIdentity> = {}): PlatformIdenti
 
 export async function openBench(): Promise<SignInBench> {
   const logger = createLogger({ level: 'silent' });
-  const home = await testDatabase();
+  const home = await migratedDatabase();
   const database = createDatabase({
     config: home.config,
     maxConnections: 12,
     applicationName: 'test',
     logger,
   });
-  await migrate({ database, sets: [{ schema: 'workflow', migrations: workflowMigrations }], logger });
   const made: { close(): void }[] = [];
   const secret = randomBytes(32).toString('hex');
   const bus = await createEventBus({ database, logger });

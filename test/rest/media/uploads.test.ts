@@ -6,7 +6,8 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, rest, until } from '../../kit/clients/requests.ts';
-import { testDatabase, type TestDatabase } from '../../kit/database/postgres.ts';
+import { migratedDatabase } from '../../kit/database/migrated.ts';
+import { type TestDatabase } from '../../kit/database/postgres.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { spawnKiln, temporaryDataDir, type KilnProcess } from '../../kit/processes/kiln-process.ts';
 
@@ -65,7 +66,7 @@ describe.runIf(process.platform === 'linux')('a file of 300 MB', () => {
   let kiln: KilnProcess;
   let url: string;
   beforeAll(async () => {
-    database = await testDatabase();
+    database = await migratedDatabase();
     home = await temporaryDataDir();
     kiln = spawnKiln({ dataDir: home.dataDir, settings: { DATABASE_URL: database.connectionString } });
     url = await kiln.ready;

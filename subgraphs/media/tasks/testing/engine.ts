@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 
 import { anonymousCaller, type Caller } from '../../../../platform/access/caller.ts';
 import { createDatabase } from '../../../../platform/database/database.ts';
-import { migrate } from '../../../../platform/database/migrations.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { createEventBus } from '../../../../platform/events/postgres/postgres-event-bus.ts';
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
@@ -10,9 +9,8 @@ import { createHttpClient } from '../../../../platform/http/undici-http-client.t
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import { testDatabase } from '../../../../test/kit/database/postgres.ts';
+import { migratedDatabase } from '../../../../test/kit/database/migrated.ts';
 import { mediaDatabase, type MediaDatabase } from '../../database/database.ts';
-import { mediaMigrations } from '../../database/migrations/index.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../generators/bindings/registry.ts';
@@ -32,14 +30,13 @@ import { memoryFiles } from './memory-files.ts';
  */
 export async function startEngine(existing?: { readonly connectionString: string }) {
   const logger = silentLogger();
-  const source = existing ? atAddress(existing.connectionString) : await testDatabase();
+  const source = existing ? atAddress(existing.connectionString) : await migratedDatabase();
   const database = createDatabase({
     config: source.config,
     maxConnections: 10,
     applicationName: 'test',
     logger,
   });
-  await migrate({ database, sets: [mediaMigrations], logger });
   const bus = await createEventBus({ database, logger });
   const queue = await createQueue({ database, bus, logger });
   const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
