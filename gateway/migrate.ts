@@ -1,7 +1,7 @@
 import { migrate } from '../platform/database/migrations.ts';
 import { runProcess } from '../platform/runtime/run-process.ts';
 import { startDatabase } from '../platform/runtime/runtime.ts';
-import { allMigrations } from './composition/all-migrations.ts';
+import { allMigrations } from './migrations/all.ts';
 
 // `npm run migrate`: migrates the database and ends. Every start does the same.
 await runProcess(async (parts) => {

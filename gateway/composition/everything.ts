@@ -14,7 +14,7 @@ import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
 import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
 import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
-import { allMigrations } from './all-migrations.ts';
+import { allMigrations } from '../migrations/all.ts';
 import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 import { startSandbox, type SandboxParts } from './sandbox.ts';

@@ -17,7 +17,7 @@ import { createMediaClient } from '../../subgraphs/workflow/executions/media-cli
 import { createRunnableChecks } from '../../subgraphs/workflow/executions/runnable.ts';
 import { createTemplateImporter } from '../../subgraphs/workflow/import/templates.ts';
 import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
-import { allMigrations } from '../composition/all-migrations.ts';
+import { allMigrations } from '../migrations/all.ts';
 
 /** Where the embedded sandbox would be: only checks are made here, and they call nobody. */
 const NO_SANDBOX = 'http://127.0.0.1:9';

@@ -1,4 +1,4 @@
-import { allMigrations } from '../../../gateway/composition/all-migrations.ts';
+import { allMigrations } from '../../../gateway/migrations/all.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
