@@ -236,13 +236,14 @@ describe('executeTemplate over both subgraphs', () => {
       task: { id: executeTemplate.taskId, generator: 'agg/imga' },
     });
     const ofTask = await watch(
-      `subscription ($id: ID!) { taskProgress(id: $id) { seq state progress
+      `subscription ($id: ID!) { taskProgress(id: $id) { seq state stageInfo { code } progress
         task { state outputs { url } execution { id template { name } } } } }`,
       { id: executeTemplate.taskId },
     );
     expect(ofTask.map(({ taskProgress }) => taskProgress.seq)).toEqual(ofTask.map((_, index) => index + 1));
     expect(ofTask.at(-1)?.['taskProgress']).toMatchObject({
       state: 'SUCCEEDED',
+      stageInfo: { code: 'FINISHED' },
       progress: 100,
       task: {
         state: 'SUCCEEDED',

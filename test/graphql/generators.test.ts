@@ -47,7 +47,7 @@ describe('a video', () => {
     const image = { url: uploaded.data.uploadFile.url as string };
     const inputs = [
       { generator: 'vidb' },
-      { generator: 'agg/vidb', image },
+      { generator: 'agg/vidb', image, aspectRatio: '16:9' },
       { generator: 'agg/vidc' },
       { generator: 'agg/vidc', image },
     ];
@@ -63,6 +63,15 @@ describe('a video', () => {
       expect(task.outputs[0].duration).toBeGreaterThan(0);
       expect(task.outputs[0].width).toBeGreaterThan(0);
     }
+    expect(tasks[1].noteInfos).toEqual([
+      {
+        code: 'SHAPE_OF_PICTURE',
+        text: tasks[1].notes[0],
+        aspectRatio: '16:9',
+        size: null,
+        usedAspectRatio: null,
+      },
+    ]);
   });
 
   it('is refused for what no model of the generator takes', async () => {

@@ -49,8 +49,13 @@ const EVERYTHING = `query ($id: ID!) { task(id: $id) {
   error { code message retryable field }
   result { __typename ... on Description { prompts } }
   attempts { step number provider model reference state error { code } startedAt endedAt }
-  events(first: 1000) { seq state stage progress at }
-} }`;
+  noteInfos { code text aspectRatio size usedAspectRatio }
+  stageInfo { ...Stage }
+  events(first: 1000) { seq state stage stageInfo { ...Stage } progress at }
+} }
+fragment Stage on TaskStage {
+  code text retryInSeconds upstreamPosition step { code number total } node { nodeId classType step steps }
+}`;
 
 /** Starts an image; `input` and, if wanted, `key`. */
 export const GENERATE = `mutation ($input: ImageInput!, $key: String) {

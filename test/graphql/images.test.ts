@@ -141,8 +141,15 @@ describe('createTask', () => {
     const { createTask } = await asking.ok(CREATE, { type: 'vlog', prompt: 'a day out' });
     expect(createTask).toMatchObject({ kind: 'RECIPE', taskType: 'vlog' });
     const task = await asking.ended(createTask.id);
-    expect(task).toMatchObject({ state: 'SUCCEEDED', notes: [] });
+    expect(task).toMatchObject({ state: 'SUCCEEDED', notes: [], noteInfos: [] });
     expect(task.outputs).toHaveLength(5);
+    expect(task.stageInfo).toMatchObject({ code: 'FINISHED', text: 'finished', step: null, node: null });
+    const stages = task.events.map(({ stageInfo }: { stageInfo: object }) => stageInfo);
+    const ofThird = { code: 'IMAGE', number: 3, total: 4 };
+    expect(stages).toContainEqual(expect.objectContaining({ code: 'STORING_RESULT', step: ofThird }));
+    const ofVideo = { code: 'VIDEO', number: null, total: null };
+    expect(stages).toContainEqual(expect.objectContaining({ code: 'QUEUED', text: 'queued', step: ofVideo }));
+    expect(stages).not.toContainEqual(expect.objectContaining({ code: 'OTHER' }));
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { TaskOutcome } from './task.ts';
+import type { StepLabel } from './words/stages.ts';
 import type { StepInput, Work } from './work/work.ts';
 
 /** QUEUED waits for its binding; STORING means the upstream is done and its files are being fetched. */
@@ -14,8 +15,7 @@ export interface StepSoFar {
 
 /** A step that is to be started. */
 export interface PlannedStep {
-  /** In front of the step's stages; empty when the task has no other step. */
-  readonly label: string;
+  readonly label: StepLabel;
   readonly input: StepInput;
 }
 
@@ -35,9 +35,4 @@ export interface StepPlanner {
   next(work: Work, steps: readonly StepSoFar[]): NextSteps;
   /** Task progress, 0 to 100, over the steps that are planned. */
   progress(work: Work, steps: readonly Pick<StepSoFar, 'input' | 'progress'>[]): number;
-}
-
-/** A stage as callers read it: which step, when there are several, and what it does. */
-export function stageOf(step: { readonly label: string }, stage: string): string {
-  return step.label === '' ? stage : `${step.label}: ${stage}`;
 }

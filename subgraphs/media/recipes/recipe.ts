@@ -1,5 +1,6 @@
 import type { NextSteps, PlannedStep, StepSoFar } from '../domain/steps.ts';
 import type { TaskOutcome } from '../domain/task.ts';
+import type { Note } from '../domain/words/notes.ts';
 import type { RecipeWork } from '../domain/work/recipe.ts';
 import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import { isSpokenFirst, progressOfSpoken, spokenSteps } from './spoken-avatar.ts';
@@ -31,7 +32,7 @@ const VLOG = 'vlog';
 const MAX_SET = 4;
 /** Longest prompt of an image step; a description that does not fit is cut. */
 const MAX_PROMPT = 2_000;
-const NO_VIDEO = 'the video is missing: no generator for videos is configured here';
+const NO_VIDEO: Note = 'the video is missing: no generator for videos is configured here';
 
 /** What comes next, given every step so far in order. Steps that failed never get here: the task has ended then. */
 export function nextSteps(work: Work, steps: readonly StepSoFar[], options: RecipeOptions): NextSteps {
@@ -116,7 +117,7 @@ function describedAs(steps: readonly StepSoFar[]): string {
 }
 
 /** The video first, then the images in order. */
-function gather(steps: readonly StepSoFar[], notes: readonly string[] = []): TaskOutcome {
+function gather(steps: readonly StepSoFar[], notes: readonly Note[] = []): TaskOutcome {
   const ordered = [
     ...steps.filter(({ input }) => input.kind === 'VIDEO'),
     ...steps.filter(({ input }) => input.kind !== 'VIDEO'),

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Attempt as AttemptShape } from '../domain/attempt.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
+import { readNote } from '../domain/words/notes.ts';
 import type { StoredFile } from '../files/files.ts';
 import type { ReadTask } from '../tasks/rules/task-service.ts';
 import { Attempt } from './attempt.ts';
@@ -8,6 +9,7 @@ import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 import { Failure } from './failure.ts';
 import { Media } from './media.ts';
+import { TaskNote } from './task-note.ts';
 import { Task } from './task.ts';
 import { TokenUsage } from './token-usage.ts';
 import { Voice } from './voice.ts';
@@ -177,8 +179,14 @@ builder.objectFields(Task, (t) => ({
         : task.doneBy?.model,
   }),
   notes: t.stringList({
-    description: 'What is missing in the result or met only approximately, and why.',
+    description: 'What is missing in the result or met only approximately, and why, in English sentences.',
     resolve: ({ result }) => [...(result?.notes ?? [])],
+  }),
+  noteInfos: t.field({
+    type: [TaskNote],
+    description:
+      'The same notes in the same order as codes with their values, for programs and other languages.',
+    resolve: ({ result }) => (result?.notes ?? []).map(readNote),
   }),
   result: t.field({
     type: TaskResult,

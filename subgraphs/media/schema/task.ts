@@ -38,7 +38,7 @@ export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').impleme
     seq: t.exposeInt('seq', { description: 'Number of the entry, from 1 without gaps.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was written.' }),
     state: t.expose('state', { type: TaskState, description: 'The state from then on.' }),
-    stage: t.exposeString('stage', { description: 'What was happening, in a few words.' }),
+    stage: t.exposeString('stage', { description: 'What was happening, in a few English words.' }),
     progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
     progressEstimated: t.exposeBoolean('progressEstimated', {
       description:
@@ -66,7 +66,7 @@ Task.implement({
       description: 'Whether any attempt ran on the sandbox instead of a real upstream.',
     }),
     state: t.expose('state', { type: TaskState, description: 'Where it stands.' }),
-    stage: t.exposeString('stage', { description: 'What is happening now, in a few words.' }),
+    stage: t.exposeString('stage', { description: 'What is happening now, in a few English words.' }),
     progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
     progressEstimated: t.exposeBoolean('progressEstimated', {
       description:

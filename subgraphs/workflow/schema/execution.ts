@@ -92,7 +92,8 @@ Execution.implement({
     userId: t.exposeID('userId', { nullable: true, description: 'For whom it runs, when that was said.' }),
     status: t.expose('status', { type: ExecutionStatus, description: 'Where it stands.' }),
     stage: t.string({
-      description: 'What is happening now, in a few words.',
+      description:
+        'What is happening now, in a few English words; as a code: `status`, and `stageInfo` of its `task`.',
       resolve: async (execution, _, context) => (await liveOf(execution, context)).stage,
     }),
     progress: t.int({
@@ -123,7 +124,10 @@ export const ExecutionProgress = builder.objectRef<ExecutionEvent>('ExecutionPro
     seq: t.exposeInt('seq', { description: "The seq of the task's entry." }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was written.' }),
     status: t.expose('status', { type: ExecutionStatus, description: 'The status from then on.' }),
-    stage: t.exposeString('stage', { description: 'What was happening, in a few words.' }),
+    stage: t.exposeString('stage', {
+      description:
+        'What was happening, in a few English words; as a code: `status`, and `stageInfo` of the task of `execution`.',
+    }),
     progress: t.exposeInt('progress', { description: '0 to 100; never falls.' }),
     execution: t.field({
       type: Execution,

@@ -41,7 +41,7 @@ let frame = 0;
 
 /** One event for each of these tasks. */
 async function append(taskIds: readonly string[]): Promise<number> {
-  const events = taskIds.map((taskId) => ({ taskId, stage: `frame ${(frame += 1)}` }));
+  const events = taskIds.map((taskId) => ({ taskId, stage: `node ${(frame += 1)}` as const }));
   const appended = await appendEvents(media, events);
   for (const { taskId, seq } of appended) bus.publish(TASK_TOPIC, taskId, seq);
   return appended.length;

@@ -1,4 +1,5 @@
 import type { Problem } from '../../../../platform/errors.ts';
+import type { Note } from '../words/notes.ts';
 import { isAspectRatio, unsupportedProblems, type Limits } from './checks.ts';
 
 /** Options of work: inputs that a model may lack. A model that does not list one refuses it. Pure. */
@@ -38,7 +39,7 @@ export function nearestRatio(aspectRatio: string, ratios: readonly string[]): st
 }
 
 /** What is only met approximately or decided by another input, in words for whoever gets the result. */
-export function approximations(work: object, limits: Limits): readonly string[] {
+export function approximations(work: object, limits: Limits): readonly Note[] {
   const { aspectRatio, resolution, image, firstFrame } = work as {
     readonly [Name in 'aspectRatio' | 'resolution']?: string;
   } & Options;

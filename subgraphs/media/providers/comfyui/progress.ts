@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nodeStage, type RunningNode } from '../../domain/words/stages.ts';
 import type { WatchedProgress } from '../contract/provider.ts';
 import type { PromptHandle } from './handle.ts';
 
@@ -13,6 +14,9 @@ export interface Progress {
   readonly take: (frame: string) => WatchedProgress | 'ended' | null;
 }
 
+/** Of a node that does not say how far it is. */
+const UNCOUNTED = { step: null, steps: null } as const;
+
 const ENDS = new Set(['execution_success', 'execution_error', 'execution_interrupted']);
 
 /** The state before any node has run. */
@@ -20,27 +24,27 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
   const done = new Set<string>();
   let current: string | null = null;
   let share = 0;
-  let step = '';
+  let counted: Pick<RunningNode, 'step' | 'steps'> = UNCOUNTED;
 
   const enter = (node: string) => {
     if (node === current) return;
     if (current !== null) done.add(current);
     current = node;
     share = 0;
-    step = '';
+    counted = UNCOUNTED;
   };
   const show = (): WatchedProgress | null => {
     if (current === null) return null;
     const total = Math.max(size, done.size + 1);
     const finished = [...done].filter((node) => node !== current).length;
     const progress = Math.min(99, Math.floor((100 * (finished + share)) / total));
-    const name = classes[current];
-    return { progress, stage: `node ${current}${name === undefined ? '' : ` (${name})`}${step}` };
+    const classType = classes[current] ?? null;
+    return { progress, stage: nodeStage({ nodeId: current, classType, ...counted }) };
   };
   const count = (value: unknown, max: unknown) => {
     if (typeof value !== 'number' || typeof max !== 'number' || !(max > 0)) return;
     share = Math.min(1, Math.max(0, value / max));
-    step = max > 1 ? ` ${value}/${max}` : '';
+    counted = max > 1 ? { step: value, steps: max } : UNCOUNTED;
   };
   // To a client that comes late the server names the running node without its prompt; no other prompt has our client id.
   const isOurs = ({ type, data }: z.output<typeof message>): boolean =>

@@ -4,6 +4,7 @@ import type { ChatOptions, ChatToolCall } from '../../domain/chat-options.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
+import type { StageWords } from '../../domain/words/stages.ts';
 import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
 
@@ -112,7 +113,7 @@ export interface JobCapability<Request extends WorkRequest = WorkRequest> {
 export interface WatchedProgress {
   /** 0 to 100. */
   readonly progress: number;
-  readonly stage: string;
+  readonly stage: StageWords;
 }
 
 /** Synchronous work. */
@@ -200,14 +201,14 @@ export interface ChatOutcome {
 
 /** The status of a job. */
 export type JobStatus =
-  | { readonly state: 'queued'; readonly position?: number; readonly stage?: string }
+  | { readonly state: 'queued'; readonly position?: number; readonly stage?: StageWords }
   | {
       readonly state: 'running';
       /**
        * 0 to 100, or null when the upstream does not report it (the worker then estimates and marks it as estimated).
        */
       readonly progress: number | null;
-      readonly stage?: string;
+      readonly stage?: StageWords;
       /** Previews to show meanwhile. */
       readonly partial?: readonly RemoteFile[];
     }

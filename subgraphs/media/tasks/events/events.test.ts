@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { newId } from '../../../../platform/ids.ts';
 import type { TaskEvent } from '../../domain/task.ts';
-import { appendEvents } from '../storage/event-store.ts';
+import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { insertTask } from '../storage/submission-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
@@ -36,8 +36,9 @@ async function openTask(owner = 'usr_me'): Promise<string> {
   return id;
 }
 
+/** Any words at all: the log does not know what they say. */
 function append(id: string, change: { stage?: string; progress?: number; state?: 'RUNNING' | 'SUCCEEDED' }) {
-  return createTransactor(engine).append([{ taskId: id, ...change }]);
+  return createTransactor(engine).append([{ taskId: id, ...change } as NewEvent]);
 }
 
 async function collect(iterator: AsyncIterableIterator<TaskEvent>, most = Infinity): Promise<TaskEvent[]> {
@@ -63,7 +64,7 @@ describe('numbering', () => {
     const writers = Array.from({ length: 20 }, async (_, writer) => {
       for (let round = 0; round < 10; round += 1) {
         const progress = (round * 20 + writer) % 100;
-        const batch = ids.map((taskId) => ({ taskId, stage: `writer ${writer} round ${round}`, progress }));
+        const batch = ids.map((taskId) => ({ taskId, stage: `node ${writer}.${round}` as const, progress }));
         await appendEvents(engine.database, writer % 2 === 0 ? batch : batch.toReversed());
         if (writer === 7 && round === 6) {
           await appendEvents(
@@ -106,7 +107,7 @@ describe('progress reports', () => {
     const options = { database: engine.database, transactor, logger: engine.logger };
     const writer = createProgressWriter({ ...options, flushMs: 30 });
     const id = await openTask();
-    const report = { taskId: id, step: 1, stage: 'rendering', estimated: false, stepProgress: null };
+    const report = { taskId: id, step: 1, stage: 'rendering', estimated: false, stepProgress: null } as const;
     await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
     for (let progress = 1; progress <= 50; progress += 1) writer.report({ ...report, progress });
     await writer.close();

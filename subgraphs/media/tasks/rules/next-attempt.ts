@@ -1,7 +1,7 @@
 import type { TaskRow } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
-import { stageOf } from '../../domain/steps.ts';
+import { stageOf } from '../../domain/words/stages.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';

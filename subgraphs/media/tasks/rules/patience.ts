@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { MediaTransaction } from '../../database/database.ts';
 import type { FailureCode, Failure } from '../../domain/failure.ts';
-import { stageOf } from '../../domain/steps.ts';
+import { type Stage, stageOf } from '../../domain/words/stages.ts';
 import type { Binding } from '../../generators/bindings/binding.ts';
 
 /** Waiting for a provider that takes no start now: what proves it, for how long, and what the task says meanwhile. */
@@ -47,11 +47,7 @@ export function waitOf({ breaker }: Binding): number {
   return Math.ceil((breaker?.waitMs() ?? 0) / 1000);
 }
 
-/** What a task says while a step of it waits for a provider; what is before the comma has a text in the console. */
-export function waitingStage(
-  step: { readonly label: string },
-  why: 'away' | 'busy',
-  seconds: number,
-): string {
+/** What a task says while a step of it waits for a provider. */
+export function waitingStage(step: { readonly label: string }, why: 'away' | 'busy', seconds: number): Stage {
   return stageOf(step, `provider ${why}, next try in ${seconds} s`);
 }

@@ -3,6 +3,7 @@ import type { StepRow, TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { NextSteps, StepPlanner } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
+import { stageOf } from '../../domain/words/stages.ts';
 import { hasOpenAttempts } from '../storage/attempt-store.ts';
 import { insertSteps, moveSteps, type MovedStep } from '../storage/step-store.ts';
 import type { NewStep } from '../storage/submission-store.ts';
@@ -117,6 +118,9 @@ function stepsAfter({ steps, step, outcome }: FinishedStep): readonly StepRow[] 
   );
 }
 
+/** In place of a step that is not there. */
+const UNNAMED = { label: '' } as const;
+
 interface GoingOn {
   readonly next: Exclude<NextSteps, { readonly kind: 'done' }>;
   readonly steps: readonly StepRow[];
@@ -130,13 +134,13 @@ async function goOn(
   { next, steps, step }: GoingOn,
 ): Promise<void> {
   const progress = Math.min(99, options.planner.progress(task.input, steps));
-  let stage = `${steps.find((entry) => entry.step === step)?.label ?? ''}: finished`;
+  let stage = stageOf(steps.find((entry) => entry.step === step) ?? UNNAMED, 'finished');
   if (next.kind === 'start') {
     const rows = rowsOf(options.registry, next.steps, steps.length);
     if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task, rows);
-    stage = `${rows[0]?.label ?? ''}: queued`;
+    stage = stageOf(rows[0] ?? UNNAMED, 'queued');
   }
   await scope.append([{ taskId: task.id, stage, progress }]);
 }

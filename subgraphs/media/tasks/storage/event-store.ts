@@ -4,6 +4,7 @@ import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/da
 import { jsonEntries } from '../../database/json-entries.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
+import type { Stage } from '../../domain/words/stages.ts';
 
 /** SQL of the event log. Every change of a task's state, stage or progress goes through `appendEvents`. */
 
@@ -11,7 +12,7 @@ import type { TaskEvent, TaskOutcome, TaskState } from '../../domain/task.ts';
 export interface NewEvent {
   readonly taskId: string;
   readonly state?: TaskState;
-  readonly stage?: string;
+  readonly stage?: Stage;
   /** 0 to 100. A lower number than the task's own changes nothing: progress never falls. */
   readonly progress?: number;
   readonly estimated?: boolean;

@@ -6,9 +6,13 @@ import { taskColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
 import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
+import type { Stage } from '../../domain/words/stages.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';
 
 /** SQL of accepting work: as few statements as possible, because every submission waits for them. */
+
+/** The stage of every task that was just accepted. */
+const FIRST_STAGE: Stage = 'queued';
 
 /** A task as it is written. */
 export interface NewTask {
@@ -61,7 +65,7 @@ export async function insertTask(
       insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,
                                manage_token_hash, traceparent, sold)
       select ${task.id}::uuid, ${task.owner}, ${task.kind}, ${task.generator}, ${task.taskType},
-             ${jsonText(task.input)}::jsonb, 'queued', 1, ${task.onEnd},
+             ${jsonText(task.input)}::jsonb, ${FIRST_STAGE}::text, 1, ${task.onEnd},
              ${task.callbackUrl ?? null}::text, ${task.manageTokenHash ?? null}::text, ${task.traceparent ?? null}::text,
              ${task.sold ?? false}::boolean from guard
       on conflict (id) do nothing returning *

@@ -1,6 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
+import type { Stage } from '../../../domain/words/stages.ts';
 import { raiseStepProgress } from '../../storage/step-store.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 
@@ -8,7 +9,7 @@ import type { Transactor } from '../../storage/transactor.ts';
 export interface ProgressReport {
   readonly taskId: string;
   readonly step: number;
-  readonly stage: string;
+  readonly stage: Stage;
   /** Of the whole task, 0 to 99. */
   readonly progress: number;
   readonly estimated: boolean;

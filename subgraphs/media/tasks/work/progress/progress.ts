@@ -1,5 +1,5 @@
 import type { StepPlanner } from '../../../domain/steps.ts';
-import { stageOf } from '../../../domain/steps.ts';
+import { type StageWords, stageOf } from '../../../domain/words/stages.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import type { DueAttempt } from '../../storage/poll-store.ts';
 import type { ProgressReport } from './progress-writer.ts';
@@ -76,8 +76,8 @@ export function progressBy(seconds: number, usualSeconds: number | null): number
   return TOP - (TOP - USUAL_TOP) * Math.exp(1 - seconds / usualSeconds);
 }
 
-function stageText(status: OpenStatus): string {
-  if (status.stage !== undefined && status.stage !== '') return status.stage;
+function stageText(status: OpenStatus): StageWords {
+  if (status.stage !== undefined) return status.stage;
   if (status.state === 'running') return 'rendering';
   return status.position === undefined ? 'queued upstream' : `queued upstream, position ${status.position}`;
 }

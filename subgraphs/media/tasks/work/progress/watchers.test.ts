@@ -90,7 +90,7 @@ describe('an upstream that streams its progress', () => {
       most = Math.max(most, (open += 1));
       // A report is only a hint and may be dropped (before the step runs); a stream goes on reporting.
       let percent = 30;
-      const reporting = setInterval(() => report({ progress: (percent += 1), stage: 'followed' }), 50);
+      const reporting = setInterval(() => report({ progress: (percent += 1), stage: 'uploading' }), 50);
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       clearInterval(reporting);
       open -= 1;
@@ -100,7 +100,7 @@ describe('an upstream that streams its progress', () => {
     const queue = await createQueue({ database, bus, logger });
     const second = await engine.worker(registry, { queue });
     const { id } = await submit();
-    const shown = async () => (await service.events(id, 0, 100)).some(({ stage }) => stage === 'followed');
+    const shown = async () => (await service.events(id, 0, 100)).some(({ stage }) => stage === 'uploading');
     await until(shown);
     finished = true;
     expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });

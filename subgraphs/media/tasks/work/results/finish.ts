@@ -1,6 +1,6 @@
 import type { Failure } from '../../../domain/failure.ts';
-import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settleAll } from '../../accounting/settle.ts';

@@ -1,6 +1,7 @@
 import type { FinishedWork } from '../../../database/column-types.ts';
 import { approximations } from '../../../domain/inputs/options.ts';
 import type { TaskOutcome } from '../../../domain/task.ts';
+import type { Note } from '../../../domain/words/notes.ts';
 import type { StepInput } from '../../../domain/work/work.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { modelFor } from '../../../generators/limits/limits.ts';
@@ -29,6 +30,6 @@ export function outcomeOf(
 }
 
 /** What the result of this work at this binding only meets approximately. */
-export function notesOf(input: StepInput, binding: Binding | null): readonly string[] {
+export function notesOf(input: StepInput, binding: Binding | null): readonly Note[] {
   return binding === null ? [] : approximations(input, modelFor(binding, input));
 }

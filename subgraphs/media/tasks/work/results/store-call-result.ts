@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
 import type { Outcome } from '../../../providers/contract/provider.ts';
 import { settle } from '../../accounting/settle.ts';

@@ -1,7 +1,7 @@
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
-import { stageOf } from '../../../domain/steps.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
 import { failureFrom, startUnknown } from '../../rules/failures.ts';

@@ -1,7 +1,7 @@
 import type { JobOutcome } from '../../../../../platform/queue/queue.ts';
 import type { StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
-import { stageOf } from '../../../domain/steps.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable, isUsable } from '../../../generators/limits/limits.ts';
 import { budgetOf, pauseSeconds, waitingStage, waitOf } from '../../rules/patience.ts';

@@ -1,5 +1,5 @@
 import type { MediaTransaction } from '../../../database/database.ts';
-import { stageOf } from '../../../domain/steps.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { isUsable, modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';

@@ -1,5 +1,5 @@
-import { stageOf } from '../../../domain/steps.ts';
 import { isFinal } from '../../../domain/task.ts';
+import { stageOf } from '../../../domain/words/stages.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
 import { saveHandle } from '../../storage/attempt-store.ts';
 import { pollNow } from '../../storage/poll-store.ts';
