@@ -23,8 +23,12 @@ export function t(key: keyof Texts, values: Readonly<Record<string, string | num
 }
 
 /** The text with this key, or the other one: codes of a newer server may have none here. */
-export function textOr(key: string, other: string): string {
-  return key in texts ? texts[key as keyof Texts] : other;
+export function textOr(
+  key: string,
+  other: string,
+  values: Readonly<Record<string, string | number>> = {},
+): string {
+  return key in texts ? t(key as keyof Texts, values) : other;
 }
 
 /** Remembers the language and loads the page in it. */

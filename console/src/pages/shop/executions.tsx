@@ -1,6 +1,12 @@
 import { Link } from '@tanstack/react-router';
 
-import { ExecutionsDocument, type ExecutionStatus, type TaskState } from '../../api/operations.ts';
+import {
+  type ExecutionPartsFragment,
+  ExecutionsDocument,
+  type ExecutionStatus,
+  type TaskPartsFragment,
+  type TaskState,
+} from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { MoreButton } from '../../parts/more-button.tsx';
@@ -22,6 +28,17 @@ export const STATE_OF: Readonly<Record<ExecutionStatus, TaskState>> = {
   CANCELLED: 'CANCELLED',
 };
 
+/** What an execution does now: what its task does, once there is one. */
+export function executionStage({
+  status,
+  task,
+}: Pick<ExecutionPartsFragment, 'status'> & {
+  readonly task: (Pick<TaskPartsFragment, 'stageInfo'> & { readonly queuePosition?: number | null }) | null;
+}): string {
+  if (status === 'PENDING') return t('shop.waitsForMedia');
+  return task === null ? t(`state.${STATE_OF[status]}`) : stageText(task);
+}
+
 /** What was run, newest first: the caller's own, everybody's for keys and administrators. */
 export function Executions() {
   const caller = useCaller();
@@ -41,7 +58,7 @@ export function Executions() {
         <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
           <table>
             <tbody>
-              {edges.map(({ node: { id, taskId, template, status, stage, progress, createdAt, error } }) => (
+              {edges.map(({ node: { id, taskId, template, status, task, progress, createdAt, error } }) => (
                 <tr key={id}>
                   <td>
                     <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
@@ -52,7 +69,7 @@ export function Executions() {
                     <StateBadge state={STATE_OF[status]} />
                   </td>
                   <td className="c12 mute p-hide">
-                    {error === null ? stageText({ stage }) : codeText(error.code)}
+                    {error === null ? executionStage({ status, task }) : codeText(error.code)}
                   </td>
                   <td className="num p-hide">{progress} %</td>
                   <td className="num">

@@ -40,7 +40,7 @@ export function TaskPage() {
       <div className="page">
         <div className="split">
           <div>
-            <Outcome work={task} task={task} name={nameOf(task)} />
+            <Outcome work={task} stage={stageText(task)} task={task} name={nameOf(task)} />
             <Timeline task={task} />
             <Events task={task} />
           </div>
@@ -116,13 +116,13 @@ function Events({ task }: { readonly task: TaskLog }) {
       <div className="scroll events" tabIndex={0} role="region" aria-label={t('task.events')}>
         <table className="tight">
           <tbody>
-            {task.events.toReversed().map(({ seq, at, state, stage, progress }) => (
+            {task.events.toReversed().map(({ seq, at, state, stageInfo, progress }) => (
               <tr key={seq}>
                 <td className="num faint">{seq}</td>
                 <td>
                   <StateBadge state={state} />
                 </td>
-                <td>{stageText({ stage })}</td>
+                <td>{stageText({ stageInfo })}</td>
                 <td className="num">{progress} %</td>
                 <td className="num mute">
                   <time dateTime={at} title={exactTime(at)}>

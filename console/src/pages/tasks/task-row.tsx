@@ -146,10 +146,11 @@ function Preview({ task }: { readonly task: TaskPartsFragment }) {
 }
 
 function Running({ task }: { readonly task: TaskPartsFragment }) {
+  const stage = stageText(task);
   return (
     <div className="col gap-1">
-      <span className="c12 mute cut">{stageText(task)}</span>
-      <ProgressBar task={task} />
+      <span className="c12 mute cut">{stage}</span>
+      <ProgressBar progress={task.progress} stage={stage} />
     </div>
   );
 }

@@ -8,15 +8,16 @@ import { Ago, bytesText, secondsText } from '../time.tsx';
 import { Failure } from './failure.tsx';
 import { noteText } from './note-text.ts';
 import { ProgressBar } from './progress.tsx';
-import { stageText } from './stage.ts';
 import { StateBadge } from './state.tsx';
 import { TaskResult, TaskTexts } from './task-result.tsx';
 
 interface OutcomeProps {
-  readonly work: Pick<TaskPartsFragment, 'stage' | 'progress' | 'createdAt'> & {
+  readonly work: Pick<TaskPartsFragment, 'progress' | 'createdAt'> & {
     readonly state: TaskState;
     readonly error: Parameters<typeof Failure>[0]['error'] | null;
   };
+  /** What it does now, in the reader's language. */
+  readonly stage: string;
   /** What it has made so far; null while nothing has begun. */
   readonly task: TaskPartsFragment | null;
   /** What its pictures are called. */
@@ -24,7 +25,7 @@ interface OutcomeProps {
 }
 
 /** How far work is, why it has failed, or what it has made. */
-export function Outcome({ work, task, name }: OutcomeProps) {
+export function Outcome({ work, stage, task, name }: OutcomeProps) {
   const isOpen = work.state === 'QUEUED' || work.state === 'RUNNING';
   return (
     <section className="card">
@@ -41,12 +42,10 @@ export function Outcome({ work, task, name }: OutcomeProps) {
         {isOpen && (
           <div className="col">
             <p className="row">
-              <span className="mute">
-                {stageText({ stage: work.stage, queuePosition: task?.queuePosition ?? null })}
-              </span>
+              <span className="mute">{stage}</span>
               <span className="push num sb">{work.progress} %</span>
             </p>
-            <ProgressBar task={work} />
+            <ProgressBar progress={work.progress} stage={stage} />
           </div>
         )}
         {work.error !== null && <Failure error={work.error} />}
@@ -59,8 +58,8 @@ export function Outcome({ work, task, name }: OutcomeProps) {
 function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name: string }) {
   return (
     <>
-      {task.notes.map((note) => (
-        <p key={note} className="note">
+      {task.noteInfos.map((note) => (
+        <p key={note.text} className="note">
           {noteText(note)}
         </p>
       ))}

@@ -1,20 +1,18 @@
-import type { TaskPartsFragment } from '../../api/operations.ts';
 import { t } from '../../text/text.ts';
-import { stageText } from './stage.ts';
 
-/** How far a running task is. */
-export function ProgressBar({ task }: { readonly task: Pick<TaskPartsFragment, 'progress' | 'stage'> }) {
+/** How far a running task is; the stage is in the reader's language. */
+export function ProgressBar({ progress, stage }: { readonly progress: number; readonly stage: string }) {
   return (
     <div
       className="bar"
       role="progressbar"
       aria-label={t('task.progress')}
-      aria-valuenow={task.progress}
+      aria-valuenow={progress}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuetext={`${task.progress} %, ${stageText(task)}`}
+      aria-valuetext={`${progress} %, ${stage}`}
     >
-      <i style={{ width: `${task.progress}%` }} />
+      <i style={{ width: `${progress}%` }} />
     </div>
   );
 }

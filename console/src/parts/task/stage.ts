@@ -1,55 +1,45 @@
-import type { TaskPartsFragment } from '../../api/operations.ts';
+import type { StagePartsFragment } from '../../api/operations.ts';
+import type { Texts } from '../../text/en.ts';
 import { t, textOr } from '../../text/text.ts';
 
-/** The stages of tasks, which the server names in few words that stand for codes, in the reader's language. */
+/** What tasks do, in the reader's language: a text for each code of the server. */
 
-/** What a task says that waits for its provider, and its place in the provider's own line. */
-const WAITING = /^(provider (?:away|busy)), next try in (\d+) s$/;
-const IN_LINE = /^(queued upstream), position (\d+)$/;
-/** The step of a recipe, in front of what it does. */
-const STEP = /^(describing the image|speaking the text|video|image)(?: (\d+) of (\d+))?: (.*)$/;
+/** A task, or an entry of its log, as far as its stage goes. */
+interface Staged {
+  readonly stageInfo: StagePartsFragment;
+  readonly queuePosition?: number | null;
+}
 
-/** The stage in the reader's language where it is a known one, and the place in the line. */
-export function stageText({
-  stage,
-  queuePosition = null,
-}: Pick<TaskPartsFragment, 'stage'> & { readonly queuePosition?: number | null }): string {
+/** The stage in the reader's language, and the place in the line. */
+export function stageText({ stageInfo, queuePosition = null }: Staged): string {
   if (queuePosition !== null) return t('task.inLine', { place: queuePosition });
-  const { step, code } = partsOf(stage);
-  return step === null ? codeText(code) : t('stage.ofStep', { step, stage: codeText(code) });
+  const { step } = stageInfo;
+  const stage = codeText(stageInfo);
+  return step === null ? stage : t('stage.ofStep', { step: stepText(step), stage });
 }
 
-/** The code of a stage without the step that it is of. */
-export function stageCode(stage: string): string {
-  return partsOf(stage).code;
+function codeText({ code, text, node, retryInSeconds, upstreamPosition }: StagePartsFragment): string {
+  if (code === 'OTHER') return text;
+  if (code === 'RUNNING_NODE') return node === null ? text : nodeText(node);
+  if (upstreamPosition !== null) return t('stage.upstreamAt', { place: upstreamPosition });
+  const key = `stage.${code}` as const satisfies keyof Texts;
+  return textOr(key, text, { seconds: retryInSeconds ?? '' });
 }
 
-function partsOf(stage: string): { readonly step: string | null; readonly code: string } {
-  const [, label, number = '', most = '', code = stage] = STEP.exec(stage) ?? [];
-  if (label === undefined) return { step: null, code: stage };
-  const name = textOr(`step.${label}`, label);
-  return { step: number === '' ? name : t('step.numbered', { name, number, most }), code };
+function stepText({ code, number, total }: NonNullable<StagePartsFragment['step']>): string {
+  const key = `step.${code}` as const satisfies keyof Texts;
+  const name = textOr(key, code);
+  return number === null || total === null ? name : t('step.numbered', { name, number, most: total });
 }
 
-function codeText(code: string): string {
-  const node = nodeOf(code);
-  if (node !== null) return nodeText(node);
-  const [, waits, seconds = ''] = WAITING.exec(code) ?? [];
-  if (waits !== undefined) return textOr(`stage.${waits}`, code).replace('{seconds}', seconds);
-  const [, queued, place = ''] = IN_LINE.exec(code) ?? [];
-  if (queued !== undefined) return t('stage.upstreamAt', { place });
-  return textOr(`stage.${code}`, code);
+/** What a node of a graph is called: its class, where that is known. */
+export function nodeName({ classType, nodeId }: NonNullable<StagePartsFragment['node']>): string {
+  return classType ?? nodeId;
 }
 
-function nodeText({ name, node, step, most }: NonNullable<ReturnType<typeof nodeOf>>): string {
-  if (step === null) return t('studio.node', { name, node });
-  return t('studio.nodeStep', { name, node, step, most: most ?? step });
-}
-
-/** The node of a ComfyUI workflow that a stage tells of, as in "node 3 (KSampler) 7/20"; null for other stages. */
-export function nodeOf(stage: string) {
-  const match = /^node (\S+)(?: \(([^)]+)\))?(?: (\d+)\/(\d+))?$/.exec(stage);
-  if (match === null) return null;
-  const [, node = '', name, step, most] = match;
-  return { node, name: name ?? node, step: step ?? null, most: most ?? null };
+function nodeText(running: NonNullable<StagePartsFragment['node']>): string {
+  const { nodeId: node, step, steps } = running;
+  const name = nodeName(running);
+  if (step === null || steps === null) return t('studio.node', { name, node });
+  return t('studio.nodeStep', { name, node, step, most: steps });
 }

@@ -6,7 +6,7 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Empty, Problem } from '../../../parts/problem.tsx';
 import { Outcome } from '../../../parts/task/outcome.tsx';
 import { t } from '../../../text/text.ts';
-import { STATE_OF } from '../executions.tsx';
+import { executionStage, STATE_OF } from '../executions.tsx';
 import { Facts, Parameters } from './facts.tsx';
 import { PaymentCard } from './payment-card.tsx';
 import { SameRequest } from './same-request.tsx';
@@ -31,6 +31,7 @@ export function ExecutionPage() {
           <div>
             <Outcome
               work={{ ...execution, state: STATE_OF[execution.status] }}
+              stage={executionStage(execution)}
               task={task}
               name={execution.template.name}
             />

@@ -79,7 +79,9 @@ function WorkingTile({
           )}
         </div>
         <p className="c12 mute">{task === undefined ? t('studio.sending') : stageText(task)}</p>
-        {task !== undefined && state === 'RUNNING' && <ProgressBar task={task} />}
+        {task !== undefined && state === 'RUNNING' && (
+          <ProgressBar progress={task.progress} stage={stageText(task)} />
+        )}
         {task !== undefined && (
           <button
             type="button"

@@ -1,4 +1,5 @@
-import { nodeOf, stageCode, stageText } from '../../../parts/task/stage.ts';
+import type { TaskStageCode } from '../../../api/operations.ts';
+import { nodeName, stageText } from '../../../parts/task/stage.ts';
 import type { TaskLog } from './task-log.ts';
 
 /** Where the time of a task went, as its events tell it. Pure. */
@@ -25,36 +26,50 @@ type Attempt = TaskLog['attempts'][number];
 /** The stages of a task, one after the other; events of one stage, and of one node of a workflow, are one segment. */
 export function segmentsOf({ events }: TaskLog, end: number): readonly Segment[] {
   const segments: Segment[] = [];
-  for (const { at, stage, state } of events) {
+  for (const { at, stageInfo, state } of events) {
     const start = Date.parse(at);
-    const text = nodeOf(stage)?.name ?? stageText({ stage });
+    const text = stageInfo.node === null ? stageText({ stageInfo }) : nodeName(stageInfo.node);
     const before = segments.at(-1);
     if (before?.text === text) continue;
     if (before !== undefined) segments[segments.length - 1] = { ...before, to: start };
     if (state === 'QUEUED' || state === 'RUNNING') {
-      segments.push({ from: start, to: end, look: lookOf(stage), text });
+      segments.push({ from: start, to: end, look: LOOKS[stageInfo.code] ?? 'r', text });
     }
   }
   return segments;
 }
 
-function lookOf(whole: string): Look {
-  const stage = stageCode(whole);
-  if (stage.startsWith('queued') || stage.startsWith('paused') || stage.includes('next try in')) return 'q';
-  if (stage.startsWith('starting')) return 's';
-  return stage.startsWith('storing') ? 'w' : 'r';
-}
+/** How stages are drawn; all others as work of the provider. */
+const LOOKS: Readonly<Partial<Record<TaskStageCode, Look>>> = {
+  QUEUED: 'q',
+  QUEUED_UPSTREAM: 'q',
+  PAUSED: 'q',
+  PROVIDER_AWAY: 'q',
+  PROVIDER_BUSY: 'q',
+  STARTING: 's',
+  STARTING_UPSTREAM: 's',
+  STORING_RESULT: 'w',
+};
 
-/** Stages that Kiln has set itself. */
-const OURS = /^(starting$|storing|paused|trying|fetching)|next try in/;
+/** Stages that the provider tells; Kiln sets all others itself. */
+const TOLD: ReadonlySet<TaskStageCode> = new Set<TaskStageCode>([
+  'QUEUED_UPSTREAM',
+  'STARTING_UPSTREAM',
+  'UPLOADING',
+  'LEARNING_CHARACTER',
+  'RENDERING',
+  'FINALIZING',
+  'RUNNING_NODE',
+  'OTHER',
+]);
 
 /** What the provider told, and when: each a tick on the bar. */
 function ticksOf({ events }: TaskLog): readonly Tick[] {
   return events
-    .filter(({ state, stage }) => state === 'RUNNING' && !OURS.test(stageCode(stage)))
-    .map(({ at, stage, progress }) => ({
+    .filter(({ state, stageInfo }) => state === 'RUNNING' && TOLD.has(stageInfo.code))
+    .map(({ at, stageInfo, progress }) => ({
       at: Date.parse(at),
-      text: `${stageText({ stage })}, ${progress} %`,
+      text: `${stageText({ stageInfo })}, ${progress} %`,
     }));
 }
 
@@ -92,10 +107,9 @@ export function nodesOf(task: TaskLog, end: number): readonly { node: string; ru
   const nodes = new Map<string, Segment[]>();
   const { events } = task;
   let last: string | null = null;
-  events.forEach(({ at, stage }, index) => {
-    const found = nodeOf(stage);
-    const node = found === null ? null : `${found.name} ${found.node}`;
-    const until = events.slice(index + 1).find((later) => nodeOf(later.stage)?.node !== found?.node);
+  events.forEach(({ at, stageInfo: { node: found } }, index) => {
+    const node = found === null ? null : `${nodeName(found)} ${found.nodeId}`;
+    const until = events.slice(index + 1).find((later) => later.stageInfo.node?.nodeId !== found?.nodeId);
     if (node !== null && node !== last) {
       const run = {
         from: Date.parse(at),
