@@ -60,7 +60,7 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
     calls: [],
   }));
   // What workers read of the last hour when they start.
-  const durations = createUsualDurations();
+  const durations = createUsualDurations(clock.now);
   for (const wire of upstreams)
     for (let known = 0; known < KNOWN; known += 1) durations.learn(timed(wire, durationOf(wire)));
   const store = createAttempts(clock.now);

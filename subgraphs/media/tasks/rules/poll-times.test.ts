@@ -20,10 +20,14 @@ const between = (shortest: number, longest: number) =>
 const pauses = (known: readonly number[], pollMs: number, at: readonly number[]) =>
   at.map((seconds) => Math.round(pollPauseMs({ seconds, known, pollMs })));
 
-it('keeps to the pause of the wire while too little is known, and when work takes longer than any before', () => {
+it('keeps to the pause of the wire while too little is known, and of what is long overdue', () => {
   expect(pauses([], 2_000, [0, 100])).toEqual([2_000, 2_000]);
   expect(pauses([5, 5, 5, 5, 5, 5, 5], 2_000, [1])).toEqual([2_000]);
-  expect(pauses(between(20, 60), 2_000, [60, 61, 600])).toEqual([2_000, 2_000, 2_000]);
+  expect(pauses(between(20, 60), 2_000, [62, 600])).toEqual([2_000, 2_000]);
+});
+
+it('asks soon for what takes a little longer than any before', () => {
+  expect(pauses(between(20, 60), 4_000, [60, 60.5, 61, 62])).toEqual([1_000, 1_000, 1_000, 2_000]);
 });
 
 it('asks seldom before the first end is due, and at its time', () => {

@@ -38,11 +38,14 @@ export interface PolledWork {
 
 /**
  * Milliseconds until it is asked for again. Seldom before the first ends are due, then the more often the sooner an end is
- * to be expected, which finds ends sooner with no more requests; at the wire's own pause where too little is known, or
- * when it takes longer than any before.
+ * to be expected, which finds ends sooner with no more requests; at the wire's own pause where too little is known. What
+ * takes longer than any before is asked for soon at first, then after as long as it is late, up to that pause.
  */
 export function pollPauseMs({ seconds, known, pollMs }: PolledWork): number {
-  if (known.length < LEAST_KNOWN || (known.at(-1) ?? 0) <= seconds) return pollMs;
+  if (known.length < LEAST_KNOWN) return pollMs;
+  const shortestMs = Math.min(pollMs, Math.max(SHORTEST_MS, pollMs * SHORTEST_SHARE));
+  const lateMs = (seconds - (known.at(-1) ?? 0)) * 1000;
+  if (lateMs >= 0) return Math.min(pollMs, Math.max(shortestMs, lateMs));
   const rest = known.filter((one) => one > seconds);
   const usual = mean(known);
   const soonestMs = (quantile(rest, EARLY) - seconds) * 1000;
@@ -50,7 +53,6 @@ export function pollPauseMs({ seconds, known, pollMs }: PolledWork): number {
   // How much longer it takes on the average, now and when the first ends were due.
   const expected = mean(rest) - seconds;
   const spread = Math.max(usual - quantile(known, EARLY), Number.EPSILON);
-  const shortestMs = Math.min(pollMs, Math.max(SHORTEST_MS, pollMs * SHORTEST_SHARE));
   const denseMs = Math.max(
     shortestMs,
     DENSE_SHARE * Math.min(pollMs, spread * 1000) * Math.min(1, Math.sqrt(expected / spread)),

@@ -41,6 +41,7 @@ it('do not wait for each other in a circle', async () => {
         due.map((attempt) => ({
           ...keyOf(attempt),
           inMs: 0,
+          answeredAt: performance.now(),
           failures: 0,
           leasedUntil: attempt.nextPollAt,
         })),
@@ -65,6 +66,7 @@ it('leave the time of an attempt that became due during its call', async () => {
     due.map((attempt) => ({
       ...keyOf(attempt),
       inMs: 60_000,
+      answeredAt: performance.now(),
       failures: 0,
       leasedUntil: attempt.nextPollAt,
     })),

@@ -86,7 +86,10 @@ export interface NextPoll {
   readonly taskId: string;
   readonly step: number;
   readonly number: number;
+  /** Milliseconds from its answer. */
   readonly inMs: number;
+  /** When that came, by performance.now(). */
+  readonly answeredAt: number;
   /** Failed status calls in a row. */
   readonly failures: number;
   /** The end of the lease under which it was asked, as leaseDue wrote it. */
@@ -102,7 +105,7 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
   await retryOnDeadlock(() =>
     sql`/* prepared: attempts.schedule-next */
       with ${jsonEntries(
-        polls,
+        polls.map(({ answeredAt, inMs, ...poll }) => ({ ...poll, inMs: restOf(inMs, answeredAt) })),
         `"taskId" uuid, step integer, number integer, "inMs" integer, failures integer,
        "leasedUntil" timestamptz`,
       )}, held as materialized (
@@ -119,6 +122,11 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
       database,
     ),
   );
+}
+
+/** What is left of a pause: answers wait a moment to be written together. */
+function restOf(inMs: number, answeredAt: number): number {
+  return Math.max(0, Math.round(inMs - (performance.now() - answeredAt)));
 }
 
 /** Makes one running attempt due now. False when it does not run. */
@@ -146,6 +154,8 @@ export interface EndedWork {
   readonly model: string | null;
   /** Seconds from the upstream's taking it to the end of the attempt. */
   readonly runningSeconds: number;
+  /** Milliseconds since 1970. */
+  readonly endedAt: number;
 }
 
 /** Most ends that are read. */
@@ -154,7 +164,8 @@ const MOST_ENDS = 2_000;
 /** The work that has ended well in the last hour, the oldest first. */
 export async function recentEnds(database: MediaDatabase): Promise<readonly EndedWork[]> {
   const { rows } = await sql<EndedWork>`/* attempts.recent-ends */
-    select binding, model, extract(epoch from ended_at - running_at)::double precision as running_seconds
+    select binding, model, extract(epoch from ended_at - running_at)::double precision as running_seconds,
+      extract(epoch from ended_at)::double precision * 1000 as ended_at
     from media.attempts
     where ended_at > now() - interval '1 hour' and state = 'SUCCEEDED' and running_at is not null
     order by ended_at desc limit ${MOST_ENDS}`.execute(database);

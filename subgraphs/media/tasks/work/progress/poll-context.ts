@@ -62,5 +62,5 @@ export function backOffMs({ capability }: PollContext, failures: number): number
 
 /** When an attempt is to be polled again, after so many failed calls in a row. */
 export function nextPoll(due: DueAttempt, { inMs, failures }: Pick<NextPoll, 'inMs' | 'failures'>): NextPoll {
-  return { ...keyOf(due), inMs: Math.round(inMs), failures, leasedUntil: due.nextPollAt };
+  return { ...keyOf(due), inMs, answeredAt: performance.now(), failures, leasedUntil: due.nextPollAt };
 }

@@ -65,6 +65,6 @@ export function createPoller(dependencies: PollDependencies): Poller {
 /** Nothing waits for it: until it is read, each wire is asked at its own pause. */
 function learnFromRecentEnds({ database, durations, logger }: PollDependencies): void {
   recentEnds(database)
-    .then((ended) => ended.forEach((work) => durations.learn(work)))
+    .then((ended) => ended.forEach((work) => durations.learn(work, work.endedAt)))
     .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
 }

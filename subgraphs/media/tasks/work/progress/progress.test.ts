@@ -21,12 +21,24 @@ describe('usual durations', () => {
   const work = { binding: 'kling', model: 'kling-v2' };
 
   it('are the mean of what ended, of a binding and model each, and follow what changes', () => {
-    const usual = createUsualDurations();
+    let seconds = 0;
+    const usual = createUsualDurations(() => seconds * 1000);
     expect(usual.of(work)).toBeNull();
     for (const runningSeconds of [8, 12]) usual.learn({ ...work, runningSeconds });
     expect(usual.of(work)).toBe(10);
     expect(usual.of({ ...work, model: 'kling-v3' })).toBeNull();
-    for (let count = 0; count < 100; count += 1) usual.learn({ ...work, runningSeconds: 60 });
+    for (; seconds < 600; seconds += 6) usual.learn({ ...work, runningSeconds: 60 });
     expect(usual.of(work)).toBeGreaterThan(58);
+  });
+
+  it('are not forgotten for a thousand that began together, whose newest ends all took equally long', () => {
+    let now = 0;
+    const usual = createUsualDurations(() => now);
+    for (let count = 0; count < 64; count += 1) usual.learn({ ...work, runningSeconds: 20 + count }, now);
+    for (let ended = 0; ended < 1_000; ended += 1) {
+      now = 30_000 + ended;
+      usual.learn({ ...work, runningSeconds: now / 1000 });
+    }
+    expect(usual.pauseMs({ ...work, runningSeconds: 75 }, 5_000)).toBeLessThan(5_000);
   });
 });

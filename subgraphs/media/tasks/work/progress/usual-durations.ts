@@ -4,8 +4,8 @@ import { pollPauseMs } from '../../rules/poll-times.ts';
 
 /** How long upstreams usually take, by binding and model: learnt from the work that has ended last. */
 export interface UsualDurations {
-  /** Learns from work that an upstream has finished. */
-  learn(work: TimedWork): void;
+  /** Learns from work that an upstream has finished, at a time in milliseconds since 1970 (default: now). */
+  learn(work: TimedWork, endedAt?: number): void;
   /** The mean in seconds; null while nothing is known. */
   of(work: Omit<TimedWork, 'runningSeconds'>): number | null;
   /** Milliseconds until work that is under way is asked for again, where its wire would be asked every `pollMs`. */
@@ -25,21 +25,32 @@ interface Ends {
   /** The same from the shortest to the longest. */
   readonly ordered: readonly number[];
   readonly mean: number;
+  /** When the newest ended. */
+  readonly newestAt: number;
 }
 
 /** Bindings and models that are remembered; then the ones that were used longest ago go. */
 const MOST_KEPT = 1_000;
 /** Ends that are remembered of each, so that they follow an upstream that changes. */
 const WINDOW = 64;
+/**
+ * So many usual durations they go back at least. Of thousands of tasks that began together the newest ends all took as
+ * long as that is ago, and would say that whatever still runs is late.
+ */
+const USUAL_DURATIONS_BACK = 4;
 const NONE: readonly number[] = [];
 
-export function createUsualDurations(): UsualDurations {
+/** Makes it; `now` is the clock in milliseconds since 1970. */
+export function createUsualDurations(now: () => number = Date.now): UsualDurations {
   const ends = new LRUCache<string, Ends>({ max: MOST_KEPT });
   return {
-    learn(work) {
-      const newest = [...(ends.get(keyOf(work))?.newest ?? []), work.runningSeconds].slice(-WINDOW);
+    learn(work, endedAt = now()) {
+      const known = ends.get(keyOf(work));
+      if (known !== undefined && isTooSoon(known, endedAt)) return;
+      const newest = [...(known?.newest ?? []), work.runningSeconds].slice(-WINDOW);
       const mean = newest.reduce((sum, seconds) => sum + seconds, 0) / newest.length;
-      ends.set(keyOf(work), { newest, ordered: newest.toSorted((one, other) => one - other), mean });
+      const ordered = newest.toSorted((one, other) => one - other);
+      ends.set(keyOf(work), { newest, ordered, mean, newestAt: endedAt });
     },
     of: (work) => ends.get(keyOf(work))?.mean ?? null,
     pauseMs(work, pollMs) {
@@ -47,6 +58,12 @@ export function createUsualDurations(): UsualDurations {
       return pollPauseMs({ seconds: work.runningSeconds, known, pollMs });
     },
   };
+}
+
+/** A full window takes one end in a while. */
+function isTooSoon({ newest, mean, newestAt }: Ends, endedAt: number): boolean {
+  const spacingMs = (USUAL_DURATIONS_BACK * mean * 1000) / WINDOW;
+  return newest.length === WINDOW && endedAt - newestAt < spacingMs;
 }
 
 function keyOf({ binding, model }: Pick<TimedWork, 'binding' | 'model'>): string {
