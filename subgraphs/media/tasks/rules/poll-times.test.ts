@@ -40,9 +40,9 @@ it('asks seldom before the first end is due, and at its time', () => {
 
 it('asks the more often the sooner an end is expected, never more than four times as often', () => {
   const [first = 0, middle = 0, late = 0, last = 0] = pauses(between(20, 60), 4_000, [21, 40, 55, 59.9]);
-  expect(first).toBeGreaterThan(2_700);
-  expect(first).toBeLessThanOrEqual(2_800);
-  expect(middle).toBeLessThan(2_100);
+  expect(first).toBeGreaterThan(2_400);
+  expect(first).toBeLessThanOrEqual(2_480);
+  expect(middle).toBeLessThan(1_850);
   expect(late).toBeLessThan(middle / 1.5);
   expect(last).toBe(1_000);
 });

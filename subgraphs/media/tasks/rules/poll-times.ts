@@ -24,9 +24,9 @@ const SHORTEST_MS = 300;
 const PARTS_OF_USUAL = 8;
 const LONGEST_PAUSE_MS = 30_000;
 /** How much of its own pause a wire is left alone for when an end is as far away as it was when the first were due. */
-const DENSE_SHARE = 0.7;
+const DENSE_SHARE = 0.62;
 /** The part of ends that come first and are not waited for. */
-const EARLY = 0.05;
+const EARLY = 0.02;
 
 /** Work that has run for so many seconds; `known` are the seconds that such work took, in order. */
 export interface PolledWork {
