@@ -62,7 +62,7 @@ async function storedTasks({ config }: BurstKiln, ids: readonly string[]): Promi
   await client.connect();
   try {
     const { rows } = await client.query<{ count: number }>(
-      `select count(*)::integer as count from media.tasks where kind = 'IMAGE' and stage not like 'frame %'`,
+      `select count(*)::integer as count from media.tasks where input ->> 'prompt' = 'a teapot'`,
     );
     return new Set(ids).size === (rows[0]?.count ?? 0) ? (rows[0]?.count ?? 0) : NaN;
   } finally {

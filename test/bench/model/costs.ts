@@ -35,11 +35,11 @@ export function costOfAll({ seconds, counts }: Omit<Spell, 'cost'>, units: Units
   );
 }
 
-/** What is left of a spell, for each of its operations of this name. */
+/** What is left of a spell, for each of its operations of this name; never less than nothing, which only noise can say. */
 export function unitOf(spell: Spell, name: string, known: Units): Cost {
   const rest = without(spell, known);
   const count = spell.counts[name] ?? 0;
-  return costOf((role) => (count === 0 ? 0 : rest[role] / count));
+  return costOf((role) => (count === 0 ? 0 : Math.max(0, rest[role] / count)));
 }
 
 /**
@@ -54,8 +54,8 @@ export function twoUnits(
   const [a, b] = [unitOf(first, one, known), unitOf(second, one, known)];
   const share = (spell: Spell): number => (spell.counts[other] ?? 0) / (spell.counts[one] ?? 1);
   const [few, many] = [share(first), share(second)];
-  const each = costOf((role) => (b[role] - a[role]) / (many - few));
-  return [costOf((role) => a[role] - few * each[role]), each];
+  const each = costOf((role) => Math.max(0, (b[role] - a[role]) / (many - few)));
+  return [costOf((role) => Math.max(0, a[role] - few * each[role])), each];
 }
 
 /** How much longer than the quickest a spell of the same work may take. */
