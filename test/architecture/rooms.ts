@@ -48,7 +48,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'process',
         'tracing',
       ],
-      'graphql/schema': ['.', 'access', 'graphql/operations', 'tracing'],
+      'graphql/schema': ['.', 'access', 'graphql/execution', 'graphql/operations', 'tracing'],
       audit: ['.', 'access', 'database', 'process'],
       'queue/pg-boss': ['.', 'database', 'events', 'process', 'queue'],
       'graphql/subgraph-server': [

@@ -9,6 +9,7 @@ import {
 
 import type { Compiling } from './collect-fields.ts';
 import { completerOf, failureOf, settler, type CompletedField } from './complete.ts';
+import { quickResolver } from './entities.ts';
 import { leafCompleter } from './leaf.ts';
 import { withReason } from './literal-reasons.ts';
 import type { CoercedArguments, Path, Run } from './run.ts';
@@ -44,7 +45,7 @@ interface WholeField extends FieldToCompile {
 function resolvedField(field: WholeField, compiling: Compiling): ExecuteField {
   const { name, parentType, definition } = field;
   const { failed, settle, infoOf, argumentsFor } = partsOf(field, compiling);
-  const { resolve = defaultFieldResolver } = definition;
+  const resolve = quickResolver(definition) ?? defaultFieldResolver;
   const typename = parentType.name;
   return (run, source, parent) => {
     const path: Path = { prev: parent, key: name, typename };

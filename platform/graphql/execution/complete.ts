@@ -154,10 +154,19 @@ function completeAbstract(type: GraphQLAbstractType, field: CompletedField): Com
     return resolved;
   };
   return (run, path, value) => {
-    const name: unknown = resolveType(value, run.contextValue, field.infoOf(run, path), type);
+    const name =
+      resolveType === defaultTypeResolver && isNamed(value)
+        ? value.__typename
+        : (resolveType(value, run.contextValue, field.infoOf(run, path), type) as unknown);
     if (!isPromise(name)) return completeObject(typeOf(name, value, run), field, { run, path, value });
     return name.then((there) => completeObject(typeOf(there, value, run), field, { run, path, value }));
   };
+}
+
+/** Whether the default resolver of types finds the name of its type in it, for which it needs nothing else. */
+function isNamed(value: unknown): value is { readonly __typename: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as { readonly __typename?: unknown }).__typename === 'string';
 }
 
 function completeObject(

@@ -2,6 +2,7 @@ import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'grap
 
 import { enforce, enforceScope, scopeOf, type Rule } from '../../access/policy.ts';
 import { badInput, toError } from '../../errors.ts';
+import { quickResolver } from '../execution/entities.ts';
 import type { RuleContext } from './rule-plugin.ts';
 
 /**
@@ -18,7 +19,7 @@ type Resolve = GraphQLFieldResolver<unknown, RuleContext>;
 export function enforceEntityRules(schema: GraphQLSchema, rules: EntityRules): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   const types = schema.getType('_Entity');
-  const resolve = field?.resolve as Resolve | undefined;
+  const resolve = field && (quickResolver(field) as Resolve | undefined);
   if (field === undefined || resolve === undefined || !isUnionType(types)) {
     throw new Error('the schema has no entities to rule');
   }
@@ -32,12 +33,12 @@ export function enforceEntityRules(schema: GraphQLSchema, rules: EntityRules): G
 }
 
 function guarded(resolve: Resolve, rules: EntityRules): Resolve {
-  return async (source, { representations }, context, info) => {
+  return (source, { representations }, context, info) => {
     const refusals = (representations as readonly Reference[]).map((reference) =>
       refusalOf(reference, rules, context),
     );
     const allowed = (representations as readonly Reference[]).filter((_, index) => refusals[index] === null);
-    const found = (await resolve(source, { representations: allowed }, context, info)) as readonly unknown[];
+    const found = resolve(source, { representations: allowed }, context, info) as readonly unknown[];
     let next = 0;
     // An error in a list is the result of its place only.
     return refusals.map((refusal) => refusal ?? found[next++]);
