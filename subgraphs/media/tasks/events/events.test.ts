@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
@@ -5,6 +6,7 @@ import { newId } from '../../../../platform/ids.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { insertTask } from '../storage/submission-store.ts';
+import { lockTask } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { lossyBus, me, nobody, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { testBinding } from '../testing/provider.ts';
@@ -119,6 +121,40 @@ describe('progress reports', () => {
     late.report({ ...report, progress: 80 });
     await late.close();
     expect(await service.events(id, 2, 100)).toEqual([]);
+  });
+
+  it('are dropped also when they waited while their step ended', async () => {
+    const transactor = createTransactor(engine);
+    const { database, logger } = engine;
+    const id = await openTask();
+    await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
+    const writer = createProgressWriter({ database, transactor, logger, flushMs: 1 });
+    let closing: Promise<void> | undefined;
+    await transactor.run(async (scope) => {
+      await lockTask(scope.transaction, id);
+      await sql`update media.task_steps set state = 'STORING' where task_id = ${id}`.execute(
+        scope.transaction,
+      );
+      await scope.append([{ taskId: id, stage: 'storing result' }]);
+      writer.report({
+        taskId: id,
+        step: 1,
+        stage: 'rendering',
+        progress: 80,
+        estimated: false,
+        stepProgress: null,
+      });
+      closing = writer.close();
+      await until(async () => {
+        const { rowCount } = await engine.pool.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount === 0 ? null : true;
+      });
+    });
+    await closing;
+    const log = await engine.service(registryOf()).events(id, 1, 100);
+    expect(log.map(({ stage }) => stage)).toEqual(['storing result']);
   });
 });
 

@@ -2,6 +2,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { Stage } from '../../../domain/words/stages.ts';
+import { holdOpenTasks } from '../../storage/event-store.ts';
 import { raiseStepProgress } from '../../storage/step-store.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 
@@ -83,15 +84,21 @@ async function write(
   { database, transactor }: ProgressWriterOptions,
   batch: readonly ProgressReport[],
 ): Promise<void> {
-  await transactor.append(
-    batch.map(({ taskId, step, stage, progress, estimated }) => ({
-      taskId,
-      stage,
-      progress,
-      estimated,
-      runningStep: step,
-    })),
-  );
+  const events = batch.map(({ taskId, step, stage, progress, estimated }) => ({
+    taskId,
+    stage,
+    progress,
+    estimated,
+    runningStep: step,
+  }));
+  await transactor.run(async (scope) => {
+    // By a statement of its own, which may wait for a step's end: the next statement sees that the step has ended.
+    await holdOpenTasks(
+      scope.transaction,
+      batch.map(({ taskId }) => taskId),
+    );
+    await scope.append(events);
+  });
   const steps = batch.flatMap(({ taskId, step, stepProgress }) =>
     stepProgress === null ? [] : [{ taskId, step, progress: stepProgress }],
   );
