@@ -119,8 +119,14 @@ function createClock(): Clock {
 
 /** Runs a program with nothing of the environment of this one but what it needs to run at all. */
 function run(program: string, words: readonly string[], cwd: string): Promise<void> {
-  const { PATH, HOME, TMPDIR } = process.env;
-  const env = { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+  // Without the certificates of its network npm tries for minutes before it takes what it has.
+  const { PATH, HOME, TMPDIR, NODE_EXTRA_CA_CERTS } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    ...(TMPDIR !== undefined && { TMPDIR }),
+    ...(NODE_EXTRA_CA_CERTS !== undefined && { NODE_EXTRA_CA_CERTS }),
+  };
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
     child.once('error', reject);
