@@ -31,11 +31,7 @@ const JOB_GRACE_SECONDS = 5;
 /** Starts everything in order: data, sandbox, subgraphs, worker, server. The lifecycle stops it in reverse. */
 export async function startEverything(parts: ProcessParts, data?: OpenedData): Promise<Everything> {
   const { config, logger, lifecycle } = parts;
-  const runtime = await startRuntime({
-    ...parts,
-    data,
-    migrations: allMigrations,
-  });
+  const runtime = await startRuntime({ ...parts, data, migrations: allMigrations });
   const reserved = await reservePort(config.server, lifecycle);
   const publicUrl = publicUrlOf(config.server, reserved.port);
   const localUrl = localUrlOf(publicUrl, reserved.port);

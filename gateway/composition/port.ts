@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Config } from '../../platform/config/config.ts';
 import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 
-/** A port of the public server, known before that listens because URLs contain it. */
+/** A port of the public server, known before it listens because URLs contain it. */
 export interface ReservedPort {
   readonly port: number;
   /** For PORT=0: holds the free port until the public server takes over its socket, so that no other program gets it. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 import {
   type KilnProcess,
   type KilnProcessOptions,

@@ -32,7 +32,7 @@ import { createMediaSubgraph, type MediaSubgraph } from '../../subgraphs/media/s
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { createWorkflowSubgraph, type WorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 
 /** Both subgraphs with their real parts in one process, joined by the federated executor; only the provider is ours. */
 

@@ -10,7 +10,7 @@ import { enqueueLostJobs } from '../../subgraphs/workflow/payments/lost-jobs.ts'
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
 import { createPaymentSweeper, type PaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 import { openCommerce, type CommerceUnderTest } from './commerce.ts';
 
 /** Payments, catalog and templates over real PostgreSQL, the real adapter, the stand-in, and a real webhook socket. */
@@ -79,7 +79,6 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
   return shop;
 }
 
-/** The tables, in an empty database. */
 interface Hook {
   readonly url: string;
   readonly answers: number[];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { followers } from '../kit/clients/followers.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
 import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from './following.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startSplitKiln, type SplitKiln } from './split.ts';
 
 /** A database that takes connections and says nothing more, as one whose disk or machine hangs. */
@@ -61,7 +61,7 @@ async function startRelay({ config }: TestDatabase) {
   };
 }
 
-/** Two seconds and what a busy machine adds; less than a statement may take, so that no statement's end has told. */
+/** Two seconds and what a busy machine adds. Less than QUERY_TIMEOUT, so that no timeout of a statement is the reason. */
 const IN_TIME_MS = 6_000;
 
 const ROLES = ['gateway', 'media', 'workflow', 'worker'] as const;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { listenOn } from '../../platform/http/server.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
-import { type TestDatabase } from '../kit/database/postgres.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
 import {
   type KilnProcess,
   serviceKey,

@@ -38,6 +38,7 @@ function guarded(resolve: Resolve, rules: EntityRules): Resolve {
       refusalOf(reference, rules, context),
     );
     const allowed = (representations as readonly Reference[]).filter((_, index) => refusals[index] === null);
+    // A list at once; what has to be waited for are its members.
     const found = resolve(source, { representations: allowed }, context, info) as readonly unknown[];
     let next = 0;
     // An error in a list is the result of its place only.

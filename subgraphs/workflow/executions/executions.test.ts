@@ -9,7 +9,7 @@ import { createLogger } from '../../../platform/process/logger.ts';
 import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
-import { type TestDatabase } from '../../../test/kit/database/postgres.ts';
+import type { TestDatabase } from '../../../test/kit/database/postgres.ts';
 import { workflowDatabase } from '../database/database.ts';
 import type { ExecuteRequest, Execution, ExecutionEvent } from '../domain/execution.ts';
 import { createTemplateService } from '../templates/service.ts';

@@ -35,7 +35,7 @@ export function costOfAll({ seconds, counts }: Omit<Spell, 'cost'>, units: Units
   );
 }
 
-/** What is left of a spell, for each of its operations of this name; never less than nothing, which only noise can say. */
+/** What is left of a spell, for each of its operations of this name. A negative rest is noise and counts as nothing. */
 export function unitOf(spell: Spell, name: string, known: Units): Cost {
   const rest = without(spell, known);
   const count = spell.counts[name] ?? 0;

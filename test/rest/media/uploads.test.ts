@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, rest, until } from '../../kit/clients/requests.ts';
 import { migratedDatabase } from '../../kit/database/migrated.ts';
-import { type TestDatabase } from '../../kit/database/postgres.ts';
+import type { TestDatabase } from '../../kit/database/postgres.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { spawnKiln, temporaryDataDir, type KilnProcess } from '../../kit/processes/kiln-process.ts';
 

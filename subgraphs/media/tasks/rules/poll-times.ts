@@ -38,8 +38,9 @@ export interface PolledWork {
 
 /**
  * Milliseconds until it is asked for again. Seldom before the first ends are due, then the more often the sooner an end is
- * to be expected, which finds ends sooner with no more requests; at the wire's own pause where too little is known. What
- * takes longer than any before is asked for soon at first, then after as long as it is late, up to that pause.
+ * to be expected: ends are found sooner, short work needs a few requests more than at the wire's own pause, long work far
+ * fewer. That pause is kept where too little is known. What takes longer than any before is asked for soon at first, then
+ * after as long as it is late, up to that pause.
  */
 export function pollPauseMs({ seconds, known, pollMs }: PolledWork): number {
   if (known.length < LEAST_KNOWN) return pollMs;

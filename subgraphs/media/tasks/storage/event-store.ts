@@ -98,8 +98,8 @@ export async function appendEvents(
 }
 
 /** Locks open tasks, in the order in which `appendEvents` does, until the transaction ends. */
-export async function holdOpenTasks(transaction: MediaTransaction, ids: readonly string[]): Promise<void> {
-  await sql`/* prepared: tasks.hold */
+export async function lockOpenTasks(transaction: MediaTransaction, ids: readonly string[]): Promise<void> {
+  await sql`/* prepared: tasks.lock-open */
     select id from media.tasks where id = any(${ids}::uuid[]) and state in ('QUEUED', 'RUNNING')
     order by id for update`.execute(transaction);
 }

@@ -2,7 +2,7 @@ import { toError } from '../../../../../platform/errors.ts';
 import type { Logger } from '../../../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../../../database/database.ts';
 import type { Stage } from '../../../domain/words/stages.ts';
-import { holdOpenTasks } from '../../storage/event-store.ts';
+import { lockOpenTasks } from '../../storage/event-store.ts';
 import { raiseStepProgress } from '../../storage/step-store.ts';
 import type { Transactor } from '../../storage/transactor.ts';
 
@@ -93,7 +93,7 @@ async function write(
   }));
   await transactor.run(async (scope) => {
     // By a statement of its own, which may wait for a step's end: the next statement sees that the step has ended.
-    await holdOpenTasks(
+    await lockOpenTasks(
       scope.transaction,
       batch.map(({ taskId }) => taskId),
     );

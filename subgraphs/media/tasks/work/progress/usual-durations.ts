@@ -34,8 +34,8 @@ const MOST_KEPT = 1_000;
 /** Ends that are remembered of each, so that they follow an upstream that changes. */
 const WINDOW = 64;
 /**
- * So many usual durations they go back at least. Of thousands of tasks that began together the newest ends all took as
- * long as that is ago, and would say that whatever still runs is late.
+ * The ends of a full window span at least so many usual durations. When thousands of tasks begin together, the newest ends
+ * all took equally long, and by them alone every task that still runs would look late.
  */
 const USUAL_DURATIONS_BACK = 4;
 const NONE: readonly number[] = [];
