@@ -105,7 +105,8 @@ test('waits for a table that somebody holds, without holding up others for long'
   });
   const waiting = () =>
     client.query<{ count: number }>(`select count(*) from pg_locks
-      where relation = 'held.first'::regclass and mode = 'AccessExclusiveLock' and not granted`);
+      where relation = 'held.first'::regclass and mode = 'AccessExclusiveLock' and not granted
+      and database = (select oid from pg_database where datname = current_database())`);
   await expect.poll(async () => (await waiting()).rows[0]?.count).toBe(1);
   // It waits behind the migration, and gets through although the holder goes on.
   await writer.pool.query('insert into held.first values (2)');

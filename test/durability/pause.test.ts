@@ -168,9 +168,11 @@ describe.runIf(process.platform === 'linux')(
         deferrable initially deferred for each row when (old.claim is null and new.claim is not null) execute function media.hold_claim();
       select pg_advisory_lock(4711)`);
       await submitImages(first.url, 'imga', 1);
+      // Every database of the server shows in pg_locks, and other tests wait for locks of their own.
+      const waiting = `select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
       await until(
-        async () =>
-          (await client.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rowCount,
+        async () => (await client.query(waiting)).rowCount,
         (count) => count === 1,
       );
       first.signal('SIGSTOP');
