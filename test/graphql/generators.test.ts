@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { rest, until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphqlClient } from './graphql-client.ts';
 
@@ -78,6 +79,34 @@ describe('a video', () => {
     const query =
       'mutation { generateVideo(input: { generator: "agg/vidb", prompt: "x", duration: 999 }) { id } }';
     expect(await asking.refusal(query)).toMatchObject({ code: 'BAD_USER_INPUT', field: 'duration' });
+  });
+});
+
+describe('a picture that waits at fal', () => {
+  it('says its place in the line there, over REST too, and moves up', async () => {
+    await kiln.control('latency', { wire: 'fal', queuedMs: 600_000 });
+    const query = `mutation { generateImage(input: { generator: "custom", model: "fal-ai/flux/schnell", prompt: "a fox" }) {
+      id } }`;
+    const wait = async () => (await asking.ok(query)).generateImage.id as string;
+    const placeIs = (id: string, place: number) =>
+      until(
+        () => asking.ok(`{ task(id: "${id}") { stageInfo { code upstreamPosition } } }`),
+        ({ task }) => task.stageInfo.upstreamPosition === place,
+      );
+    const cancel = (id: string) => asking.ok(`mutation { cancelTask(id: "${id}") { state } }`);
+    const first = await wait();
+    await placeIs(first, 1);
+    const second = await wait();
+    expect((await placeIs(second, 2)).task.stageInfo.code).toBe('QUEUED_UPSTREAM');
+    const told = { stage: 'queued upstream, position 2', queue_position: null };
+    expect((await rest(kiln.url, 'GET', `/api/task/status/${second}`)).body).toMatchObject({
+      status: 'running',
+      data: told,
+      msg: told.stage,
+    });
+    await cancel(first);
+    await placeIs(second, 1);
+    await cancel(second);
   });
 });
 

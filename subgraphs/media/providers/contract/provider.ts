@@ -201,7 +201,13 @@ export interface ChatOutcome {
 
 /** The status of a job. */
 export type JobStatus =
-  | { readonly state: 'queued'; readonly position?: number; readonly stage?: StageWords }
+  | {
+      readonly state: 'queued';
+      /** Its place in the provider's line (1 = next), where that is known. */
+      readonly position?: number;
+      /** What it does where it waits in no line. */
+      readonly stage?: Exclude<StageWords, `queued upstream${string}`>;
+    }
   | {
       readonly state: 'running';
       /**

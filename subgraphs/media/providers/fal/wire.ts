@@ -19,7 +19,7 @@ const submitted = z.object({ request_id: z.string().min(1), response_url: text }
 
 const queued = z.object({
   status: z.string(),
-  queue_position: z.number().nullish().catch(null),
+  queue_position: z.int().nonnegative().nullish().catch(null),
   logs: z
     .array(z.object({ message: text }).nullable().catch(null))
     .nullish()
@@ -125,8 +125,9 @@ export function queueStatus(json: unknown): QueueStatus {
 /** The status of a request that is not completed. Unknown states mean running. */
 export function waitingStatus(found: QueueStatus): JobStatus {
   if (found.status === 'IN_QUEUE') {
-    const position = found.queue_position ?? null;
-    return { state: 'queued', stage: 'queued upstream', ...(position === null ? {} : { position }) };
+    const ahead = found.queue_position ?? null;
+    // fal counts from 0.
+    return { state: 'queued', ...(ahead !== null && { position: ahead + 1 }) };
   }
   return { state: 'running', progress: progressOf(found), stage: 'rendering' };
 }

@@ -77,7 +77,7 @@ export function firstVoice(answer: ExchangeAnswer): string {
 export function jobStatus(found: Generation): JobStatus {
   switch (found.status) {
     case 'queued':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'complete':
       return finished(found);
     case 'error':

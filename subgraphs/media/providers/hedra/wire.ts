@@ -131,7 +131,7 @@ export function progressOf({
   status: word,
   progress,
 }: StatusOfJob): Extract<JobStatus, { state: 'queued' | 'running' }> {
-  if (word === 'IN_QUEUE') return { state: 'queued', stage: 'queued upstream' };
+  if (word === 'IN_QUEUE') return { state: 'queued' };
   const percent = typeof progress === 'number' ? Math.round(Math.min(1, Math.max(0, progress)) * 100) : null;
   return { state: 'running', progress: percent, stage: 'rendering' };
 }

@@ -84,7 +84,7 @@ export function asUpload(answer: ExchangeAnswer): z.output<typeof upload> {
 export function requestStatus(found: SoulRequest): JobStatus {
   switch (found.status) {
     case 'queued':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'completed':
       return { state: 'finished', outcome: { files: filesOf(found), texts: [] } };
     case 'nsfw':
@@ -111,7 +111,7 @@ export function characterStatus(found: Character): JobStatus {
   switch (found.status) {
     case 'not_ready':
     case 'queued':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'completed':
       return { state: 'finished', outcome: { files: [], texts: [], facts: { characterId: found.id } } };
     case 'failed':

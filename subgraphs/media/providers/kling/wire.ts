@@ -134,7 +134,7 @@ export function jobStatus(found: KlingTask): JobStatus {
     case 'submitted':
     case 'queued':
     case 'not_start':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'succeed':
     case 'succeeded':
     case 'success':

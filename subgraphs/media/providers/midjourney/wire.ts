@@ -126,7 +126,7 @@ export function jobStatus(found: MidjourneyTask): JobStatus {
     case '': // new-api, before its first poll
     case 'NOT_START':
     case 'SUBMITTED':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'SUCCESS':
       return { state: 'finished', outcome: { files: resultsOf(found), texts: promptsOf(found) } };
     case 'FAILURE':

@@ -74,7 +74,7 @@ export async function videoStatus(
   switch (status) {
     case 'Preparing':
     case 'Queueing':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'Success': {
       const file = await fileOf(exchange, read(queried, answer).file_id ?? '', context);
       return { state: 'finished', outcome: { files: [file], texts: [] } };

@@ -59,7 +59,7 @@ function uploadStatus(
   const upload = list?.find(({ JobId }) => JobId === id);
   switch (upload?.State) {
     case 'init':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'success': {
       if (!upload.Vid) throw unreadable(new Error('no Vid'), 'a finished upload');
       return { state: 'finished', outcome: { files: [], texts: [], facts: { videoId: upload.Vid } } };

@@ -58,7 +58,7 @@ export function taskStatus(
   }
   switch (data?.status) {
     case 'in_queue':
-      return { state: 'queued', stage: 'queued upstream' };
+      return { state: 'queued' };
     case 'done':
       return endOf(taskData(data), outcome);
     case 'not_found':
