@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { sandboxAddresses, type SandboxAddresses } from '../platform/config/sandbox-addresses.ts';
+import { once } from '../platform/once.ts';
 import type { LatencyChange } from './control/latency-profiles.ts';
 import type { FaultInput } from './faults/faults.ts';
 import { listen } from './http/listener.ts';
@@ -77,8 +78,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   let origin = '';
   const platforms = createPlatformStandIns();
-  let opened: Promise<Upstreams> | undefined;
-  const upstreams = () => (opened ??= load(options, { journal, platforms, originOf: () => origin }));
+  const upstreams = once(() => load(options, { journal, platforms, originOf: () => origin }));
   let people: UserPages | null = null;
   const listener = await listen({
     host: options.host ?? '127.0.0.1',
@@ -107,7 +107,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       await listener.close();
       await stripe.close();
-      await (await opened)?.close();
+      await (await upstreams.kept())?.close();
       await journal.settle();
     },
   };

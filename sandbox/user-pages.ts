@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { once } from '../platform/once.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { failRequest } from './http/listener.ts';
 import type { IdentityOptions, IdentityStandIn } from './identity/identity-provider.ts';
@@ -69,19 +70,14 @@ export async function openUserPages(
 
 /** Loads and creates it at its first request: its server is a fifth of what a start would load, and few starts sign in. */
 function createIdentityOnFirstUse(options: IdentityOptions): IdentityStandIn {
-  let created: Promise<IdentityStandIn> | null = null;
-  async function create(): Promise<IdentityStandIn> {
+  const identity = once(async () => {
     const { createIdentityStandIn } = await import('./identity/identity-provider.ts');
-    return await createIdentityStandIn(options);
-  }
+    return createIdentityStandIn(options);
+  });
   return {
     issuer: options.issuer,
     async handle(request, response) {
-      created ??= create().catch((error: unknown) => {
-        created = null;
-        throw error;
-      });
-      await (await created).handle(request, response);
+      await (await identity()).handle(request, response);
     },
   };
 }

@@ -8,6 +8,7 @@ import {
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
+import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
 
@@ -57,7 +58,7 @@ export interface PlannerOptions {
 
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
 export function createPlanner(supergraphSdl: string, { isChecked = false }: PlannerOptions = {}): Planner {
-  const parts = createOnce(() => planningParts(supergraphSdl, isChecked));
+  const parts = once(() => planningParts(supergraphSdl, isChecked));
   if (!isChecked) parts();
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
@@ -121,9 +122,4 @@ function skipValidationOfApi(schema: Schema): void {
   removeAllCoreFeatures(api);
   api.assumeValid();
   schema.toAPISchema = () => api;
-}
-
-function createOnce<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { GraphQLError } from 'graphql';
 
 import { noteRequest } from '../../platform/http/request-facts.ts';
+import { once } from '../../platform/once.ts';
 import { rateHeaders } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
@@ -26,14 +27,14 @@ export interface HttpTransportOptions extends TransportOptions {
 
 /** Makes the transport. Apollo Server is loaded when an operation first comes that does not take the hot door. */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  let started: Promise<ApolloHandler> | undefined;
+  const apollo = once(() => startApollo(options));
   const answerByApollo: RequestHandler = async (request, response, next) => {
-    const { handle } = await (started ??= startApollo(options));
+    const { handle } = await apollo();
     handle(request, response, next);
   };
   return {
     handlers: [admitOverHttp(options), answerByApollo],
-    close: async () => (await started)?.stop(),
+    close: async () => (await apollo.kept())?.stop(),
   };
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Agent, Dispatcher } from 'undici';
 
+import { once } from '../once.ts';
 import type { Logger } from '../process/logger.ts';
 import { boundedBody, readBounded } from './body.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
@@ -37,8 +38,7 @@ export function createHttpClient({
   lookup,
   firstRetryMs = FIRST_RETRY_MS,
 }: HttpClientOptions): HttpClient {
-  let made: Promise<Agents> | undefined;
-  const agents = () => (made ??= createAgents(lookup));
+  const agents = once(() => createAgents(lookup));
   const parts = { agents, outbound, logger, firstRetryMs, origins: createFailingOrigins() };
   const start = (request: HttpRequest, deadline: Deadline) => withRetries(parts, request, deadline);
   return {
@@ -64,7 +64,7 @@ export function createHttpClient({
       }
     },
     async close() {
-      const opened = await made;
+      const opened = await agents.kept();
       await Promise.all([opened?.trusted.destroy(), opened?.guarded.destroy()]);
     },
   };

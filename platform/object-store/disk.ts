@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import { AppError, notFound } from '../errors.ts';
+import { once } from '../once.ts';
 import { footerOf, readFooter } from './disk-file.ts';
 import { drain } from './drain.ts';
 import type { ByteRange, ObjectStore, PutOptions, StoredObject } from './object-store.ts';
@@ -20,14 +21,11 @@ const READ_CHUNK_BYTES = 256 * 1024;
 /** The object store on disk: a file per object, complete or absent, also after a power failure. */
 export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
   const incoming = path.join(directory, 'incoming');
-  let ready: Promise<void> | undefined;
-  const prepared = () => {
-    ready ??= prepare(incoming).catch((error: unknown) => {
-      ready = undefined;
+  const prepared = once(() =>
+    prepare(incoming).catch((error: unknown) => {
       throw unavailable(error);
-    });
-    return ready;
-  };
+    }),
+  );
   const pathOf = (key: string) => {
     const hash = createHash('sha256').update(key).digest('hex');
     return path.join(directory, 'objects', hash.slice(0, 2), hash);

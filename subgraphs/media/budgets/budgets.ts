@@ -1,4 +1,5 @@
 import type { EventBus } from '../../../platform/events/event-bus.ts';
+import { once } from '../../../platform/once.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { Work } from '../domain/work/work.ts';
@@ -50,9 +51,4 @@ export function createBudgets(options: {
     },
     close: () => cache.close(),
   };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => (made ??= { value: make() }).value;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { once } from '../../../platform/once.ts';
 import type { JsonSchema, OpenApiDocument } from '../../../rest-compat/schemas/openapi-types.ts';
 import { rest } from '../../kit/clients/requests.ts';
 import { keyOf, type Documented } from '../documents/operation.ts';
@@ -42,8 +43,7 @@ function schemasOf({ paths, components }: OpenApiDocument): readonly (readonly [
         ([status, response]) => {
           const { content } = responses[response.$ref?.split('/').at(-1) ?? ''] ?? response;
           const schema = content?.['application/json']?.schema ?? {};
-          let made: z.ZodType | undefined;
-          const make = () => (made ??= z.fromJSONSchema({ ...schema, $defs: schemas }));
+          const make = once(() => z.fromJSONSchema({ ...schema, $defs: schemas }));
           return [`${keyOf({ method: method.toUpperCase(), path })} ${status}`, make] as const;
         },
       ),

@@ -7,6 +7,7 @@ import {
 import { newManageToken } from '../../../../platform/access/manage-token.ts';
 import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
+import { once } from '../../../../platform/once.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import { traceparentOf } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
@@ -43,14 +44,7 @@ export type Submitter = Pick<TaskService, 'submit' | 'start' | 'check'>;
 
 /** Makes the submitter; the queues are defined at the first submission. */
 export function createSubmitter(options: SubmitOptions): Submitter {
-  let defined: Promise<void> | null = null;
-  const queuesDefined = (): Promise<void> => {
-    defined ??= defineTaskQueues(options).catch((error: unknown) => {
-      defined = null;
-      throw error;
-    });
-    return defined;
-  };
+  const queuesDefined = once(() => defineTaskQueues(options));
   return {
     async submit(caller, submission) {
       await queuesDefined();

@@ -1,3 +1,4 @@
+import { once } from '../../../../platform/once.ts';
 import type { PayProvider } from './pay-provider.ts';
 import type { StripeOptions } from './stripe-sdk.ts';
 
@@ -6,8 +7,7 @@ export type { StripeOptions };
 /** Creates the adapter. It makes no call until it is used, and loads the SDK then: 270 modules that few starts need. */
 export function createStripe(options: StripeOptions): PayProvider {
   const environment = environmentOf(options);
-  let loaded: Promise<PayProvider> | undefined;
-  const adapter = (): Promise<PayProvider> => (loaded ??= load(options, environment));
+  const adapter = once(() => load(options, environment));
   return {
     environment,
     account: async () => (await adapter()).account(),

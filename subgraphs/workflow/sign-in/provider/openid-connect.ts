@@ -1,9 +1,9 @@
+import { once } from '../../../../platform/once.ts';
 import type { IdentityProvider, IdentityProviderOptions } from './identity-provider.ts';
 
 /** Creates the client of an identity provider. Its library is loaded, and the provider discovered, when first used. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
-  let loaded: Promise<IdentityProvider> | undefined;
-  const client = (): Promise<IdentityProvider> => (loaded ??= load(options));
+  const client = once(() => load(options));
   return {
     begin: async (request) => (await client()).begin(request),
     complete: async (query, begun) => (await client()).complete(query, begun),

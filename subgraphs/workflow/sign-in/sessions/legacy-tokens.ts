@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { once } from '../../../../platform/once.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
 import { AUDIENCE, tokenPart } from './access-tokens.ts';
@@ -50,8 +51,7 @@ const USER_MS = 60_000;
 export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
   const { settings, logger, now = () => new Date() } = options;
   const { issuer, until } = settings;
-  let keySet: Promise<JWTVerifyGetKey> | undefined;
-  const keys = () => (keySet ??= createKeySet(options));
+  const keys = once(() => createKeySet(options));
   const users = new LRUCache<string, string>({
     max: MAX_USERS,
     ttl: USER_MS,
