@@ -56,6 +56,12 @@ async function lookAtStudio(page: Page, look: Look): Promise<void> {
 }
 
 async function lookAtShop(page: Page, look: Look): Promise<void> {
+  for (const template of ['Poster', 'Sketch']) {
+    await goTo(page, 'shop');
+    await page.getByRole('button', { name: new RegExp(`^${template}`) }).click();
+    await page.getByRole('form').waitFor();
+    await look(`shop ${template}`);
+  }
   for (const part of ['执行', '付款', '管理']) {
     await goTo(page, 'shop');
     await page.getByRole('button', { name: part, exact: true }).click();
@@ -81,7 +87,7 @@ async function startTasks(url: string, headers: Record<string, string>): Promise
 async function namesOf(url: string, headers: Record<string, string>): Promise<readonly string[]> {
   const { data } = await graphql(
     url,
-    '{ models { name } templatesConnection(first: 100) { edges { node { name description parameters } } } }',
+    '{ models { name } templatesConnection(first: 100) { edges { node { name description } } } }',
     {},
     headers,
   );

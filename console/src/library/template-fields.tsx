@@ -15,6 +15,7 @@ interface Parameter {
   readonly maxLength?: number;
   readonly values?: readonly string[];
   readonly default?: unknown;
+  /** Shown where the console has no text for the parameter's name. */
   readonly description?: string;
 }
 
@@ -47,8 +48,9 @@ interface ParameterFieldProps {
 
 function ParameterField({ name, parameter, value, onChange }: ParameterFieldProps) {
   const id = useId();
-  const { type, required = false, description } = parameter;
+  const { type, required = false, description = '' } = parameter;
   const label = textOr(`field.${name}`, name);
+  const help = textOr(`parameter.${name}`, description);
   if (type === 'url' || type === 'file') {
     const files = typeof value === 'object' && value !== null ? [value as StoredFile] : [];
     return (
@@ -68,7 +70,7 @@ function ParameterField({ name, parameter, value, onChange }: ParameterFieldProp
         {!required && <span className="push faint font-normal">{t('field.optional')}</span>}
       </label>
       <Control id={id} name={name} parameter={parameter} value={value} onChange={onChange} />
-      {description !== undefined && <p className="help">{textOr(`parameter.${description}`, description)}</p>}
+      {help !== '' && <p className="help">{help}</p>}
     </div>
   );
 }
