@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import packageJson from '../../package.json' with { type: 'json' };
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { OpenedData } from '../../platform/runtime/open-data.ts';
@@ -10,9 +9,7 @@ import { installationSecret, webhookSecret } from '../../platform/secrets/instal
 import { localSecret } from '../../platform/secrets/local-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
-import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
-import { composeSignIn } from '../../subgraphs/workflow/compose-sign-in.ts';
-import { createWorkflowSubgraph } from '../../subgraphs/workflow/subgraph.ts';
+import { composeWorkflow } from '../../subgraphs/workflow/compose.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
 import { allMigrations } from '../migrations/all.ts';
 import { reservePort } from './port.ts';
@@ -112,27 +109,9 @@ async function linkSubgraphs(
     sandbox,
   }: { readonly media: MediaSubgraph; readonly publicUrl: string; readonly sandbox: SandboxParts | null },
 ) {
-  const { logger, lifecycle, config } = runtime;
+  const { logger, lifecycle } = runtime;
   const mediaLink = createLocalLink({ subgraph: media.subgraph, logger });
-  const workflow = createWorkflowSubgraph({
-    ...runtime,
-    logger: runtime.logger.part('workflow'),
-    media: mediaLink,
-    authMode: config.auth.mode,
-    unpaidExecutions: config.auth.unpaidExecutions,
-    version: packageJson.version,
-    production: config.production,
-    queueMaxHours: config.limits.queueMaxHours,
-    workflowNames: config.workflowNames,
-    publicUrl,
-    signInSecret: await installationSecret(config, 'sign-in-secret'),
-    commerce: composeCommerce(config, sandbox?.stripe ?? null),
-    signIn: composeSignIn(config, {
-      publicUrl,
-      sandbox: sandbox?.identity ?? null,
-      http: runtime.http,
-    }),
-  });
+  const workflow = await composeWorkflow(runtime, { media: mediaLink, publicUrl, sandbox });
   lifecycle.add('workflow subgraph', () => workflow.stop(JOB_GRACE_SECONDS));
   await workflow.start();
   return {

@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' };
 import { auditMigrations } from '../../platform/audit/migrations.ts';
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
@@ -9,12 +8,10 @@ import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
-import { installationSecret } from '../../platform/secrets/installation-secret.ts';
-import { composeCommerce } from './compose-commerce.ts';
-import { composeSignIn } from './compose-sign-in.ts';
+import { composeWorkflow } from './compose.ts';
 import { workflowMigrations } from './database/migrations/index.ts';
 import { remoteSandbox, type RemoteSandbox } from './remote-sandbox.ts';
-import { createWorkflowSubgraph, type WorkflowSubgraph } from './subgraph.ts';
+import type { WorkflowSubgraph } from './subgraph.ts';
 
 /** The workflow subgraph as a process of its own (--role workflow). */
 
@@ -51,22 +48,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
   });
   lifecycle.add('link to media', () => media.close());
   const publicUrl = publicUrlOf(config.server, GATEWAY_PORT);
-  const sandbox = sandboxOf(runtime);
-  return createWorkflowSubgraph({
-    ...runtime,
-    logger: runtime.logger.part('workflow'),
-    media,
-    authMode: config.auth.mode,
-    unpaidExecutions: config.auth.unpaidExecutions,
-    version: packageJson.version,
-    production: config.production,
-    queueMaxHours: config.limits.queueMaxHours,
-    workflowNames: config.workflowNames,
-    publicUrl,
-    signInSecret: await installationSecret(config, 'sign-in-secret'),
-    commerce: composeCommerce(config, sandbox?.stripe ?? null),
-    signIn: composeSignIn(config, { publicUrl, sandbox: sandbox?.identity ?? null, http: runtime.http }),
-  });
+  return composeWorkflow(runtime, { media, publicUrl, sandbox: sandboxOf(runtime) });
 }
 
 /** The sandbox at SANDBOX_URL: split processes do not embed one. */

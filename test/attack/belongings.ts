@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { graphql, rest, until } from '../kit/clients/requests.ts';
+import { silence } from '../kit/samples/wav.ts';
 import type { Belongings } from './attack.ts';
 
 /** One of everything that somebody can own, made as they would make it. A new kind of thing is a line here and in classes/ids.ts. */
@@ -76,7 +77,11 @@ async function sessionOf({ url, headers, user }: Owner) {
 
 /** Two callers can't give their voices the same name. */
 async function voiceOf({ url, headers, user }: Owner) {
-  const { id: sample } = await uploaded(url, headers, recording());
+  const { id: sample } = await uploaded(
+    url,
+    headers,
+    new File([silence(12)], 'mine.wav', { type: 'audio/wav' }),
+  );
   const voice = user === null ? 'VoiceOfTheKey01' : 'VoiceOfTheUser01';
   const input = `{ generator: "speech_router", sample: { fileId: "${sample}" }, voiceId: "${voice}" }`;
   await made({ url, headers }, `cloneVoice(input: ${input})`);
@@ -176,23 +181,4 @@ function picture(): File {
   const pixel =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
   return new File([Uint8Array.from(Buffer.from(pixel, 'base64'))], 'mine.png', { type: 'image/png' });
-}
-
-/** Twelve seconds of nothing, as WAV. */
-function recording(): File {
-  const samples = 8_000 * 12;
-  const bytes = Buffer.alloc(44 + samples, 128);
-  bytes.write('RIFF', 0);
-  bytes.writeUInt32LE(36 + samples, 4);
-  bytes.write('WAVEfmt ', 8);
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(8_000, 24);
-  bytes.writeUInt32LE(8_000, 28);
-  bytes.writeUInt16LE(1, 32);
-  bytes.writeUInt16LE(8, 34);
-  bytes.write('data', 36);
-  bytes.writeUInt32LE(samples, 40);
-  return new File([Uint8Array.from(bytes)], 'mine.wav', { type: 'audio/wav' });
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../rest-compat/schemas/openapi-types.ts';
+import { silence } from '../kit/samples/wav.ts';
 import type { Random } from './random.ts';
 
 /** What the fuzzer knows of the server: ids that exist, files that can be fetched. It grows with the answers. */
@@ -15,30 +16,11 @@ const picture = Buffer.from(
   'base64',
 );
 
-/** A second of silence. */
-function silence(): Buffer {
-  const rate = 8_000;
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + rate * 2, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(rate * 2, 40);
-  return Buffer.concat([head, Buffer.alloc(rate * 2)]);
-}
-
 const most = 500;
 
 /** Starts with what every Kiln has. */
 export function createKnown(random: Random): Known {
-  const sound = silence();
+  const sound = silence(1);
   const ids = new Map<string, string[]>();
   const remember = (kind: string, value: string): void => {
     const list = ids.get(kind) ?? [];

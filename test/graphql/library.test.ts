@@ -9,6 +9,7 @@ import type { Caller } from '../../platform/access/caller.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { wavOf } from '../kit/samples/wav.ts';
 import { graphqlClient } from './graphql-client.ts';
 
 /** What an application shows of a caller's own work: models, tasks with their inputs, files, live progress of all. */
@@ -341,26 +342,3 @@ describe('tasksProgress', () => {
     expect(errors?.length).toBeGreaterThan(0);
   });
 });
-
-/** A WAV with a second of a square wave for each of these levels. */
-function wavOf(levels: readonly number[]): Uint8Array<ArrayBuffer> {
-  const rate = 8_000;
-  const samples = Int16Array.from({ length: levels.length * rate }, (_, index) => {
-    const level = levels[Math.floor(index / rate)] ?? 0;
-    return (index % 20 < 10 ? level : -level) * 32_767;
-  });
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.byteLength, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.byteLength, 40);
-  return new Uint8Array(Buffer.concat([head, Buffer.from(samples.buffer)]));
-}

@@ -4,6 +4,7 @@ import { BufferTarget, EncodedPacket, EncodedVideoPacketSource, Output, WebMOutp
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 
+import { silence } from '../../../test/kit/samples/wav.ts';
 import type { Measures } from './measurable.ts';
 import { measureMedia } from './measure.ts';
 
@@ -75,7 +76,7 @@ describe('images', () => {
 
 describe('recordings', () => {
   test('sound has a length', async () => {
-    expect(await measure(wav(1.5), { name: 'x.png' })).toEqual({
+    expect(await measure(silence(1.5), { name: 'x.png' })).toEqual({
       contentType: 'audio/wav',
       width: null,
       height: null,
@@ -93,7 +94,7 @@ describe('recordings', () => {
   });
 
   test('are read in pieces, never whole', async () => {
-    const content = wav(600);
+    const content = silence(600);
     let read = 0;
     const measured = await measureMedia({
       open: async (range) => {
@@ -114,7 +115,7 @@ describe('recordings', () => {
   });
 
   test('are not blamed for a failure of the store', async () => {
-    const content = wav(1);
+    const content = silence(1);
     let opened = 0;
     const file = { bytes: content.length, declaredType: null, name: 'x.wav' };
     const open = async () => {
@@ -157,25 +158,6 @@ describe('texts', () => {
     expect((await measure(content, { declaredType: 'text/plain' })).contentType).toBe('text/plain');
   });
 });
-
-/** Silence in 8-bit mono at 8,000 samples a second. */
-function wav(seconds: number): Buffer {
-  const samples = Math.round(seconds * 8_000);
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0).toString();
-  header.writeUInt32LE(36 + samples, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(8_000, 24);
-  header.writeUInt32LE(8_000, 28);
-  header.writeUInt16LE(1, 32);
-  header.writeUInt16LE(8, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(samples, 40);
-  return Buffer.concat([header, Buffer.alloc(samples, 128)]);
-}
 
 /** A container with the right index around frames that hold nothing: measuring does not decode. */
 async function webm(width: number, height: number, seconds: number): Promise<Buffer> {

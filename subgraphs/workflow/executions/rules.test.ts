@@ -3,25 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import type { Template } from '../domain/template.ts';
 import { checkedParameters } from './parameters.ts';
+import { template } from './template.fixture.ts';
 import { startOf } from './workflows.ts';
-
-const template: Template = {
-  code: 'c',
-  name: 'n',
-  description: null,
-  workflow: 'image',
-  creditCost: 1,
-  price: null,
-  currency: null,
-  version: null,
-  templateType: 'IMAGE',
-  tags: [],
-  imageModel: 'm',
-  imagePrompt: '{prompt}, in ink, {prompt}!',
-  parameters: {},
-  isActive: true,
-  createdAt: new Date(),
-};
 
 describe('the start of an image template', () => {
   it.each([

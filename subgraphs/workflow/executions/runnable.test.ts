@@ -2,32 +2,15 @@ import { expect, it } from 'vitest';
 
 import { AppError } from '../../../platform/errors.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import type { Template } from '../domain/template.ts';
 import { createFakeMedia } from './fake-media.fixture.ts';
 import { createMediaClient } from './media-client.ts';
 import { createRunnableChecks } from './runnable.ts';
+import { template } from './template.fixture.ts';
 
 /** Which templates are refused when they are written, and which are told to be unable to run. */
 
 const media = createFakeMedia(silentLogger());
 const runnable = createRunnableChecks({ media: createMediaClient(media.link), workflowNames: {} });
-const template: Template = {
-  code: 'c',
-  name: 'n',
-  description: null,
-  workflow: 'image',
-  creditCost: 1,
-  price: null,
-  currency: null,
-  version: null,
-  templateType: 'IMAGE',
-  tags: [],
-  imageModel: 'm',
-  imagePrompt: null,
-  parameters: {},
-  isActive: true,
-  createdAt: new Date(),
-};
 const refused = (field: string, code: 'BAD_USER_INPUT' | 'NOT_CONFIGURED' = 'BAD_USER_INPUT') =>
   new AppError(code, `${field}: known are a, b`, { field });
 

@@ -1,4 +1,5 @@
 import workflows from '../../../subgraphs/media/comfy-workflows/bundled-workflows.json' with { type: 'json' };
+import { silence } from '../../kit/samples/wav.ts';
 import type { Documented, Field } from '../documents/operation.ts';
 import type { LiveServer } from './live-server.ts';
 import type { Sent } from './send.ts';
@@ -126,26 +127,8 @@ function plainestOf({ body }: Documented, names: readonly string[]): string | un
   return (plain ?? fields.find(({ type }) => type === 'file'))?.name;
 }
 
-/** Twelve seconds of nothing: 8 kHz, 8 bits, one channel. */
-function silentRecording(): File {
-  const samples = 12 * 8_000;
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(8_000, 28);
-  head.writeUInt16LE(1, 32);
-  head.writeUInt16LE(8, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples, 40);
-  return new File([head, new Uint8Array(samples).fill(128)], 'a.wav', { type: 'audio/wav' });
-}
-
-const silence = silentRecording();
+/** Long enough for a voice to be cloned. */
+const recording = new File([silence(12)], 'a.wav', { type: 'audio/wav' });
 
 /**
  * A request that is sound in form, with values that need not lead to anything: what mistakes are put into. Nothing has
@@ -153,7 +136,7 @@ const silence = silentRecording();
  */
 export function formOf(operation: Documented): Sent {
   const valueOf = (field: Field): unknown => {
-    if (field.type === 'file') return silence;
+    if (field.type === 'file') return recording;
     const [word = byType[field.type] ?? 'some-words'] = field.enum ?? [];
     return word;
   };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { rest, taskEnd } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { silence } from '../../kit/samples/wav.ts';
 
 /** Options of generators over REST: none is dropped without a word, and none moves a request to a model that ignores it. */
 
@@ -20,17 +21,6 @@ async function post(path: string, fields: Readonly<Record<string, string | Blob>
   const { status, body } = await rest(kiln.url, 'POST', path, form);
   expect(status).toBe(200);
   return body;
-}
-
-/** A second of silence: 8,000 samples of 8 bits. */
-function silence(): Blob {
-  const header = Buffer.alloc(44);
-  header.write('RIFF\0\0\0\0WAVEfmt ');
-  header.writeUInt32LE(36 + 8_000, 4);
-  header.set([16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x40, 0x1f, 0, 0, 1, 0, 8, 0], 16);
-  header.write('data', 36);
-  header.writeUInt32LE(8_000, 40);
-  return new Blob([header, Buffer.alloc(8_000, 128)], { type: 'audio/wav' });
 }
 
 const union = '/api/union/img/sync/generate/image';
@@ -173,7 +163,7 @@ describe('a fault that can be known before', () => {
     ],
     [
       '/api/agg/speech_router/sync/voice/clone',
-      { file: silence(), voice_id: 'short' },
+      { file: new Blob([silence(1)], { type: 'audio/wav' }), voice_id: 'short' },
       'voice_id: use 8 to 256 letters, digits, - and _, with a letter first and a letter or digit last',
     ],
   ])('at %s with %o is told in place of a task', async (path, fields, msg) => {
