@@ -7,16 +7,16 @@ import type { FileKind } from './pages/gallery/gallery-item.tsx';
 import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
 import { type Group, GROUPS } from './pages/usage/sums.ts';
-import { Empty, Problem } from './parts/problem.tsx';
+import { NotFound } from './parts/not-found.tsx';
+import { Problem } from './parts/problem.tsx';
 import { Shell } from './shell/shell.tsx';
-import { t } from './text/text.ts';
 import { type Tab, TABS } from './work/work.ts';
 
 /** The addresses of the console. Filters and choices are in the address, so that every view can be sent to somebody. */
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <Empty title={t('shell.notFound')} />,
+  notFoundComponent: () => <NotFound />,
   errorComponent: ({ error }) => <Problem error={error} />,
 });
 

@@ -28,7 +28,7 @@ interface TemplateFieldsProps {
 
 /** One field for every parameter of a template. */
 export function TemplateFields({ parameters, values, onChange }: TemplateFieldsProps) {
-  return Object.entries(parameters as Record<string, Parameter>).map(([name, parameter]) => (
+  return inOrder(parameters as Record<string, Parameter>).map(([name, parameter]) => (
     <ParameterField
       key={name}
       name={name}
@@ -37,6 +37,13 @@ export function TemplateFields({ parameters, values, onChange }: TemplateFieldsP
       onChange={(value) => onChange({ ...values, [name]: value })}
     />
   ));
+}
+
+/** The prompt, then what is needed, then the rest: the database keeps no order. */
+function inOrder(parameters: Record<string, Parameter>): readonly [string, Parameter][] {
+  const rank = ([name, { required = false }]: [string, Parameter]) =>
+    name === 'prompt' ? 0 : required ? 1 : 2;
+  return Object.entries(parameters).toSorted((one, other) => rank(one) - rank(other));
 }
 
 interface ParameterFieldProps {

@@ -88,7 +88,7 @@ function Keys() {
                   </td>
                   <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
                   <td className="num p-hide">
-                    {expiresAt === null ? t('keys.never') : <Ago at={expiresAt} />}
+                    {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
                   </td>
                   <td className="num">
                     <Ago at={createdAt} />

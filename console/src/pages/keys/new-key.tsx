@@ -68,7 +68,7 @@ export function NewKey() {
             value={days}
             onChange={({ target }) => setDays(Number(target.value))}
           >
-            <option value={0}>{t('keys.never')}</option>
+            <option value={0}>{t('keys.noEnd')}</option>
             {ENDS.map((count) => (
               <option key={count} value={count}>
                 {t('keys.inDays', { count })}

@@ -40,7 +40,7 @@ export function People({ onAudit }: { readonly onAudit: (caller: string) => void
                 <th>{t('field.name')}</th>
                 <th className="p-hide">{t('people.id')}</th>
                 <th className="num">{t('people.last')}</th>
-                <th className="num">{t('keys.sessions')}</th>
+                <th className="num p-hide">{t('keys.sessions')}</th>
                 <th>
                   <span className="vh">{t('task.actions')}</span>
                 </th>
@@ -71,14 +71,14 @@ function Person({ person, onSessions, onAudit }: PersonProps) {
   return (
     <tr>
       <td>
-        <span className="med block">{nameOf(person)}</span>
+        <span className="med block min-w-28">{nameOf(person)}</span>
         <span className="c12 mute block">{email ?? subject}</span>
       </td>
       <td className="mono audit-id p-hide" title={id}>
         {id}
       </td>
       <td className="num">{lastSignInAt === null ? t('keys.never') : <Ago at={lastSignInAt} />}</td>
-      <td className="num">{openSessions}</td>
+      <td className="num p-hide">{openSessions}</td>
       <td>
         <span className="row wrap">
           <Link className="btn sm" to="/tasks" search={{ owner: id }}>

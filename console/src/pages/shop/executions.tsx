@@ -58,25 +58,28 @@ export function Executions() {
         <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
           <table>
             <tbody>
-              {edges.map(({ node: { id, taskId, template, status, task, progress, createdAt, error } }) => (
-                <tr key={id}>
-                  <td>
-                    <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
-                      {template.name}
-                    </Link>
-                  </td>
-                  <td>
-                    <StateBadge state={STATE_OF[status]} />
-                  </td>
-                  <td className="c12 mute p-hide">
-                    {error === null ? executionStage({ status, task }) : codeText(error.code)}
-                  </td>
-                  <td className="num p-hide">{progress} %</td>
-                  <td className="num">
-                    <Ago at={createdAt} />
-                  </td>
-                </tr>
-              ))}
+              {edges.map(
+                ({ node: { id, taskId, template, status, task, progress, createdAt, endedAt, error } }) => (
+                  <tr key={id}>
+                    <td>
+                      <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
+                        {template.name}
+                      </Link>
+                    </td>
+                    <td>
+                      <StateBadge state={STATE_OF[status]} />
+                    </td>
+                    <td className="c12 mute p-hide">
+                      {error !== null && codeText(error.code)}
+                      {endedAt === null && executionStage({ status, task })}
+                    </td>
+                    <td className="num p-hide">{endedAt === null && `${progress} %`}</td>
+                    <td className="num">
+                      <Ago at={createdAt} />
+                    </td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </div>

@@ -35,7 +35,7 @@ export function TryIt() {
       </header>
       <div className="pad col">
         <p className="mute">{t('start.tryText')}</p>
-        <pre tabIndex={0}>{MUTATION}</pre>
+        <pre className="whitespace-pre-wrap">{MUTATION}</pre>
         {error !== null && <Problem error={error} />}
         {answer !== null && (
           <div role="status" className="col">

@@ -7,7 +7,10 @@ const SHORT = 40;
 /** What the task was asked for: its words, its files, every setting. */
 export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
   if (input === null) return null;
-  const settings = Object.entries(input.options as Readonly<Record<string, unknown>>);
+  const settings = Object.entries(input.options as Readonly<Record<string, unknown>>).filter(
+    // The words of speech are its prompt too.
+    ([, value]) => value !== input.prompt,
+  );
   return (
     <section className="card">
       <header>

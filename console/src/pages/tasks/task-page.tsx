@@ -6,7 +6,8 @@ import { TaskLogDocument } from '../../api/operations.ts';
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Empty, Problem } from '../../parts/problem.tsx';
+import { NotFound } from '../../parts/not-found.tsx';
+import { Problem } from '../../parts/problem.tsx';
 import { Outcome } from '../../parts/task/outcome.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
@@ -33,7 +34,7 @@ export function TaskPage() {
   if (error !== undefined && data === undefined) return <Problem error={error} />;
   if (data === undefined) return <div className="page" aria-busy="true" />;
   const task = data.task;
-  if (task === null) return <Empty title={t('shell.notFound')} text={t('task.goneText')} />;
+  if (task === null) return <NotFound text={t('task.goneText')} />;
   return (
     <>
       <TaskHead task={task} />

@@ -221,9 +221,9 @@ function Table({
             <tr>
               <th>{t('usage.name')}</th>
               <th className="num">{t('usage.done')}</th>
+              <th className="num p-hide">{t('usage.share')}</th>
               <th className="num p-hide">{t('usage.pictureCount')}</th>
               <th className="num p-hide">{t('usage.secondCount')}</th>
-              <th className="num p-hide">{t('usage.share')}</th>
               <th className="num">{t('task.cost')}</th>
             </tr>
           </thead>
@@ -234,9 +234,9 @@ function Table({
                   {sum.name ?? <span className="mute">{t('usage.nothing')}</span>}
                 </td>
                 <td className="num">{sum.done.toLocaleString(language)}</td>
+                <td className="num p-hide">{Math.round((sum.done / whole) * 100)} %</td>
                 <td className="num p-hide">{sum.pictures.toLocaleString(language)}</td>
                 <td className="num p-hide">{sum.seconds.toFixed(1)}</td>
-                <td className="num p-hide">{Math.round((sum.done / whole) * 100)} %</td>
                 <td className="num">{moneyText(sum.cost)}</td>
               </tr>
             ))}
@@ -246,9 +246,9 @@ function Table({
               <tr>
                 <th scope="row">{t('usage.total')}</th>
                 <td className="num">{total.done.toLocaleString(language)}</td>
+                <td className="num p-hide">100 %</td>
                 <td className="num p-hide">{total.pictures.toLocaleString(language)}</td>
                 <td className="num p-hide">{total.seconds.toFixed(1)}</td>
-                <td className="num p-hide">100 %</td>
                 <td className="num">{moneyText(total.cost)}</td>
               </tr>
             </tfoot>

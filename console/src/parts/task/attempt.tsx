@@ -13,9 +13,9 @@ export function AttemptName({
   return (
     <span className={`nm grow row ${SHAPE_OF_ATTEMPT[state]}`}>
       <StateShape state={SHAPE_OF_ATTEMPT[state]} />
-      <span className="cut attempt-name">
-        {t('task.attempt', { step, number })}{' '}
-        <span className="mute">
+      <span className="min-w-0 attempt-name">
+        <span className="cut block">{t('task.attempt', { step, number })}</span>
+        <span className="cut block c12 mute">
           {provider}
           {model === null ? '' : `, ${model}`}
         </span>

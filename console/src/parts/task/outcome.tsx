@@ -70,14 +70,16 @@ function Made({ task, name }: { readonly task: TaskPartsFragment; readonly name:
           {task.outputs.map((media) => (
             <figure key={media.id} className="col">
               <MediaView media={media} alt={name} />
-              <figcaption className="row c12 mute">
-                <Link className="link shrink-0" to="/gallery" search={{ open: media.id }}>
-                  {t('shop.inGallery')}
-                </Link>
-                <span className="cut push">{sizeText(media)}</span>
-                <a className="link shrink-0" href={media.url} download>
-                  {t('media.download')}
-                </a>
+              <figcaption className="c12 mute">
+                <span className="row">
+                  <Link className="link" to="/gallery" search={{ open: media.id }}>
+                    {t('shop.inGallery')}
+                  </Link>
+                  <a className="link push" href={media.url} download>
+                    {t('media.download')}
+                  </a>
+                </span>
+                {sizeText(media)}
               </figcaption>
             </figure>
           ))}

@@ -12,7 +12,7 @@ export function StateBadge({
   return (
     <span className={`st ${boxed ? 'box ' : ''}${state}`}>
       <StateShape state={state} />
-      {t(`state.${state}`)}
+      <span>{t(`state.${state}`)}</span>
     </span>
   );
 }

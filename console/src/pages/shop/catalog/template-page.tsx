@@ -11,7 +11,8 @@ import {
 import { useCaller } from '../../../api/use-caller.ts';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { Empty, Problem, problemText } from '../../../parts/problem.tsx';
+import { NotFound } from '../../../parts/not-found.tsx';
+import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { TemplateEditor } from './template-editor.tsx';
 import { TemplateState } from './template-state.tsx';
@@ -26,7 +27,7 @@ export function TemplatePage() {
   if (error !== undefined && data === undefined) return <Problem error={error} />;
   if (data === undefined || caller === undefined) return <div className="page" aria-busy="true" />;
   const { template } = data;
-  if (template === null) return <Empty title={t('shell.notFound')} />;
+  if (template === null) return <NotFound />;
   return (
     <>
       <Head title={template.name}>

@@ -3,7 +3,8 @@ import { Link, useParams } from '@tanstack/react-router';
 
 import { CancelTaskDocument, type ExecutionPageQuery } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
-import { Empty, Problem } from '../../../parts/problem.tsx';
+import { NotFound } from '../../../parts/not-found.tsx';
+import { Problem } from '../../../parts/problem.tsx';
 import { Outcome } from '../../../parts/task/outcome.tsx';
 import { t } from '../../../text/text.ts';
 import { executionStage, STATE_OF } from '../executions.tsx';
@@ -21,7 +22,7 @@ export function ExecutionPage() {
   const { execution, error } = useExecution(taskId);
   if (error !== undefined && execution === undefined) return <Problem error={error} />;
   if (execution === undefined) return <div className="page" aria-busy="true" />;
-  if (execution === null) return <Empty title={t('shell.notFound')} text={t('shop.executionGone')} />;
+  if (execution === null) return <NotFound text={t('shop.executionGone')} />;
   const { task, payment } = execution;
   return (
     <>
