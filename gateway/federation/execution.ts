@@ -1,4 +1,4 @@
-import { type ExecutionResult, getVariableValues } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
@@ -15,7 +15,6 @@ import { inSpan } from '../../platform/tracing/span.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
-import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { gatewayFailure, variableErrors } from './results.ts';
 
@@ -35,9 +34,6 @@ export interface ExecutionOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** Each error contains the whole value: more of them would make a large response of a small request. */
-const MAX_VARIABLE_ERRORS = 5;
-
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
   const { planner, documents, links, logger, metrics = noMetrics } = options;
@@ -48,8 +44,8 @@ export function createExecution(options: ExecutionOptions): Execution {
     const { document, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
     const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
-    const refused = refusedVariables(plan.operation, request);
-    return refused === undefined ? { plan } : { refused };
+    const { errors: misfits } = plan.coerceVariables(request.variables);
+    return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };
   };
   const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
   const inputOf = ({ variables, context }: GraphqlRequest): RunInput => ({
@@ -124,14 +120,4 @@ type Planned =
 
 function notHere(message: string): AppError {
   return new AppError('BAD_USER_INPUT', message);
-}
-
-function refusedVariables(
-  { schema, operation }: OperationContext,
-  { variables }: GraphqlRequest,
-): ExecutionResult | undefined {
-  const definitions = operation.variableDefinitions ?? [];
-  if (definitions.length === 0) return undefined;
-  const { errors } = getVariableValues(schema, definitions, variables, { maxErrors: MAX_VARIABLE_ERRORS });
-  return errors === undefined ? undefined : variableErrors(errors);
 }

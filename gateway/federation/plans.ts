@@ -8,6 +8,7 @@ import {
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
+import { type CoerceVariables, compileVariables } from '../../platform/graphql/execution/variables.ts';
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
@@ -33,23 +34,30 @@ export interface Planner {
 /** How an operation is run: fetched from subgraphs, or subscribed at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
 
-/** A query or mutation. */
-interface RequestPlan {
-  readonly kind: 'request';
+interface AnyPlan {
   readonly operation: OperationContext;
+  /** Tells what is wrong with the variables of a request. */
+  readonly coerceVariables: CoerceVariables;
+}
+
+/** A query or mutation. */
+interface RequestPlan extends AnyPlan {
+  readonly kind: 'request';
   readonly plan: QueryPlan;
   readonly compiled: CompiledPlan;
 }
 
 /** A subscription: the fetch that subscribes, and the plan for each event. */
-export interface SubscriptionPlan {
+export interface SubscriptionPlan extends AnyPlan {
   readonly kind: 'subscription';
-  readonly operation: OperationContext;
   readonly primary: FetchNode;
   /** The primary fetch (whose result is the event), then the fetches from other subgraphs. */
   readonly plan: QueryPlan;
   readonly compiled: CompiledPlan;
 }
+
+/** Each error contains the whole value: more of them would make a large response of a small request. */
+const MAX_VARIABLE_ERRORS = 5;
 
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
@@ -69,12 +77,21 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const named = operationName === undefined ? {} : { operationName };
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
     const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, apiModel, supergraphSchema });
+    const definitions = operation.operation.variableDefinitions ?? [];
+    const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     if (plan.node?.kind !== 'Subscription')
-      return { kind: 'request', operation, plan, compiled: compiled(plan) };
+      return { kind: 'request', operation, coerceVariables, plan, compiled: compiled(plan) };
     const { primary, rest } = plan.node;
     const nodes = rest === undefined ? [primary] : [primary, rest];
     const eventPlan: QueryPlan = { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } };
-    return { kind: 'subscription', operation, primary, plan: eventPlan, compiled: compiled(eventPlan) };
+    return {
+      kind: 'subscription',
+      operation,
+      coerceVariables,
+      primary,
+      plan: eventPlan,
+      compiled: compiled(eventPlan),
+    };
   };
 
   return {

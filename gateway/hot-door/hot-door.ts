@@ -8,6 +8,7 @@ import type { Cors } from '../request/cors.ts';
 import type { ObserveRequest } from '../request/observe-request.ts';
 import { attachContext } from '../request/request-context.ts';
 import { takeBody } from '../request/taken-body.ts';
+import type { Compression } from '../server/compression.ts';
 import { operationIn, type ServeOperation } from './hot-graphql.ts';
 import { graphqlAnswerType, isRest } from './plain-requests.ts';
 
@@ -28,7 +29,7 @@ export interface HotDoorOptions {
   readonly cors: Pick<Cors, 'mark'>;
   readonly serveOperation: ServeOperation;
   /** Compresses what is sent to callers who accept that. */
-  readonly compress: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly compression: Compression;
   readonly rest?: RestHandler | undefined;
   /** Responds to what a handler threw. */
   readonly failed: (thrown: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -106,7 +107,7 @@ async function serveRest(
   await observed(options, { request, response, startedAt }, () => {
     // Express does so, too: routes know nothing of the prefix.
     request.url = url.slice(basePath.length);
-    options.compress(request, response);
+    options.compression.beforeHead(request, response);
     return serve(response);
   });
 }

@@ -10,6 +10,7 @@ import { contextOf } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import type { TakenBody } from '../request/taken-body.ts';
 import { unavailableOf } from '../request/unavailable.ts';
+import type { Compression } from '../server/compression.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from '../transports/admission/transport.ts';
 
@@ -26,7 +27,7 @@ interface AskedOperation {
 
 export interface HotGraphqlOptions extends TransportOptions {
   readonly rateLimiter?: RateLimiter | undefined;
-  readonly compress: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly compression: Compression;
 }
 
 /** The operation of a body that asks for nothing else; null for any other, which Apollo Server explains. */
@@ -40,16 +41,19 @@ export function operationIn(body: TakenBody | null): OperationRequest | null {
 
 /** Makes the way of operations. */
 export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
-  const { admission, errors, federation, rateLimiter, compress } = options;
+  const { admission, errors, federation, rateLimiter, compression } = options;
   return async ({ request, response, operation, answerType }) => {
-    compress(request, response);
     const context = contextOf(request);
     const { caller } = context;
     const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
-    if (refusal !== null) return answerGraphql(response, refusal);
+    if (refusal !== null) {
+      compression.beforeHead(request, response);
+      return answerGraphql(response, refusal);
+    }
     const verdict = await admission.admit(operation, caller, true);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
+      compression.beforeHead(request, response);
       response.setHeaders(new Map(Object.entries(headers)));
       return sendJson(response, status, body);
     }
@@ -57,6 +61,7 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
     const { kind, fields } = verdict.operation;
     if (kind === 'mutation') noteRequest(response, { changes: fields });
     if (kind === 'subscription') {
+      compression.beforeHead(request, response);
       return sendJson(response, 406, { errors: [errors.formatError(needsStream(), caller.traceId)] });
     }
     const result = await federation.execute({ ...operation, context });
@@ -67,11 +72,13 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
     };
     const away = unavailableOf(shown);
     if (away !== null) response.setHeader('Retry-After', String(away.retryAfterSeconds));
-    send(response, {
-      status: away?.status ?? statusOf(result),
-      type: answerType,
-      text: `${JSON.stringify(shown)}\n`,
-    });
+    const text = `${JSON.stringify(shown)}\n`;
+    const bytes = Buffer.byteLength(text);
+    response.setHeader('Content-Type', answerType);
+    response.setHeader('Content-Length', bytes);
+    response.statusCode = away?.status ?? statusOf(result);
+    compression.afterHead(request, response, bytes);
+    if (!response.destroyed) response.end(text);
   };
 }
 
@@ -83,18 +90,4 @@ function statusOf({ errors, data }: ExecutionResult): number {
     if (typeof status === 'number' && headers === undefined) return status;
   }
   return data === undefined ? 400 : 200;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-}
-
-function send(response: ServerResponse, { status, type, text }: Answer): void {
-  if (response.destroyed) return;
-  response.setHeader('Content-Type', type);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.statusCode = status;
-  response.end(text);
 }

@@ -17,9 +17,10 @@ export function unavailableOf({
   readonly data?: unknown;
   readonly errors?: readonly GraphQLFormattedError[] | undefined;
 }): Unavailable | null {
+  if (errors.length === 0) return null;
   const isAway = ({ extensions }: GraphQLFormattedError): boolean => extensions?.['code'] === 'UNAVAILABLE';
   const hasData = Object.values(data ?? {}).some((value) => value !== null);
-  if (errors.length === 0 || hasData || !errors.every(isAway)) return null;
+  if (hasData || !errors.every(isAway)) return null;
   const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
   const longest = Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
   return { status: 503, retryAfterSeconds: longest > 0 ? longest : USUAL_SECONDS };

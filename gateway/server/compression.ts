@@ -20,20 +20,37 @@ export function compressAnswers(): RequestHandler {
     WITH_CREDENTIALS.test(request.path) ? next() : compress(request, response, next);
 }
 
-/** The same for one response of a path that has no credentials. */
-export function compressPlain(): (request: IncomingMessage, response: ServerResponse) => void {
+/** Compresses single responses of paths that have no credentials. */
+export interface Compression {
+  /** Called before anything of the response is known. */
+  beforeHead(request: IncomingMessage, response: ServerResponse): void;
+  /** Called when the head of JSON is set and its size is known: most is not compressed, and then sent as it is. */
+  afterHead(request: IncomingMessage, response: ServerResponse, bytes: number): void;
+}
+
+/** Makes the compression of the hot door. */
+export function compressPlain(): Compression {
   const compress = createCompression();
   // Says what the answer depends on, as ever, without finding out anew that nothing is accepted.
   const onlyMark = createCompression(Infinity);
-  return (request, response) => {
-    const handle = request.headers['accept-encoding'] === undefined ? onlyMark : compress;
-    // The package's types are Express's; it uses none of that.
-    handle(request as Request, response as Response, () => undefined);
+  const isAccepted = ({ headers }: IncomingMessage) => headers['accept-encoding'] !== undefined;
+  // The package's types are Express's; it uses none of that.
+  const handle = (handler: RequestHandler, request: IncomingMessage, response: ServerResponse) =>
+    handler(request as Request, response as Response, () => undefined);
+  return {
+    beforeHead: (request, response) => handle(isAccepted(request) ? compress : onlyMark, request, response),
+    afterHead(request, response, bytes) {
+      if (bytes >= THRESHOLD && isAccepted(request)) return handle(compress, request, response);
+      const before = response.getHeader('Vary');
+      response.setHeader('Vary', before === undefined ? 'Accept-Encoding' : `${before}, Accept-Encoding`);
+    },
   };
 }
 
 /** Answers of fewer bytes stay as they are. */
-function createCompression(threshold = 1_024): RequestHandler {
+const THRESHOLD = 1_024;
+
+function createCompression(threshold = THRESHOLD): RequestHandler {
   return compression({
     threshold,
     filter: (_request, response) =>

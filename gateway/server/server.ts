@@ -258,14 +258,14 @@ function hotDoorOf(parts: {
   const { options, basePath, shared, ...rest } = parts;
   if (options.hotDoor === false) return parts.whole;
   const { logger, rateLimiter } = options;
-  const compress = compressPlain();
+  const compression = compressPlain();
   return createHotDoor({
     ...rest,
     basePath,
     isHttps: isHttps(options.publicUrl),
     requiresCredential: options.isForeign === true && options.requiresCredential === true,
-    serveOperation: createHotGraphql({ ...shared, rateLimiter, compress }),
-    compress,
+    serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
+    compression,
     rest: options.restHandler,
     failed: (thrown, request, response) =>
       answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),

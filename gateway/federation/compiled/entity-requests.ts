@@ -74,9 +74,10 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   return requests;
 }
 
-function knownEntities({ cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
+function knownEntities({ fetch, cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
   if (cacheKey === null || run.answers === null) return noEntities();
-  return run.answers.of(`${cacheKey} ${JSON.stringify(variables)}`);
+  const { variableUsages = [] } = fetch;
+  return run.answers.of(variableUsages.length === 0 ? cacheKey : `${cacheKey} ${JSON.stringify(variables)}`);
 }
 
 function requestedEntity(batch: EntityBatch, representation: Members): RequestedEntity {

@@ -109,7 +109,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   return {
     async admit(request, caller, isCounted = false) {
-      const key = `${request.operationName ?? ''}\n${request.query}`;
+      const { query, operationName } = request;
+      // Most have no name; their text is hashed once for all caches. No text begins with NUL.
+      const key = operationName === undefined ? query : `\0${operationName}\n${query}`;
       let operation = find(key);
       let rate = isCounted ? undefined : await rateLimiter?.take(caller, 'read');
       if (rate?.allowed === false) return tooMany(rate);

@@ -1,18 +1,17 @@
 import {
   defaultFieldResolver,
-  getArgumentValues,
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
 } from 'graphql';
 
+import { argumentReader } from './arguments.ts';
 import type { Compiling } from './collect-fields.ts';
 import { completerOf, failureOf, settler, type CompletedField } from './complete.ts';
 import { quickResolver } from './entities.ts';
 import { leafCompleter } from './leaf.ts';
-import { withReason } from './literal-reasons.ts';
-import type { CoercedArguments, Path, Run } from './run.ts';
+import type { Path, Run } from './run.ts';
 
 /** Resolves a field of an object and completes its value; throws only when the field must not be null. */
 export type ExecuteField = (run: Run, source: unknown, parent: Path | undefined) => unknown;
@@ -105,36 +104,6 @@ function partsOf(
   });
   const argumentsFor = argumentReader(definition, node, nextNumber);
   return { failed, settle: settler(complete, failed), infoOf, argumentsFor };
-}
-
-/** The arguments of a field, coerced once in an execution; an object of its own for each call. */
-function argumentReader(
-  definition: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  nextNumber: () => number,
-): (run: Run) => Record<string, unknown> {
-  if (definition.args.length === 0) return () => ({});
-  const number = nextNumber();
-  return (run) => {
-    const { values, error } = (run.coercedArguments[number] ??= coerced(definition, node, run));
-    if (values === undefined) throw error;
-    return { ...values };
-  };
-}
-
-function coerced(definition: GraphQLField<unknown, unknown>, node: FieldNode, run: Run): CoercedArguments {
-  try {
-    return { values: getArgumentValues(definition, node, run.variableValues) };
-  } catch (error) {
-    return { error: reasoned(error, definition, node) };
-  }
-}
-
-function reasoned(error: unknown, { args }: GraphQLField<unknown, unknown>, node: FieldNode): unknown {
-  return (node.arguments ?? []).reduce((found, { name, value }) => {
-    const argument = args.find((one) => one.name === name.value);
-    return argument === undefined ? found : withReason(found, value, argument.type);
-  }, error);
 }
 
 /** The field that an element of its list belongs to. */

@@ -11,7 +11,8 @@ import { isPromise } from './run.ts';
 
 /**
  * `_entities` as @apollo/subgraph resolves it, without a promise for each entity: most references are resolved at once.
- * Only its own resolver is replaced; references to interfaces are left to it.
+ * Only its own resolvers are replaced, in schemas of Pothos and of `buildSubgraphSchema`; references to interfaces are left
+ * to it.
  */
 
 type Resolve = GraphQLFieldResolver<unknown, unknown>;
@@ -20,8 +21,17 @@ type ResolveReference = (reference: Reference, context: unknown, info: GraphQLRe
 
 /** The resolver of a field, or what does the same sooner. */
 export function quickResolver({ resolve }: GraphQLField<unknown, unknown>): Resolve | undefined {
-  return resolve === entitiesField.resolve ? resolveEntities : resolve;
+  return resolve !== undefined && isApolloResolver(resolve) ? resolveEntities : resolve;
 }
+
+function isApolloResolver(resolve: Resolve): boolean {
+  if (resolve === entitiesField.resolve) return true;
+  // `buildSubgraphSchema` makes its resolver anew for each schema: what has its whole text does the same.
+  return resolve.name === '_entities' && String(resolve) === BUILT_RESOLVER;
+}
+
+const BUILT_RESOLVER =
+  '(_source, { representations }, context, info) => (0, types_1.entitiesResolver)({ representations, context, info })';
 
 const resolveEntities: Resolve = (source, values, context, info) => {
   const references = values['representations'] as readonly Reference[];

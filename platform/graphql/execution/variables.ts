@@ -23,26 +23,30 @@ type CoercedVariables =
   | { readonly coerced: Record<string, unknown>; readonly errors?: undefined }
   | { readonly coerced?: undefined; readonly errors: readonly GraphQLError[] };
 
-/** As many errors as graphql-js tells of one request. */
-const MAX_ERRORS = { maxErrors: 50 };
-
 /**
- * Compiles the coercion of an operation's variables: scalars, enums and lists of them that are given and fit. Anything else
- * (defaults, input objects, null, whatever does not fit) is left to graphql-js for the whole request.
+ * Compiles the coercion of an operation's variables: scalars, enums and lists of them that fit, or are left out where they
+ * may be. Anything else (defaults, input objects, null, whatever does not fit) is left to graphql-js for the whole request, which
+ * tells of `maxErrors` errors (default: 50, as graphql-js executes).
  */
 export function compileVariables(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
+  maxErrors = 50,
 ): CoerceVariables {
-  const variables = definitions.map(({ variable, type: node }) => {
+  const variables = definitions.map(({ variable, type: node, defaultValue }) => {
     const type = typeFromAST(schema, node);
-    return { name: variable.name.value, coerce: isInputType(type) ? coercion(type) : misfit };
+    const name = variable.name.value;
+    if (!isInputType(type)) return { name, coerce: misfit, isOptional: false };
+    const isOptional = defaultValue === undefined && !isNonNullType(type);
+    return { name, coerce: coercion(type), isOptional };
   });
   return (inputs) => {
     const coerced: Record<string, unknown> = {};
-    for (const { name, coerce } of variables) {
-      const value = Object.hasOwn(inputs, name) ? coerce(inputs[name]) : MISFIT;
-      if (value === MISFIT) return getVariableValues(schema, definitions, inputs, MAX_ERRORS);
+    for (const { name, coerce, isOptional } of variables) {
+      const isGiven = Object.hasOwn(inputs, name);
+      if (!isGiven && isOptional) continue;
+      const value = isGiven ? coerce(inputs[name]) : MISFIT;
+      if (value === MISFIT) return getVariableValues(schema, definitions, inputs, { maxErrors });
       coerced[name] = value;
     }
     return { coerced };

@@ -1,3 +1,4 @@
+import { buildSubgraphSchema } from '@apollo/subgraph';
 import { buildSchema, execute, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
@@ -32,6 +33,25 @@ describe('the comparison with graphql-js', () => {
     };
     const { differences } = await runLocalCampaign({ subjects: [twice], cases: 200, seed: 2 });
     expect(differences[0]).toMatch(/\{\n {2}(\w+: )?a \{\n {4}\w+\n {2}\}\n\}/);
+  });
+});
+
+describe('the entities of a schema that buildSubgraphSchema made', () => {
+  it('are answered at once where nothing has to be waited for', async () => {
+    const typeDefs = parse('type Query { a: Int } type Task @key(fields: "id") { id: ID! name: String }');
+    const __resolveReference = ({ id }: { readonly id: string }) => ({ id, name: `task ${id}` });
+    const schema = buildSubgraphSchema({ typeDefs, resolvers: { Task: { __resolveReference } } });
+    const request = {
+      document: parse(
+        'query ($representations: [_Any!]!) { _entities(representations: $representations) { __typename ... on Task { name } } }',
+      ),
+      variableValues: { representations: [{ __typename: 'Task', id: '1' }] },
+      contextValue: {},
+    };
+    const ours = createCompiledExecutor(schema).execute(request);
+    expect(ours).not.toBeInstanceOf(Promise);
+    expect(ours).toEqual({ data: { _entities: [{ __typename: 'Task', name: 'task 1' }] } });
+    expect(ours).toEqual(await execute({ schema, ...request }));
   });
 });
 
