@@ -7,6 +7,7 @@ import type { Caller } from '../platform/access/caller.ts';
 import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
+import { endOfTurn } from '../platform/http/end-of-turn.ts';
 import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages, type Page } from './docs/served-pages.ts';
@@ -148,6 +149,7 @@ async function answer(deps: RestRouterDeps, found: MatchedRequest): Promise<void
     }
     const reply = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });
     if (rateClass === 'start' && reply.status >= 400) await refuseStart(deps, exchange);
+    await endOfTurn();
     send(exchange, reply);
   } catch (thrown) {
     const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;

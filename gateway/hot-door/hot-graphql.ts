@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import { endOfTurn } from '../../platform/http/end-of-turn.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
 import { overLimit } from '../authentication/count-requests.ts';
@@ -78,6 +79,7 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
     response.setHeader('Content-Length', bytes);
     response.statusCode = away?.status ?? statusOf(result);
     compression.afterHead(request, response, bytes);
+    await endOfTurn();
     if (!response.destroyed) response.end(text);
   };
 }
