@@ -40,9 +40,9 @@ export function compressPlain(): Compression {
   return {
     beforeHead: (request, response) => handle(isAccepted(request) ? compress : onlyMark, request, response),
     afterHead(request, response, bytes) {
-      if (bytes >= THRESHOLD && isAccepted(request)) return handle(compress, request, response);
-      const before = response.getHeader('Vary');
-      response.setHeader('Vary', before === undefined ? 'Accept-Encoding' : `${before}, Accept-Encoding`);
+      if (bytes >= THRESHOLD && isAccepted(request)) handle(compress, request, response);
+      else
+        response.setHeader('Vary', [response.getHeader('Vary') ?? [], 'Accept-Encoding'].flat().join(', '));
     },
   };
 }
