@@ -4,11 +4,11 @@ import { toError } from '../../platform/errors.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CallerFinder } from '../authentication/caller.ts';
 import { hasCredential } from '../authentication/caller.ts';
+import type { Compression } from '../request/compression.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ObserveRequest } from '../request/observe-request.ts';
 import { attachContext } from '../request/request-context.ts';
 import { takeBody } from '../request/taken-body.ts';
-import type { Compression } from '../server/compression.ts';
 import { operationIn, type ServeOperation } from './hot-graphql.ts';
 import { graphqlAnswerType, isRest } from './plain-requests.ts';
 

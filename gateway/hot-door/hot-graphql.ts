@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
-import { endOfTurn } from '../../platform/http/end-of-turn.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
+import { endOfTurn } from '../../platform/process/end-of-turn.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
 import { overLimit } from '../authentication/count-requests.ts';
 import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
+import type { Compression } from '../request/compression.ts';
 import { contextOf } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import type { TakenBody } from '../request/taken-body.ts';
 import { unavailableOf } from '../request/unavailable.ts';
-import type { Compression } from '../server/compression.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from '../transports/admission/transport.ts';
 

@@ -22,6 +22,7 @@ import { createHotGraphql } from '../hot-door/hot-graphql.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
+import { compressAnswers, compressPlain } from '../request/compression.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
@@ -30,7 +31,6 @@ import type { ServedFederation, TransportOptions } from '../transports/admission
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
-import { compressAnswers, compressPlain } from './compression.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { drain, type DrainOptions } from './drain.ts';
 import { createExplorer } from './explorer.ts';
