@@ -1,9 +1,10 @@
+import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 import type { Browser } from 'playwright-core';
 
-import { until } from '../kit/clients/requests.ts';
 import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { createSteps, type Steps } from './steps.ts';
@@ -13,6 +14,8 @@ import { WALKS, WALKS_APART } from './walks.ts';
 /** `npm run browser`: a real browser walks through a Kiln that `npm start` has started without any configuration, and one in production. */
 
 const SCREENS = 'screens';
+const CONSOLE_BUILD = path.join(import.meta.dirname, '../../console/build.ts');
+const run = promisify(execFile);
 
 /** What to do, by the words of the command line; without words all walks. */
 interface Chosen {
@@ -60,6 +63,8 @@ async function main(): Promise<void> {
 
 /** Walks through one Kiln that `npm start` has started without any configuration. */
 async function walkOnOne(browser: Browser, steps: Steps, { walks, takesScreens }: Chosen): Promise<void> {
+  // Else a build of older sources is served, and replaced in the middle of a walk.
+  await run(process.execPath, [CONSOLE_BUILD, '--if-stale']);
   const { dataDir, remove } = await temporaryDataDir();
   // Empty counts as unset: nothing is configured but a free port and a place for the data.
   const kiln = spawnKiln({
@@ -69,7 +74,6 @@ async function walkOnOne(browser: Browser, steps: Steps, { walks, takesScreens }
   });
   try {
     const url = await kiln.ready;
-    await consoleBuilt(url);
     const output = kiln.output();
     const key = /(kiln_[0-9a-f]{64})/.exec(output)?.[1] ?? '';
     const address = /(http\S+#login_code=\S+)/.exec(output)?.[1] ?? '';
@@ -95,14 +99,6 @@ async function picture(browser: Browser): Promise<void> {
     );
     console.error(`stopped at ${page.url()} (${taken})`);
   }
-}
-
-/** A fresh checkout builds the console in the background; until then its address answers 503. */
-async function consoleBuilt(url: string): Promise<void> {
-  await until(
-    () => fetch(`${url}/console`),
-    ({ status }) => status === 200,
-  );
 }
 
 await main();

@@ -53,7 +53,9 @@ export function Executions() {
         <span className="c12 faint num">{list?.totalCount}</span>
       </header>
       {error !== undefined && <Problem error={error} />}
-      {list !== undefined && edges.length === 0 && <Empty title={t('shop.noExecutions')} />}
+      {list !== undefined && edges.length === 0 && (
+        <Empty title={t('shop.noExecutions')} text={t('shop.noExecutionsText')} />
+      )}
       {edges.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('shop.executions')}>
           <table>

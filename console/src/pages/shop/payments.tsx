@@ -20,8 +20,10 @@ export function Payments() {
   const caller = useCaller();
   const search = useSearch({ from: '/shop' });
   const [refunding, setRefunding] = useState<PaymentPartsFragment | null>(null);
+  const filter = filterOf(search);
+  const isNarrowed = search.user !== undefined || Object.keys(filter).length > 0;
   const { list, edges, error, isLoading, more } = usePages(PaymentsDocument, 'payments', {
-    variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter: filterOf(search) },
+    variables: { first: PAGE, userId: search.user ?? listedFor(caller), filter },
     skip: caller === undefined,
   });
   const mayRefund = caller?.mayAdministrate === true;
@@ -34,7 +36,13 @@ export function Payments() {
       <PaymentFilters />
       {error !== undefined && <Problem error={error} />}
       <Sums sums={list?.sums ?? []} />
-      {list !== undefined && edges.length === 0 && <Empty title={t('shop.noPayments')} />}
+      {list !== undefined &&
+        edges.length === 0 &&
+        (isNarrowed ? (
+          <Empty title={t('gallery.noMatch')} />
+        ) : (
+          <Empty title={t('shop.noPayments')} text={t('shop.noPaymentsText')} />
+        ))}
       {edges.length > 0 && (
         <div
           className="scroll"

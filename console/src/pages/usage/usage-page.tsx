@@ -105,13 +105,14 @@ function Usage() {
   if (data === undefined && previousData === undefined && error === undefined) return null;
   const rows = data?.usage ?? [];
   const total = sumOf(null, rows);
+  const isUnused = data !== undefined && rows.length === 0;
   const isMoney = (total.cost.amount ?? 0) >= CENT;
   const weigh = (sum: Sum) => (isMoney ? (sum.cost.amount ?? 0) : sum.done);
   const sums = sumsBy(rows, group, weigh);
   return (
     <>
       {error !== undefined && <Problem error={error} />}
-      <Totals total={total} days={count} before={before} />
+      <Totals total={total} isUnused={isUnused} days={count} before={before} />
       <section className="card">
         <header>
           <h2>{t(isMoney ? 'usage.costPerDay' : 'usage.perDay')}</h2>
@@ -128,14 +129,14 @@ function Usage() {
             ))}
           </div>
         </header>
-        {data !== undefined && rows.length === 0 ? (
+        {isUnused ? (
           <Empty title={t('usage.none')} text={t('usage.noneText')} />
         ) : (
           <Chart rows={rows} days={days} group={group} sums={sums} weigh={weigh} isMoney={isMoney} />
         )}
       </section>
       <div className="two">
-        <Table sums={sums} total={total} group={group} />
+        {!isUnused && <Table sums={sums} total={total} group={group} />}
         <Budgets seesAll={seesAll} />
       </div>
     </>
@@ -144,6 +145,7 @@ function Usage() {
 
 interface TotalsProps {
   readonly total: Sum;
+  readonly isUnused: boolean;
   readonly days: number;
   /** What as many days before have cost; null where that is not known. */
   readonly before: string | null;
@@ -162,13 +164,13 @@ function useSpentBefore(days: number, only: 'real' | 'sandbox' | undefined): str
   return cost.amount === null ? null : moneyText(cost);
 }
 
-function Totals({ total, days, before }: TotalsProps) {
+function Totals({ total, isUnused, days, before }: TotalsProps) {
   const number = (value: number) => value.toLocaleString(language, { notation: 'compact' });
   return (
     <section className="card kpis">
       <p className="kpi">
         <span className="mute">{t('usage.spent')}</span>
-        <b>{moneyText(total.cost)}</b>
+        <b>{isUnused ? '–' : moneyText(total.cost)}</b>
         <span className="c12 mute">
           {before !== null && (
             <span className="block">{t('usage.before', { amount: before, count: days })}</span>
