@@ -141,6 +141,20 @@ describe('lists', () => {
     expect((await listed({ model: 'none' })).totalCount).toBe(0);
     expect((await listed({ owner: 'usr_clara' })).totalCount).toBe(2);
     expect((await listed({ owner: 'usr_anna' })).totalCount).toBe(0);
+    expect((await listed({ generator: 'union', states: ['SUCCEEDED'], kinds: ['IMAGE'] })).totalCount).toBe(
+      2,
+    );
+    for (const filter of [
+      { generator: 'agg/imga' },
+      { states: ['QUEUED', 'FAILED'] },
+      { kinds: ['VIDEO'] },
+      { states: [] },
+    ])
+      expect(await listed(filter)).toEqual({ totalCount: 0, edges: [] });
+    const [past, future] = ['2026-01-01T00:00:00Z', '3000-01-01T00:00:00Z'];
+    expect((await listed({ createdAfter: past, createdBefore: future })).totalCount).toBe(2);
+    expect((await listed({ createdAfter: future })).totalCount).toBe(0);
+    expect((await listed({ createdBefore: past })).totalCount).toBe(0);
   });
 
   it('of tasks are filtered by a file among their inputs', async () => {

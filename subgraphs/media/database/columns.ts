@@ -80,8 +80,12 @@ const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
   settledAt: true,
 };
 
+/** Columns as members of rows that no plugin renames. */
+export const asMembers = (names: readonly string[]): string =>
+  names.map((name) => `${columnOf(name)} as "${name}"`).join(', ');
+
 /** The names of a task's properties. */
-export const taskNames: readonly string[] = Object.keys(TASK);
+export const taskNames = Object.keys(TASK) as readonly (keyof TaskRow)[];
 
 /** A task's columns. */
 export const taskColumns: RawBuilder<unknown> = sql.raw(taskNames.map(columnOf).join(', '));

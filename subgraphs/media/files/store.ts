@@ -4,7 +4,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import type { Measures } from '../../../platform/object-store/measure/measurable.ts';
 import type { StoredObject } from '../../../platform/object-store/object-store.ts';
 import type { AnyTransaction } from '../../../platform/queue/queue.ts';
-import { columnOf } from '../database/columns.ts';
+import { asMembers } from '../database/columns.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { LocatedFile, MakingTask, StoredFile } from './files.ts';
 
@@ -53,6 +53,8 @@ export const fileColumns = [
   'createdAt',
 ] as const;
 
+export type FileColumn = (typeof fileColumns)[number];
+
 /** Inserts a file before its bytes. It is not visible yet. */
 export async function insertFile(database: MediaDatabase, row: NewRow): Promise<void> {
   await database
@@ -86,20 +88,20 @@ export async function completeFile(
   return row ?? null;
 }
 
-/** The files of these ids that exist, in no order. */
+/** The files of these ids that exist, in no order; with these columns, `id` among them. */
 export async function readFiles(
   database: MediaDatabase,
   ids: readonly string[],
+  columns: readonly FileColumn[] = fileColumns,
 ): Promise<readonly StoredFile[]> {
   if (ids.length === 0) return [];
-  const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(READ, [ids]));
+  const name = columns === fileColumns ? 'files.read' : 'files.read-some';
+  // With the names that readers use: a page of tasks reads hundreds of files, and nothing is renamed for it.
+  const text = `/* prepared: ${name} */
+    select ${asMembers(columns)} from media.media where id = any($1::uuid[]) and state = 'STORED'`;
+  const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(text, [ids]));
   return rows as readonly StoredFile[];
 }
-
-// Written once, with the names that readers use: a page of tasks reads hundreds of files, and nothing is renamed for it.
-const READ = `/* prepared: files.read */
-  select ${fileColumns.map((name) => `${columnOf(name)} as "${name}"`).join(', ')}
-  from media.media where id = any($1::uuid[]) and state = 'STORED'`;
 
 /** One file with what only this folder may know of it; undefined where there is none. */
 export async function locateFile(database: MediaDatabase, id: string): Promise<FileRow | undefined> {

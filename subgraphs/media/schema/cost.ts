@@ -1,4 +1,5 @@
 import { decide } from '../../../platform/access/policy.ts';
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { Cost as CostShape, Units } from '../domain/cost.ts';
 import { isFinal, type Task as TaskShape } from '../domain/task.ts';
 import { Attempt } from './attempt.ts';
@@ -76,6 +77,7 @@ builder.objectFields(Task, (t) => ({
     nullable: true,
     description:
       'The sum of its attempts, also of failed ones that are charged; until its end what it is expected to cost. Null for those who may not read `input`, and of what was bought for everybody but administrators.',
+    extensions: reads<TaskShape>('id', 'owner', 'sold', 'state', 'input'),
     resolve: async (task, _, context) => {
       if (!mayReadCost(task, context)) return null;
       const attempts = isFinal(task.state) ? await context.loaders.attempts.load(task.id) : [];

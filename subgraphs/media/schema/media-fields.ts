@@ -1,6 +1,7 @@
 import type { Caller } from '../../../platform/access/caller.ts';
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
-import { type FilePage, mediaKinds } from '../files/files.ts';
+import { type FilePage, mediaKinds, type StoredFile } from '../files/files.ts';
 import { builder, connection } from './builder.ts';
 import { Media } from './media.ts';
 import { Task } from './task.ts';
@@ -61,12 +62,14 @@ builder.objectFields(Media, (t) => ({
         description: 'Pixels; the next of 160, 320, 640 and 1280 is taken. Never wider than the picture.',
       }),
     },
+    extensions: reads<StoredFile>('id', 'contentType'),
     resolve: (file, { width }, { services }) => services.files.thumbnailUrlOf(file, width),
   }),
   owner: t.string({
     nullable: true,
     description:
       'Whom it belongs to, for those who may list it; null for others, and when it belongs to nobody.',
+    extensions: reads<StoredFile>('owner'),
     resolve: ({ owner }, _, { caller }) =>
       owner !== 'anon' && (caller.id === owner || seesAll(caller)) ? owner : null,
   }),
@@ -75,6 +78,7 @@ builder.objectFields(Media, (t) => ({
     nullable: true,
     description:
       "The task that made it; null for uploads, where it is somebody else's, and for all but administrators where it is nobody's: the id of the file is public, that of the task cancels it.",
+    extensions: reads<StoredFile>('owner', 'taskId'),
     resolve({ owner, taskId }, _, { caller, loaders }) {
       if (taskId === null || (owner === 'anon' && !seesAll(caller))) return null;
       return loaders.tasks.load(taskId);

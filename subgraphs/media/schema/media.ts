@@ -1,4 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
 
@@ -18,6 +19,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
           description: "The CDN's address, when one is configured.",
         }),
       },
+      extensions: reads<StoredFile>('id', 'name'),
       resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
     }),
     shareUrl: t.string({
@@ -30,6 +32,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
           description: 'How long it is good for: from a minute to a year, a week unless said otherwise.',
         }),
       },
+      extensions: reads<StoredFile>('id', 'name'),
       resolve: (file, { seconds }, { services }) => services.files.shareUrlOf(file, shareSeconds(seconds)),
     }),
     contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
@@ -43,6 +46,7 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
       nullable: true,
       description:
         'What `deleteMedia` takes to delete it. Only in the answer to the upload of a caller without a credential, once.',
+      extensions: reads<StoredFile>('manageToken'),
       resolve: ({ manageToken }) => manageToken ?? null,
     }),
   }),

@@ -1,3 +1,4 @@
+import { neededMembers } from '../../../platform/graphql/schema/needed-members.ts';
 import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
 import type { TaskPage } from '../domain/task.ts';
 import { builder, connection } from './builder.ts';
@@ -48,9 +49,14 @@ builder.queryField('tasks', (t) =>
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 200.' }),
       after: t.arg.string({ description: 'Cursor of the last task already seen.' }),
     },
-    resolve: async (_, { filter, ...request }, { caller, services }) => {
-      const page = { first: boundedFirst(request.first, 200), after: checkedCursor(request.after) };
-      return { ...page, ...(await services.tasks.list(caller, givenMembers(filter ?? {}), page)) };
+    resolve: async (_, { filter, first, after }, { caller, services }, info) => {
+      const page = {
+        first: boundedFirst(first, 200),
+        after: checkedCursor(after),
+        isNeeded: neededMembers(info, ['edges', 'node']) ?? (() => false),
+        isFileNeeded: neededMembers(info, ['edges', 'node', 'outputs']),
+      };
+      return { after: page.after, ...(await services.tasks.list(caller, givenMembers(filter ?? {}), page)) };
     },
   }),
 );

@@ -1,3 +1,4 @@
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { InputRef } from '../domain/inputs/input.ts';
 import type { Task as TaskShape } from '../domain/task.ts';
@@ -68,11 +69,13 @@ builder.objectFields(Task, (t) => ({
     nullable: true,
     description:
       'What was asked for. Null for those who have but the id of a task without an owner, unless REST_AUTH is open.',
+    extensions: reads<TaskShape>('owner', 'input'),
     resolve: (task, _, context) => (mayReadInput(task, context) ? (task.input as unknown as Work) : null),
   }),
   owner: t.string({
     nullable: true,
     description: 'Whom it belongs to: usr_... or key_...; null when it was started without a credential.',
+    extensions: reads<TaskShape>('owner'),
     resolve: ({ owner }) => (owner === 'anon' ? null : owner),
   }),
 }));

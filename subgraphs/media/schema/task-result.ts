@@ -1,3 +1,4 @@
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import type { Attempt as AttemptShape } from '../domain/attempt.ts';
 import type { Task as TaskShape, TaskOutcome } from '../domain/task.ts';
@@ -149,22 +150,53 @@ builder.objectFields(Task, (t) => ({
   outputs: t.field({
     type: [Media],
     description: 'What it made, in order; deleted files are left out.',
+    extensions: reads<ReadTask>('result', 'files'),
     resolve: (task, _, context) => (task.files === undefined ? outputsOf(task, context) : [...task.files]),
   }),
   text: t.string({
     nullable: true,
     description: 'The text it made, for kinds that make text; the first of `texts`.',
+    extensions: reads<ReadTask>('result'),
     resolve: ({ result }) => result?.texts[0],
   }),
   texts: t.stringList({
     description:
       'Every text it made, in order: an analysis has one, a ComfyUI graph one per text that it shows.',
+    extensions: reads<ReadTask>('result'),
     resolve: ({ result }) => [...(result?.texts ?? [])],
   }),
+  notes: t.stringList({
+    description: 'What is missing in the result or met only approximately, and why, in English sentences.',
+    extensions: reads<ReadTask>('result'),
+    resolve: ({ result }) => [...(result?.notes ?? [])],
+  }),
+  noteInfos: t.field({
+    type: [TaskNote],
+    description:
+      'The same notes in the same order as codes with their values, for programs and other languages.',
+    extensions: reads<ReadTask>('result'),
+    resolve: ({ result }) => (result?.notes ?? []).map(readNote),
+  }),
+  result: t.field({
+    type: TaskResult,
+    nullable: true,
+    description: 'The typed result, for kinds that have one.',
+    extensions: reads<ReadTask>('id', 'kind', 'result'),
+    resolve: (task) => (task.result !== null && task.kind in RESULTS ? (task as FinishedTask) : null),
+  }),
+  error: t.expose('error', {
+    type: Failure,
+    nullable: true,
+    description: 'Why it failed or was cancelled.',
+  }),
+}));
+
+builder.objectFields(Task, (t) => ({
   provider: t.string({
     nullable: true,
     description:
       'The upstream wire of its newest attempt, of a successful one where there is one; null before the first.',
+    extensions: reads<ReadTask>('id', 'doneBy'),
     resolve: (task, _, context) =>
       task.doneBy === undefined
         ? doneBy(task, context).then((attempt) => attempt?.provider)
@@ -173,35 +205,16 @@ builder.objectFields(Task, (t) => ({
   model: t.string({
     nullable: true,
     description: 'The model of that attempt.',
+    extensions: reads<ReadTask>('id', 'doneBy'),
     resolve: (task, _, context) =>
       task.doneBy === undefined
         ? doneBy(task, context).then((attempt) => attempt?.model)
         : task.doneBy?.model,
   }),
-  notes: t.stringList({
-    description: 'What is missing in the result or met only approximately, and why, in English sentences.',
-    resolve: ({ result }) => [...(result?.notes ?? [])],
-  }),
-  noteInfos: t.field({
-    type: [TaskNote],
-    description:
-      'The same notes in the same order as codes with their values, for programs and other languages.',
-    resolve: ({ result }) => (result?.notes ?? []).map(readNote),
-  }),
-  result: t.field({
-    type: TaskResult,
-    nullable: true,
-    description: 'The typed result, for kinds that have one.',
-    resolve: (task) => (task.result !== null && task.kind in RESULTS ? (task as FinishedTask) : null),
-  }),
-  error: t.expose('error', {
-    type: Failure,
-    nullable: true,
-    description: 'Why it failed or was cancelled.',
-  }),
   attempts: t.field({
     type: [Attempt],
     description: 'Every start at a provider, oldest first.',
+    extensions: reads<ReadTask>('id'),
     resolve: async ({ id }, _, { loaders }) => [...(await loaders.attempts.load(id))],
   }),
 }));

@@ -1,3 +1,5 @@
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
+import type { Task as TaskShape } from '../domain/task.ts';
 import {
   readStage,
   type RunningNode,
@@ -113,6 +115,7 @@ builder.objectField(Task, 'stageInfo', (t) =>
   t.field({
     type: TaskStage,
     description: 'The stage as a code with its values, for programs and other languages.',
+    extensions: reads<TaskShape>('stage'),
     resolve: ({ stage }) => readStage(stage),
   }),
 );

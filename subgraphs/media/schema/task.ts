@@ -1,4 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
+import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import { boundedFirst } from '../../../platform/graphql/schema/paging.ts';
 import { traceIdIn } from '../../../platform/tracing/span.ts';
 import type { TaskEvent, TaskKind as TaskKindWord, taskStates } from '../domain/task.ts';
@@ -75,6 +76,7 @@ Task.implement({
     queuePosition: t.int({
       nullable: true,
       description: 'Position in the queue (1 = next), about a second old; null once it runs.',
+      extensions: reads<ReadTask>('id', 'state'),
       resolve: (task, _, { services }) => services.tasks.queuePosition(task),
     }),
     cancelRequestedAt: t.expose('cancelRequestedAt', {
@@ -90,6 +92,7 @@ Task.implement({
         after: t.arg.int({ description: 'Only entries with a greater seq.' }),
         first: t.arg.int({ required: true, defaultValue: 100, description: 'From 1 to 1000.' }),
       },
+      extensions: reads<ReadTask>('id'),
       resolve: async ({ id }, { after, first }, { services }) => [
         ...(await services.tasks.events(id, after ?? 0, boundedFirst(first, 1000))),
       ],
@@ -98,6 +101,7 @@ Task.implement({
       nullable: true,
       description:
         'Id of the trace in which it was submitted: joins it to X-Trace-Id, the log, and the traces of the operator.',
+      extensions: reads<ReadTask>('traceparent'),
       resolve: ({ traceparent }) => traceIdIn(traceparent),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was accepted.' }),
@@ -107,6 +111,7 @@ Task.implement({
       nullable: true,
       description:
         'What `deleteMedia` takes to delete the files it makes. Only in the answer to the submission of a caller without a credential, once.',
+      extensions: reads<ReadTask>('manageToken'),
       resolve: ({ manageToken }) => manageToken ?? null,
     }),
   }),

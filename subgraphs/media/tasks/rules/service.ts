@@ -6,6 +6,7 @@ import { isUuid } from '../../../../platform/ids.ts';
 import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
+import { taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
@@ -19,7 +20,7 @@ import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { readWholeTasks, type WholeTaskRow } from '../storage/whole-tasks.ts';
+import { readWholeTasks, withFiles, type WholeTaskRow } from '../storage/whole-tasks.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
 import { createQueueLengths } from './queue-lengths.ts';
@@ -137,6 +138,9 @@ async function readOwn(database: MediaDatabase, caller: Caller, id: string): Pro
   return row;
 }
 
+/** Columns of tasks that cursors and the audit log need. */
+const ALWAYS: ReadonlySet<string> = new Set(['id', 'owner']);
+
 type ListOptions = {
   readonly caller: Caller;
   readonly filter: Parameters<TaskService['list']>[1];
@@ -148,9 +152,12 @@ async function list(database: MediaDatabase, { caller, filter, page }: ListOptio
   if (page.after !== null && !isUuid(page.after)) throw badInput('after', 'is not a cursor of this list');
   if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false, count: async () => 0 };
   const listed = { owner: listedOwner(caller), filter };
-  const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after });
+  const { isNeeded = () => true, isFileNeeded } = page;
+  const columns = taskNames.filter((name) => ALWAYS.has(name) || isNeeded(name));
+  const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after, columns });
+  const tasks = rows.slice(0, page.first);
   return {
-    tasks: rows.slice(0, page.first),
+    tasks: isFileNeeded === undefined ? tasks : await withFiles(database, tasks, isFileNeeded),
     hasNextPage: rows.length > page.first,
     count: () => countTasks(database, listed),
   };

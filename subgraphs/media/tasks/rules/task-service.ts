@@ -12,6 +12,16 @@ export interface ReadTask extends Task {
   readonly files?: readonly StoredFile[];
 }
 
+/** Which page of a list, and what of it is read. */
+export interface TaskPageRequest {
+  readonly first: number;
+  readonly after: string | null;
+  /** Which members the tasks have, besides id and owner; all when absent. */
+  readonly isNeeded?: ((member: string) => boolean) | undefined;
+  /** Which members their files have, besides the id; without it no files are read. Their ids are in `result`. */
+  readonly isFileNeeded?: ((member: string) => boolean) | undefined;
+}
+
 /** The tasks, as the GraphQL schema uses them. Implemented by createTaskService (service.ts). */
 export interface TaskService {
   /**
@@ -40,11 +50,7 @@ export interface TaskService {
   /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
   readMany(caller: Caller, ids: readonly string[]): Promise<readonly (ReadTask | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */
-  list(
-    caller: Caller,
-    filter: TaskFilter,
-    page: { readonly first: number; readonly after: string | null },
-  ): Promise<TaskPage>;
+  list(caller: Caller, filter: TaskFilter, page: TaskPageRequest): Promise<TaskPage>;
   /** Sets the cancel request once. NOT_FOUND, or TOO_LATE when it has ended otherwise or is storing its result. */
   cancel(caller: Caller, id: string): Promise<Task>;
   /** Events with seq > after, oldest first. EVENTS_EXPIRED when the log was pruned. */

@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely';
 
-import { columnOf, taskNames } from '../../database/columns.ts';
+import { asMembers, columnOf, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
-import { fileColumns } from '../../files/store.ts';
+import { fileColumns, readFiles } from '../../files/store.ts';
 
 /**
  * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,
@@ -18,7 +18,7 @@ export interface WholeTaskRow extends TaskRow {
 
 // "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
 const TEXT = `/* prepared: tasks.read-whole */
-  select ${taskNames.map((name) => `${columnOf(name)} as "${name}"`).join(', ')},
+  select ${asMembers(taskNames)},
     (select jsonb_build_object('provider', provider, 'model', model) from media.attempts
      where task_id = task.id order by attempts.state = 'SUCCEEDED' desc, step desc, number desc limit 1) as "doneBy",
     (select json_agg(json_build_object(${fileColumns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
@@ -41,5 +41,20 @@ export async function readWholeTasks(
   return (rows as readonly Read[]).map(({ files, ...task }) => ({
     ...task,
     files: (files ?? []).map((file) => ({ ...file, createdAt: new Date(file.createdAt) })),
+  }));
+}
+
+/** Tasks of a page with the files that they made, which have the members that are needed; one statement for all. */
+export async function withFiles(
+  database: MediaDatabase,
+  tasks: readonly TaskRow[],
+  isNeeded: (member: string) => boolean,
+): Promise<readonly (TaskRow & Pick<WholeTaskRow, 'files'>)[]> {
+  const ids = tasks.flatMap(({ result }) => result?.mediaIds ?? []);
+  const columns = fileColumns.filter((name) => name === 'id' || isNeeded(name));
+  const files = new Map((await readFiles(database, ids, columns)).map((file) => [file.id, file]));
+  return tasks.map((task) => ({
+    ...task,
+    files: (task.result?.mediaIds ?? []).map((id) => files.get(id)).filter((file) => file !== undefined),
   }));
 }

@@ -1,0 +1,82 @@
+import SchemaBuilder from '@pothos/core';
+import { graphql } from 'graphql';
+import { expect, it } from 'vitest';
+
+import { neededMembers, reads } from './needed-members.ts';
+
+interface Book {
+  readonly title: string;
+  readonly pages: number;
+  readonly author: { readonly name: string };
+}
+
+const builder = new SchemaBuilder<{ DefaultFieldNullability: false }>({ defaultFieldNullability: false });
+const Author = builder.objectRef<Book['author']>('Author').implement({
+  fields: (t) => ({ name: t.exposeString('name'), books: t.string({ resolve: () => 'all' }) }),
+});
+const Book = builder.objectRef<Book>('Book').implement({
+  fields: (t) => ({
+    title: t.exposeString('title'),
+    isLong: t.boolean({ extensions: reads<Book>('pages'), resolve: ({ pages }) => pages > 500 }),
+    length: t.exposeInt('pages'),
+    summary: t.string({ resolve: ({ title, pages }) => `${title}, ${pages} pages` }),
+    author: t.expose('author', { type: Author }),
+  }),
+});
+const book: Book = { title: 'Walden', pages: 352, author: { name: 'Thoreau' } };
+const MEMBERS = ['title', 'pages', 'author', 'name'];
+let found: (readonly string[] | undefined)[] = [];
+builder.queryType({
+  fields: (t) => ({
+    books: t.field({
+      rule: 'public',
+      type: [Book],
+      resolve(_source, _values, _context, info) {
+        found = [[], ['author']].map((path) => {
+          const isNeeded = neededMembers(info, path);
+          return isNeeded && MEMBERS.filter(isNeeded);
+        });
+        return [book];
+      },
+    }),
+  }),
+});
+const schema = builder.toSchema();
+
+/** What a selection needs of books, and of their authors. */
+async function neededBy(selection: string, fragments = '') {
+  const { errors } = await graphql({ schema, source: `{ ${selection} } ${fragments}` });
+  expect(errors).toBeUndefined();
+  return found;
+}
+
+it('needs the member of a field without a resolver, and what a resolver says that it reads', async () => {
+  expect(await neededBy('books { title }')).toEqual([['title'], undefined]);
+  expect(await neededBy('books { isLong a: title b: title }')).toEqual([['title', 'pages'], undefined]);
+  expect(await neededBy('books { __typename }')).toEqual([[], undefined]);
+});
+
+it('needs everything for a resolver that does not say', async () => {
+  expect(await neededBy('books { summary }')).toEqual([MEMBERS, undefined]);
+  expect(await neededBy('books { author { books } }')).toEqual([['author'], MEMBERS]);
+});
+
+it('needs of objects below what is selected there, by whatever name', async () => {
+  expect(await neededBy('books { author { name } }')).toEqual([['author'], ['name']]);
+  expect(await neededBy('books { one: author { __typename } two: author { name } }')).toEqual([
+    ['author'],
+    ['name'],
+  ]);
+});
+
+it('looks into fragments, and takes what a condition may leave out as selected', async () => {
+  const fragments = 'fragment Long on Book { ...Titled isLong } fragment Titled on Book { title }';
+  expect(await neededBy('books { ...Long ... on Book { ...Titled } }', fragments)).toEqual([
+    ['title', 'pages'],
+    undefined,
+  ]);
+  expect(await neededBy('books { title @include(if: false) author { name } }')).toEqual([
+    ['title', 'author'],
+    ['name'],
+  ]);
+});

@@ -1,0 +1,86 @@
+import {
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+} from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import type { Caller } from '../../platform/access/caller.ts';
+import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
+import { until } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+
+/** A page of tasks is read with the columns that its operation needs: each field, asked for alone, says there what it says of one task. */
+
+let kiln: KilnUnderTest;
+let ids: readonly string[];
+beforeAll(async () => {
+  kiln = await startKiln({ settings: { REST_AUTH: 'compat' } });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  const picture = await done(
+    'picture: generateImage(input: { generator: "agg/imga", prompt: "a fox" }) { id }',
+  );
+  const { task } = await asked(`{ task(id: "${picture}") { outputs { id } } }`);
+  const media = `{ fileId: "${task.outputs[0].id}" }`;
+  ids = [
+    picture,
+    await done(`analyzeMedia(input: { generator: "llm/altllm", prompt: "Why?", media: ${media} }) { id }`),
+    await done(`generateImage(input: { generator: "agg/imga", prompt: "two", images: [${media}] }) { id }`),
+  ];
+  await kiln.runtime.database.pool.query(
+    `update media.tasks set sold = id = $1, traceparent = concat_ws('-', '00', repeat('a', 32), repeat('b', 16), '01')`,
+    [ids[2]],
+  );
+});
+afterAll(() => kiln.close());
+
+/** Asks as a signed-in user. */
+async function asked(query: string) {
+  const caller: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 'test', address: null };
+  const context = { caller, signal: new AbortController().signal };
+  const { data, errors } = await kiln.federation.execute({ query, variables: {}, context });
+  expect(errors).toBeUndefined();
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+  return data as Record<string, any>;
+}
+
+/** Starts work and waits for its end; answers its id. */
+async function done(mutation: string): Promise<string> {
+  const id = String(Object.values(await asked(`mutation { ${mutation} }`))[0].id);
+  await until(
+    () => asked(`{ task(id: "${id}") { state } }`),
+    ({ task }) => task.state === 'SUCCEEDED',
+  );
+  return id;
+}
+
+/** Every leaf of a type, two objects deep; addresses that are new in every answer are left out. */
+function leavesOf(type: GraphQLNamedType, depth = 2): string {
+  if (isLeafType(type)) return '';
+  if (!isObjectType(type)) return '{ __typename }';
+  const selections = Object.values(type.getFields())
+    .filter(({ name }) => name !== 'shareUrl')
+    .map(({ name, type: inner }) => ({ name, inner: getNamedType(inner) }))
+    .filter(({ inner }) => isLeafType(inner) || depth > 0)
+    .map(({ name, inner }) => `${name} ${leavesOf(inner, depth - 1)}`);
+  return `{ __typename ${selections.join(' ')} }`;
+}
+
+const namesIn = (type: string) =>
+  Object.values((mediaSchema.getType(type) as GraphQLObjectType).getFields()).map(
+    ({ name, type: inner }) => `${name} ${leavesOf(getNamedType(inner))}`,
+  );
+
+it.each([
+  ...namesIn('Task'),
+  ...namesIn('Media')
+    .filter((field) => !field.startsWith('shareUrl'))
+    .map((field) => `outputs { ${field} }`),
+])('%s', async (field) => {
+  const { tasks } = await asked(`{ tasks(first: 10) { edges { node { ${field} } } } }`);
+  const listed = tasks.edges.map(({ node }: { node: unknown }) => node);
+  const newestFirst = ids.toReversed().map((id, index) => `t${index}: task(id: "${id}") { ${field} }`);
+  expect(listed).toEqual(Object.values(await asked(`{ ${newestFirst.join(' ')} }`)));
+});
