@@ -13,7 +13,7 @@ export interface ReadTask extends Task {
 }
 
 /** Which page of a list, and what of it is read. */
-export interface TaskPageRequest {
+interface TaskPageRequest {
   readonly first: number;
   readonly after: string | null;
   /** Which members the tasks have, besides id and owner; all when absent. */
