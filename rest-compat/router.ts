@@ -8,7 +8,6 @@ import type { AuthMode } from '../platform/access/policy.ts';
 import { AppError, type AppErrorCode } from '../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operations/executor.ts';
 import { noteRequest } from '../platform/http/request-facts.ts';
-import { endOfTurn } from '../platform/process/end-of-turn.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages, type Page } from './docs/served-pages.ts';
 import { isNothing, type Fallback } from './fallback/fallback.ts';
@@ -149,7 +148,6 @@ async function answer(deps: RestRouterDeps, found: MatchedRequest): Promise<void
     }
     const reply = await runWithFallback(deps, { ...exchange, ...matched, query, rawQuery });
     if (rateClass === 'start' && reply.status >= 400) await refuseStart(deps, exchange);
-    await endOfTurn();
     send(exchange, reply);
   } catch (thrown) {
     const error = rateClass === 'start' ? await refusedStart(deps, exchange, thrown) : thrown;
