@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { rest } from '../kit/clients/requests.ts';
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
@@ -9,6 +10,9 @@ export async function walkSigned(url: string, browser: Browser, steps: Steps, ke
   const watched = await openPage(browser, { origin: url });
   const { page } = watched;
   const { holds } = steps;
+  // Something was used, also when no walk was made before.
+  const made = await rest(url, 'POST', '/api/agg/imga/sync/image?prompt=a%20boat');
+  holds('usage: a picture is made for it', made.body.status, true);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${url}/console/keys`);
   await page.getByLabel('Service key or access token').fill(key);
