@@ -9,7 +9,7 @@ import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
 
 /** The HTTP side of a remote link: POST to a service over pooled connections, bounded in time and size. */
 export interface PostClient {
-  post(request: PostRequest): Promise<TextAnswer>;
+  post(request: PostRequest): Promise<PostAnswer>;
   close(): Promise<void>;
 }
 
@@ -22,6 +22,13 @@ export interface PostRequest {
   readonly isRead: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
+}
+
+/** A whole answer. */
+export interface PostAnswer {
+  readonly status: number;
+  /** Parses its text: undefined where that is no JSON, else objects that are the caller's to change. */
+  readonly json: () => unknown;
 }
 
 export interface PostClientOptions {
@@ -56,12 +63,24 @@ export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: Pos
   });
   const client: Client = { endpoints, pools, timeoutMs, limits: createTimeLimits(timeoutMs) };
   return {
-    post: ({ body, ...request }) =>
-      typeof body === 'string'
+    async post({ body, ...request }) {
+      const { status, text } = await (typeof body === 'string'
         ? sendText(client, { ...request, body })
-        : sendStream(client, { ...request, body }),
+        : sendStream(client, { ...request, body }));
+      return { status, json: () => parseJson(text) };
+    },
     close: () => pools.close(),
   };
+}
+
+/** What a text says; undefined where that is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
 }
 
 interface Client {

@@ -145,6 +145,31 @@ describe('a remote link', () => {
       expect(await dataOf([later])).toEqual([4]);
     });
 
+    it('gives each a copy of everything that is in the answer', async () => {
+      const text =
+        '{"data":{"list":[{"one":{"deep":[1,null,"x"]}},{"__proto__":{"own":true}}],"nothing":null}}';
+      const waiting: (() => void)[] = [];
+      const { link } = await linkTo(
+        (request, response) => {
+          request.resume();
+          waiting.push(() => response.end(text));
+        },
+        { sharesReads: true },
+      );
+      const asked = [link.execute(ask), link.execute(ask), link.execute(ask)];
+      await expect.poll(() => waiting.length).toBe(1);
+      waiting[0]?.();
+      const results = await Promise.all(asked);
+      for (const result of results) expect(JSON.stringify(result)).toBe(text);
+      const objectsIn = (value: unknown): readonly unknown[] =>
+        typeof value === 'object' && value !== null
+          ? [value, ...Object.values(value).flatMap(objectsIn)]
+          : [];
+      const objects = results.flatMap(({ data }) => objectsIn(data));
+      expect(objects).toHaveLength(3 * 7);
+      expect(new Set(objects).size).toBe(objects.length);
+    });
+
     it('gives nobody after a mutation what was asked before it', async () => {
       const { link, seen, answer } = await countingLink();
       const before = link.execute(ask);

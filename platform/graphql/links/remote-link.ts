@@ -6,7 +6,6 @@ import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import type { TextAnswer } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
@@ -15,7 +14,7 @@ import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
-import { createPostClient } from './remote-http.ts';
+import { createPostClient, parseJson, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 import { shareReads } from './shared-reads.ts';
 
@@ -56,7 +55,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     maxMessageBytes: maxResponseBytes,
   });
 
-  const post = async (request: SubgraphRequest): Promise<TextAnswer> => {
+  const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const { headers, body } = await encode(request, options);
     const isRead = !MAY_WRITE.test(request.query);
     return await client.post({ headers, body, isRead, signal: request.context.signal });
@@ -163,23 +162,14 @@ async function readinessOf({ origin, lookup }: Endpoint, signal: AbortSignal): P
   }
 }
 
-function decode({ status, text }: TextAnswer): FormattedExecutionResult {
+function decode({ status, json }: PostAnswer): FormattedExecutionResult {
   // A refused assertion means a wrong INTERNAL_KEY, not a caller who must sign in.
   if (status === 401) throw new AppError('UNAVAILABLE', 'our credential was refused');
-  const result = parseJson(text);
+  const result = json();
   if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result)) {
     return result as FormattedExecutionResult;
   }
   throw new AppError('UNAVAILABLE', `HTTP ${status} without a GraphQL result`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }
 
 function named(thrown: unknown, name: string): unknown {
