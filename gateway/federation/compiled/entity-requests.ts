@@ -111,10 +111,13 @@ export async function awaitBatches(
   run: Run,
   { own, variables, objects }: EntityRequests,
 ): Promise<ReadonlySet<EntityBatch>> {
+  if (objects.every(({ entity }) => entity.batch === own)) {
+    await own.answer;
+    return new Set([own]);
+  }
   const batches = new Set<EntityBatch>();
   for (const { entity } of objects) batches.add(entity.batch);
   for (const batch of batches) await batch.answer;
-  if (batches.size === 1 && batches.has(own)) return batches;
   const lost = new Set([...batches].filter((batch) => batch !== own && !batch.result?.data));
   if (lost.size === 0) return batches;
   const retry = emptyBatch();
