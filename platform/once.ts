@@ -1,7 +1,7 @@
 /** Makes its value at the first call and gives the same one from then on. */
 export interface Once<Value> {
   (): Value;
-  /** The value, when it was made and has not failed: for who closes it. */
+  /** The value, when it was made and has not failed: for whoever closes it. */
   kept(): Value | undefined;
 }
 

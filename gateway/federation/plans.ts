@@ -34,21 +34,21 @@ export interface Planner {
 /** How an operation is run: fetched from subgraphs, or subscribed at one of them. */
 export type OperationPlan = RequestPlan | SubscriptionPlan;
 
-interface AnyPlan {
+interface PlannedOperation {
   readonly operation: OperationContext;
   /** Tells what is wrong with the variables of a request. */
   readonly coerceVariables: CoerceVariables;
 }
 
 /** A query or mutation. */
-interface RequestPlan extends AnyPlan {
+interface RequestPlan extends PlannedOperation {
   readonly kind: 'request';
   readonly plan: QueryPlan;
   readonly compiled: CompiledPlan;
 }
 
 /** A subscription: the fetch that subscribes, and the plan for each event. */
-export interface SubscriptionPlan extends AnyPlan {
+export interface SubscriptionPlan extends PlannedOperation {
   readonly kind: 'subscription';
   readonly primary: FetchNode;
   /** The primary fetch (whose result is the event), then the fetches from other subgraphs. */
@@ -79,19 +79,13 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, apiModel, supergraphSchema });
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
+    const planned: PlannedOperation = { operation, coerceVariables };
     if (plan.node?.kind !== 'Subscription')
-      return { kind: 'request', operation, coerceVariables, plan, compiled: compiled(plan) };
+      return { kind: 'request', ...planned, plan, compiled: compiled(plan) };
     const { primary, rest } = plan.node;
     const nodes = rest === undefined ? [primary] : [primary, rest];
     const eventPlan: QueryPlan = { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } };
-    return {
-      kind: 'subscription',
-      operation,
-      coerceVariables,
-      primary,
-      plan: eventPlan,
-      compiled: compiled(eventPlan),
-    };
+    return { kind: 'subscription', ...planned, primary, plan: eventPlan, compiled: compiled(eventPlan) };
   };
 
   return {

@@ -43,7 +43,8 @@ export function operationIn(body: TakenBody | null): OperationRequest | null {
 /** Makes the way of operations. */
 export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
   const { admission, errors, federation, rateLimiter, compression } = options;
-  return async ({ request, response, operation, answerType }) => {
+  return async (asked) => {
+    const { request, response, operation } = asked;
     const context = contextOf(request);
     const { caller } = context;
     const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
@@ -66,22 +67,30 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
       return sendJson(response, 406, { errors: [errors.formatError(needsStream(), caller.traceId)] });
     }
     const result = await federation.execute({ ...operation, context });
-    const shown = {
-      errors: result.errors?.map((error) => errors.formatError(error, caller.traceId)),
-      data: result.data,
-      extensions: result.extensions,
-    };
-    const away = unavailableOf(shown);
-    if (away !== null) response.setHeader('Retry-After', String(away.retryAfterSeconds));
-    const text = `${JSON.stringify(shown)}\n`;
-    const bytes = Buffer.byteLength(text);
-    response.setHeader('Content-Type', answerType);
-    response.setHeader('Content-Length', bytes);
-    response.statusCode = away?.status ?? statusOf(result);
-    compression.afterHead(request, response, bytes);
-    await endOfTurn();
-    if (!response.destroyed) response.end(text);
+    await sendResult(options, asked, { result, traceId: caller.traceId });
   };
+}
+
+async function sendResult(
+  { errors, compression }: HotGraphqlOptions,
+  { request, response, answerType }: AskedOperation,
+  { result, traceId }: { readonly result: ExecutionResult; readonly traceId: string },
+): Promise<void> {
+  const shown = {
+    errors: result.errors?.map((error) => errors.formatError(error, traceId)),
+    data: result.data,
+    extensions: result.extensions,
+  };
+  const away = unavailableOf(shown);
+  if (away !== null) response.setHeader('Retry-After', String(away.retryAfterSeconds));
+  const text = `${JSON.stringify(shown)}\n`;
+  const bytes = Buffer.byteLength(text);
+  response.setHeader('Content-Type', answerType);
+  response.setHeader('Content-Length', bytes);
+  response.statusCode = away?.status ?? statusOf(result);
+  compression.afterHead(request, response, bytes);
+  await endOfTurn();
+  if (!response.destroyed) response.end(text);
 }
 
 /** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */

@@ -15,24 +15,24 @@ const WITH_CREDENTIALS = /^\/auth(\/|$)/i;
  * text could be in one response (BREACH).
  */
 export function compressAnswers(): RequestHandler {
-  const compress = createCompression();
+  const compress = compressionMiddleware();
   return (request, response, next) =>
     WITH_CREDENTIALS.test(request.path) ? next() : compress(request, response, next);
 }
 
-/** Compresses single responses of paths that have no credentials. */
+/** Compresses single responses of paths that have no credentials, and sets Vary where they might have been compressed. */
 export interface Compression {
-  /** Called before anything of the response is known. */
+  /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
   beforeHead(request: IncomingMessage, response: ServerResponse): void;
-  /** Called when the head of JSON is set and its size is known: most is not compressed, and then sent as it is. */
+  /** Decides for JSON of a known size whose head is set: the response is wrapped only if it will be compressed. */
   afterHead(request: IncomingMessage, response: ServerResponse, bytes: number): void;
 }
 
 /** Makes the compression of the hot door. */
-export function compressPlain(): Compression {
-  const compress = createCompression();
-  // Says what the answer depends on, as ever, without finding out anew that nothing is accepted.
-  const onlyMark = createCompression(Infinity);
+export function createCompression(): Compression {
+  const compress = compressionMiddleware();
+  // Sets Vary, without finding out anew that nothing is accepted.
+  const onlyMark = compressionMiddleware(Infinity);
   const isAccepted = ({ headers }: IncomingMessage) => headers['accept-encoding'] !== undefined;
   // The package's types are Express's; it uses none of that.
   const handle = (handler: RequestHandler, request: IncomingMessage, response: ServerResponse) =>
@@ -50,7 +50,7 @@ export function compressPlain(): Compression {
 /** Answers of fewer bytes stay as they are. */
 const THRESHOLD = 1_024;
 
-function createCompression(threshold = THRESHOLD): RequestHandler {
+function compressionMiddleware(threshold = THRESHOLD): RequestHandler {
   return compression({
     threshold,
     filter: (_request, response) =>

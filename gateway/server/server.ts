@@ -22,7 +22,7 @@ import { createHotGraphql } from '../hot-door/hot-graphql.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
-import { compressAnswers, compressPlain } from '../request/compression.ts';
+import { compressAnswers, createCompression } from '../request/compression.ts';
 import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
@@ -258,7 +258,7 @@ function hotDoorOf(parts: {
   const { options, basePath, shared, ...rest } = parts;
   if (options.hotDoor === false) return parts.whole;
   const { logger, rateLimiter } = options;
-  const compression = compressPlain();
+  const compression = createCompression();
   return createHotDoor({
     ...rest,
     basePath,

@@ -1,7 +1,7 @@
 /**
- * Resolves when everything that has come in with this turn of the event loop is begun. Answers that are sent after it leave
- * one after the other, and wake the other side's process once for many of them: under load that is half of the processor
- * time of a small answer. Where nothing else has come in, it is now.
+ * Resolves at the end of this turn of the event loop, when every request that came in with it has been begun; at once where
+ * no other one did. Answers that wait for it are written one after the other and wake the receiving process once, not once
+ * each, which under load is half of the processor time of a small answer.
  */
 export function endOfTurn(): Promise<void> {
   return new Promise((resolve) => {

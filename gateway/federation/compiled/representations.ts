@@ -6,6 +6,8 @@ import { isInherited } from './own-members.ts';
 import { memberReader } from './response-path.ts';
 import type { Members } from './shape/merged.ts';
 
+type QueryPlanInlineFragment = Exclude<QueryPlanSelectionNode, QueryPlanFieldNode>;
+
 /** The representation of an entity that a fetch sends; null when a required part is missing. */
 export type Represent = (entity: unknown) => Members | null;
 
@@ -14,14 +16,10 @@ export function compileRepresentation(
   selections: readonly QueryPlanSelectionNode[],
   schema: GraphQLSchema,
 ): Represent {
-  const [only] = selections;
-  if (only?.kind === 'InlineFragment' && only.typeCondition !== undefined && selections.length === 1) {
-    const names = namesUnder(only.typeCondition, schema);
-    const represent = compileRepresentation(only.selections, schema);
-    return (entity) => {
-      if (entity === null) return null;
-      return names.has((entity as Members)['__typename']) ? (represent(entity) ?? {}) : {};
-    };
+  const [only, ...more] = selections;
+  if (only?.kind === 'InlineFragment' && more.length === 0) {
+    const representPart = compileFragment(only, schema);
+    return (entity) => (entity === null ? null : (representPart(entity) ?? {}));
   }
   const leaves = leafNames(selections);
   if (leaves !== null) return generateRepresent(leaves);
@@ -63,16 +61,23 @@ type Part = (entity: Members, made: Members) => boolean;
 
 function compilePart(selection: QueryPlanSelectionNode, schema: GraphQLSchema): Part {
   if (selection.kind === 'Field') return compileField(selection, schema);
-  const { typeCondition } = selection;
-  if (typeCondition === undefined) return () => true;
-  const names = namesUnder(typeCondition, schema);
-  const represent = compileRepresentation(selection.selections, schema);
+  const representPart = compileFragment(selection, schema);
   return (entity, made) => {
-    if (!entity || !names.has(entity['__typename'])) return true;
-    const part = represent(entity);
+    const part = representPart(entity);
     if (part !== null) merge(made, part);
     return true;
   };
+}
+
+/** What a fragment adds; null for other types, and when a required part is missing. */
+function compileFragment(
+  { typeCondition, selections }: QueryPlanInlineFragment,
+  schema: GraphQLSchema,
+): Represent {
+  if (typeCondition === undefined) return () => null;
+  const names = namesUnder(typeCondition, schema);
+  const represent = compileRepresentation(selections, schema);
+  return (entity) => (entity && names.has((entity as Members)['__typename']) ? represent(entity) : null);
 }
 
 function compileField({ alias, name, selections }: QueryPlanFieldNode, schema: GraphQLSchema): Part {

@@ -6,6 +6,7 @@ import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../http/endpoints/failover.ts';
 import { type Abandonable, postText, type TextAnswer } from '../../http/endpoints/post-text.ts';
 import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
+import { parseJson } from '../../json.ts';
 
 /** The HTTP side of a remote link: POST to a service over pooled connections, bounded in time and size. */
 export interface PostClient {
@@ -71,16 +72,6 @@ export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: Pos
     },
     close: () => pools.close(),
   };
-}
-
-/** What a text says; undefined where that is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }
 
 interface Client {

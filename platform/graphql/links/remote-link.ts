@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { newTraceId } from '../../ids.ts';
+import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
 import { failedResult } from '../operations/errors.ts';
@@ -14,7 +15,7 @@ import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
-import { createPostClient, parseJson, type PostAnswer } from './remote-http.ts';
+import { createPostClient, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 import { shareReads } from './shared-reads.ts';
 

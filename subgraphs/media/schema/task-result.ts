@@ -197,19 +197,13 @@ builder.objectFields(Task, (t) => ({
     description:
       'The upstream wire of its newest attempt, of a successful one where there is one; null before the first.',
     extensions: reads<ReadTask>('id', 'doneBy'),
-    resolve: (task, _, context) =>
-      task.doneBy === undefined
-        ? doneBy(task, context).then((attempt) => attempt?.provider)
-        : task.doneBy?.provider,
+    resolve: (task, _, context) => readDoneBy(task, context, ({ provider }) => provider),
   }),
   model: t.string({
     nullable: true,
     description: 'The model of that attempt.',
     extensions: reads<ReadTask>('id', 'doneBy'),
-    resolve: (task, _, context) =>
-      task.doneBy === undefined
-        ? doneBy(task, context).then((attempt) => attempt?.model)
-        : task.doneBy?.model,
+    resolve: (task, _, context) => readDoneBy(task, context, ({ model }) => model),
   }),
   attempts: t.field({
     type: [Attempt],
@@ -224,8 +218,17 @@ async function outputsOf({ result }: ReadTask, { loaders }: MediaContext): Promi
   return files.filter((file) => file !== null);
 }
 
-async function doneBy({ id }: ReadTask, { loaders }: MediaContext): Promise<AttemptShape | undefined> {
-  return deciding(await loaders.attempts.load(id));
+/** Reads of the attempt that made a task's result, at once where it was read with the task. */
+function readDoneBy<Value>(
+  { id, doneBy }: ReadTask,
+  { loaders }: MediaContext,
+  read: (attempt: Pick<AttemptShape, 'provider' | 'model'>) => Value,
+): Value | null | Promise<Value | null> {
+  const readFrom = (attempt: Parameters<typeof read>[0] | null | undefined) =>
+    attempt === null || attempt === undefined ? null : read(attempt);
+  return doneBy === undefined
+    ? loaders.attempts.load(id).then((attempts) => readFrom(deciding(attempts)))
+    : readFrom(doneBy);
 }
 
 /** The attempt that made the result, else the newest one. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { parseJson } from '../../../../platform/json.ts';
 import { nodeStage, type RunningNode } from '../../domain/words/stages.ts';
 import type { WatchedProgress } from '../contract/provider.ts';
 import type { PromptHandle } from './handle.ts';
@@ -51,7 +52,7 @@ export function createProgress({ promptId, classes, size }: PromptHandle): Progr
     (data['prompt_id'] ?? (type === 'executing' ? promptId : null)) === promptId;
   return {
     take(frame) {
-      const parsed = message.safeParse(jsonOf(frame));
+      const parsed = message.safeParse(parseJson(frame));
       if (!parsed.success || !isOurs(parsed.data)) return null;
       const { type, data } = parsed.data;
       const node = typeof data['node'] === 'string' ? data['node'] : null;
@@ -88,12 +89,4 @@ function statesOf(value: unknown) {
 
 function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : [];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // not a message of this wire: ignored like every unknown one
-  }
 }
