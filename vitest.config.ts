@@ -15,6 +15,7 @@ const LONGEST = [
   'test/topology/split.test.ts',
   'test/providers/engine/engine-faults.test.ts',
   'test/durability/pause.test.ts',
+  'test/durability/start-while-away.test.ts',
   'test/durability/start.test.ts',
   'subgraphs/media/tasks/work/durability.test.ts',
   'subgraphs/media/tasks/work/worker.test.ts',

@@ -18,7 +18,7 @@ const SOCKET_CODES = new Set([
 ]);
 /** What the driver says without a code. */
 const DRIVER_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (was closed|has encountered a connection error)|Cannot use a pool after calling end)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (was closed|has encountered a connection error)|Cannot use a pool after calling end)/;
 
 /** The error of a database that is away or too busy, as callers see it; undefined for any other error. */
 export function databaseAway(thrown: unknown): AppError | undefined {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
+import { onceThere } from '../../platform/database/once-there.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { OpenedData } from '../../platform/runtime/open-data.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
@@ -25,7 +26,7 @@ export interface Everything extends PublicServer {
 /** Seconds for the jobs of executions and payments when the process stops; the rest is continued at the next start. */
 const JOB_GRACE_SECONDS = 5;
 
-/** Starts everything in order: data, sandbox, subgraphs, worker, server. The lifecycle stops it in reverse. */
+/** Starts everything in order: data, sandbox, subgraphs, server, worker. The lifecycle stops it in reverse. */
 export async function startEverything(parts: ProcessParts, data?: OpenedData): Promise<Everything> {
   const { config, logger, lifecycle } = parts;
   const runtime = await startRuntime({ ...parts, data, migrations: allMigrations });
@@ -43,9 +44,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
   lifecycle.add('media subgraph', async () => media.close());
   await media.start();
   const { links, developmentCode } = await linkSubgraphs(runtime, { media, publicUrl, sandbox });
-  await media.worker.start();
   finishWork(parts, media);
-
   const server = await startPublicServer(parts, {
     supergraphSdl: await checkedInSupergraph(),
     links,
@@ -60,7 +59,11 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     sandbox: sandbox?.browser ?? undefined,
     database: runtime.database,
   });
-  if (!config.production) await printConsoleAddress(publicUrl, developmentCode);
+  if (!config.production) {
+    printConsoleAddress(publicUrl, await onceThere(developmentCode, { logger }));
+  }
+  // Last, so that whatever waited for this start does not compete with it for the database.
+  await media.worker.start();
   logger.info(
     {
       url: publicUrl,
@@ -131,8 +134,7 @@ async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]>
 }
 
 /** In development the console's address is printed with a login code that signs one browser in as the administrator. */
-async function printConsoleAddress(publicUrl: string, issueCode: () => Promise<string>): Promise<void> {
-  const code = await issueCode();
+function printConsoleAddress(publicUrl: string, code: string): void {
   // Not logged, as the service key is not; and in the fragment, which no server and no referrer sees.
   const address = `${publicUrl}/console/#login_code=${code}`;
   process.stdout.write(`Console, signed in as the administrator (good once): ${address}\n`);

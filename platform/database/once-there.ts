@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { databaseAway } from '../database-away.ts';
-import { toError } from '../errors.ts';
+import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 
 export interface OnceThereOptions {
@@ -27,7 +27,7 @@ export async function onceThere<Answer>(
     try {
       return await work();
     } catch (thrown) {
-      if (databaseAway(thrown) === undefined || Date.now() > until) throw thrown;
+      if (!isAway(thrown) || Date.now() > until) throw thrown;
       if (Date.now() >= warnAt) {
         warnAt = Date.now() + BETWEEN_WARNINGS_MS;
         logger.warn({ reason: toError(thrown).message }, 'the database is away: the start waits for it');
@@ -35,4 +35,9 @@ export async function onceThere<Answer>(
       await pause(BETWEEN_TRIES_MS);
     }
   }
+}
+
+/** Whether the database is away, or so busy that its pool refuses who would wait in vain. */
+function isAway(thrown: unknown): boolean {
+  return databaseAway(thrown) !== undefined || (thrown instanceof AppError && thrown.code === 'UNAVAILABLE');
 }

@@ -71,9 +71,10 @@ export async function startRuntime({
   const tracer = await startTracing({ config, logger, lifecycle });
   const database = await startDatabase({ config, logger, lifecycle, data });
   measurePool(database, metrics);
-  await onceThere(() => migrate({ database, sets: migrations, logger }), { logger });
+  const whenThere = <Part>(start: () => Promise<Part>) => onceThere(start, { logger });
+  await whenThere(() => migrate({ database, sets: migrations, logger }));
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
-  const bus = await openEventBus({ config, logger, database });
+  const bus = await whenThere(() => openEventBus({ config, logger, database }));
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
   lifecycle.add('queue', () => queue.stop(JOB_GRACE_SECONDS));

@@ -1,3 +1,4 @@
+import { onceThere } from '../../platform/database/once-there.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { createBudgets } from './budgets/budgets.ts';
@@ -162,9 +163,9 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     worker: createMediaWorker({ ...parts, fileSettings, webhookAddress: addresses.addressFor }),
     watcherCount: () => tasks.watcherCount(),
     async start() {
-      await options.bindingPauses?.load();
+      await onceThere(async () => options.bindingPauses?.load(), options);
       await defineTaskQueues(parts);
-      await videoTemplates.importBundled();
+      await onceThere(() => videoTemplates.importBundled(), options);
       logMissing(options);
     },
     finishChats: (graceSeconds) => chat.finish(graceSeconds),

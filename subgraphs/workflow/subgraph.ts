@@ -1,6 +1,7 @@
 import type { AuthMode, UnpaidExecutions } from '../../platform/access/policy.ts';
 import type { AuditLog } from '../../platform/audit/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { onceThere } from '../../platform/database/once-there.ts';
 import type { EventBus } from '../../platform/events/event-bus.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
@@ -120,7 +121,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
       contextFor: (request) => createWorkflowContext({ request, authMode, audit: options.audit, services }),
     },
     async start() {
-      await templates.importBundled();
+      await onceThere(() => templates.addBundled(), { logger });
       // Its queues must be there before an execution ends.
       await loops.start();
       await worker.start();

@@ -45,7 +45,7 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
     onStep: (step) => shop.onStep(step),
   });
   const { database, payments } = counter;
-  await counter.templates.importBundled();
+  await counter.templates.addBundled();
   hook.take = (body, signature) => payments.receiveEvent({ body, signature });
   const shop: PaymentEnvironment = {
     ...counter,

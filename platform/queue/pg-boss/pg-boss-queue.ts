@@ -1,6 +1,7 @@
 import { fromKysely, type Db, PgBoss, type UpdateQueueOptions } from 'pg-boss';
 
 import type { Database } from '../../database/database.ts';
+import { onceThere } from '../../database/once-there.ts';
 import { AppError } from '../../errors.ts';
 import type { EventBus } from '../../events/event-bus.ts';
 import type { Logger } from '../../process/logger.ts';
@@ -27,13 +28,17 @@ const DAY_SECONDS = 86_400;
 const TOPIC = 'queue';
 const FREED_TOPIC = 'queue-freed';
 
-/** Creates or updates pg-boss's tables and starts its maintenance. Rejects when the database does not answer. */
+/** Does it as soon as the database is there. */
+type WhenThere = <Answer>(work: () => Promise<Answer>) => Promise<Answer>;
+
+/** Creates or updates pg-boss's tables, as soon as the database is there, and starts its maintenance. */
 export async function createQueue({ database, bus, logger }: CreateQueueOptions): Promise<Queue> {
-  const boss = await startBoss(database, logger);
+  const whenThere: WhenThere = (work) => onceThere(work, { logger });
+  const boss = await whenThere(() => startBoss(database, logger));
   const table = createJobTable(database.pool);
-  await table.prepare();
+  await whenThere(() => table.prepare());
   const workers = new Map<string, SlotWorker>();
-  const defineOnce = await createDefinitions(boss);
+  const defineOnce = await createDefinitions(boss, whenThere);
   const polls = new Map<string, number>();
   const pauseMs = () => Math.min(1000, ...polls.values());
   const ticker = createTicker({ workers, table, logger, pauseMs });
@@ -125,13 +130,14 @@ function settingsOf(options: QueueOptions) {
 }
 
 /** Declares queues, each only when its settings are not those in the database: several parts declare the same ones. */
-async function createDefinitions(boss: PgBoss) {
-  const defined = await readSettings(boss);
+async function createDefinitions(boss: PgBoss, whenThere: WhenThere) {
+  const defined = await whenThere(() => readSettings(boss));
   return async (name: string, options: QueueOptions = {}): Promise<void> => {
     const settings = settingsOf(options);
     const written = JSON.stringify(settings);
     if (defined.get(name) === written) return;
-    await define(boss, name, settings);
+    // Queues are declared while a process starts, which waits for its database.
+    await whenThere(() => define(boss, name, settings));
     defined.set(name, written);
   };
 }

@@ -103,8 +103,10 @@ export interface TemplateService {
   update(code: string, change: TemplateChange): Promise<Template>;
   /** Payments and executions still name it; its code can be used again. NOT_FOUND. */
   remove(code: string): Promise<Template>;
-  /** Adds the bundled templates that are not there, `again` also those that were deleted; changes none. */
-  importBundled(options?: { readonly again: boolean }): Promise<readonly ImportedTemplate[]>;
+  /** Adds the bundled templates that were never there, all of them or none; changes none. */
+  addBundled(): Promise<void>;
+  /** Adds the bundled templates that are not there, also those that were deleted, and says how each went; changes none. */
+  importBundled(): Promise<readonly ImportedTemplate[]>;
 }
 
 /** Why a template can't be run now. */

@@ -55,7 +55,7 @@ beforeAll(async () => {
   database = createDatabase({ config: home.config, maxConnections: 6, applicationName: 'test', logger });
   bus = await createEventBus({ database, logger });
   queue = await createQueue({ database, bus, logger });
-  await createTemplateService(workflowDatabase(database), templateOptions).importBundled();
+  await createTemplateService(workflowDatabase(database), templateOptions).addBundled();
 });
 beforeEach(async () => {
   media = createFakeMedia(logger);

@@ -170,7 +170,7 @@ builder.mutationField('importBundledTemplates', (t) =>
       'Adds the bundled templates that are not there, deleted ones too: { total, imported, failed, details: [{ code, status, error }] }. Existing ones count as imported.',
     rule: 'admin',
     resolve: async (_, __, { services }) => {
-      const details = await services.templates.importBundled({ again: true });
+      const details = await services.templates.importBundled();
       const failed = details.filter(({ status }) => status === 'error').length;
       const { length: total } = details;
       return { total, imported: total - failed, failed, details: details.map((detail) => ({ ...detail })) };

@@ -68,7 +68,8 @@ export function createTemplateService(
       if (removed === null) throw notFound('template', code);
       return removed;
     },
-    importBundled: ({ again } = { again: false }) => importBundled(store, again),
+    addBundled: () => store.insertMissing(bundled.map(bundledTemplate)),
+    importBundled: () => importBundled(store),
   };
 }
 
@@ -85,13 +86,11 @@ function differences(template: Template, wanted: Template): Partial<Template> {
 }
 
 /** Imports one after the other; a failure does not stop the rest. */
-async function importBundled(store: TemplateStore, again: boolean): Promise<readonly ImportedTemplate[]> {
+async function importBundled(store: TemplateStore): Promise<readonly ImportedTemplate[]> {
   const imported: ImportedTemplate[] = [];
   for (const entry of bundled) {
     try {
-      const template = bundledTemplate(entry);
-      if (again) await store.insert(template).catch(unlessTaken);
-      else await store.insertMissing([template]);
+      await store.insert(bundledTemplate(entry)).catch(unlessTaken);
       imported.push({ code: entry.code, status: 'success', error: null });
     } catch (thrown) {
       imported.push({ code: entry.code, status: 'error', error: toError(thrown).message });

@@ -1,0 +1,61 @@
+import { afterAll, expect, it, vi } from 'vitest';
+
+import { until } from '../kit/clients/requests.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import { startRelay } from '../kit/database/relay.ts';
+import { spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
+
+/** A database that hangs while Kiln starts, longer than any statement may take. */
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** A statement is given up after 3 s then (QUERY_TIMEOUT and two), LISTEN after 5. */
+const SETTINGS = { QUERY_TIMEOUT: '1' };
+const HELD_MS = 6_000;
+
+/** What is sent at each step of a start that needs the database. */
+const STEPS = {
+  'the migrations': 'pg_advisory',
+  'the event bus': 'listen "kiln"',
+  'the queue': 'pgboss.version',
+  'what is paused': '"paused_bindings"',
+  'the queues of the bindings': 'create_queue',
+  'the bundled video templates': '"video_templates"',
+  'the bundled templates': '"workflow"."templates"',
+  "the console's login code": '"login_codes"',
+} as const;
+
+const undo: (() => void | Promise<void>)[] = [];
+afterAll(async () => {
+  for (const one of undo.splice(0).reverse()) await one();
+});
+
+async function startHeldAt(text: string) {
+  const database = await migratedDatabase();
+  const relay = await startRelay(database);
+  const { dataDir, remove } = await temporaryDataDir();
+  relay.holdAt(text, HELD_MS);
+  const kiln = spawnKiln({ dataDir, settings: { ...SETTINGS, DATABASE_URL: relay.url } });
+  undo.push(
+    () => database.drop(),
+    relay.stop,
+    remove,
+    () => kiln.stop(),
+  );
+  return { kiln, relay };
+}
+
+it.concurrent.each(Object.entries(STEPS))(
+  'waits when it hangs at %s, and serves when it does not',
+  async (_, text) => {
+    const { kiln, relay } = await startHeldAt(text);
+    const url = await kiln.ready;
+    expect(relay.hasHeld()).toBe(true);
+    // Its checks wait a second at most for a connection, which others of these starts may take.
+    await until(
+      () => fetch(`${url}/readyz`),
+      ({ status }) => status === 200,
+    );
+    expect(kiln.output()).toContain('the database is away: the start waits for it');
+  },
+);
