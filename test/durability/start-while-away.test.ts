@@ -27,7 +27,7 @@ const STEPS = {
 
 const undo: (() => void | Promise<void>)[] = [];
 afterAll(async () => {
-  for (const one of undo.splice(0).reverse()) await one();
+  for (const one of undo.splice(0).toReversed()) await one();
 });
 
 async function startHeldAt(text: string) {
@@ -38,7 +38,7 @@ async function startHeldAt(text: string) {
   const kiln = spawnKiln({ dataDir, settings: { ...SETTINGS, DATABASE_URL: relay.url } });
   undo.push(
     () => database.drop(),
-    relay.stop,
+    () => relay.stop(),
     remove,
     () => kiln.stop(),
   );
