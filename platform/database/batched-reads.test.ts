@@ -57,6 +57,42 @@ describe('shared reads', () => {
     ]);
   });
 
+  it('gathers while a statement for many runs, and begins at once beside one for few', async () => {
+    const { statements, read, answer } = manualRead();
+    const share = batchReads({ read, idOf });
+    const few = share(['a']);
+    await turn();
+    const many = ['b', 'c', 'd'].map((id) => share([id]));
+    await turn();
+    expect(statements.map(({ ids }) => ids.length)).toEqual([1, 3]);
+    answer(0);
+    await few;
+    const later = ['e', 'f'].map((id) => share([id]));
+    await turn();
+    expect(statements).toHaveLength(2);
+    answer(1);
+    await Promise.all(many);
+    await expect.poll(() => statements.length).toBe(3);
+    answer(2);
+    expect((await Promise.all(later)).map((rows) => [...rows.keys()])).toEqual([
+      ['e', 'f'],
+      ['e', 'f'],
+    ]);
+  });
+
+  it('does not wait for a statement that takes long', async () => {
+    const { statements, read, answer } = manualRead();
+    const share = batchReads({ read, idOf });
+    const slow = ['a', 'b', 'c'].map((id) => share([id]));
+    await turn();
+    const other = share(['d']);
+    await expect.poll(() => statements.length).toBe(2);
+    answer(1);
+    expect([...(await other).keys()]).toEqual(['d']);
+    answer(0);
+    await Promise.all(slow);
+  });
+
   it('splits what is too much for one statement, and passes a single large request whole', async () => {
     const { statements, read, answer } = manualRead();
     const share = batchReads({ read, idOf, maxIds: 3, maxRunning: 9 });

@@ -10,7 +10,10 @@ export interface BatchedReadOptions<Row> {
   readonly idOf: (row: Row) => string;
   /** Most ids in one statement, unless a single request names more (default 500). */
   readonly maxIds?: number;
-  /** Most statements at the same time; requests in between share the next one (default 2). */
+  /**
+   * Most statements at the same time (default 2). While one for many requests runs, others gather for the next one: large
+   * batches cost both sides less. A statement that takes long is not waited for.
+   */
   readonly maxRunning?: number;
   /** Most waiting requests; beyond it UNAVAILABLE (default 10,000). */
   readonly maxWaiting?: number;
@@ -25,22 +28,39 @@ interface Request<Row> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Most requests of a statement beside which another one starts at once. */
+const FEW = 2;
+/** Milliseconds that a statement for many requests holds back the next one. */
+const GATHERING_MS = 50;
+
 /** Batches a read. All requests of a statement get the same row objects, and the same error. */
 export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
   const { read, idOf, maxIds = 500, maxRunning = 2, maxWaiting = 10_000 } = options;
   let waiting: Request<Row>[] = [];
   let running = 0;
   let isScheduled = false;
+  let gathersUntil = 0;
+  let timer: NodeJS.Timeout | undefined;
 
   // After this turn of the event loop, so that all its requests are in the batch.
   const schedule = (): void => {
     if (isScheduled || running >= maxRunning || waiting.length === 0) return;
+    if (running > 0 && gathers()) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
       void run(takeBatch());
       schedule();
     });
+  };
+  const gathers = (): boolean => {
+    const leftMs = gathersUntil - performance.now();
+    if (leftMs <= 0) return false;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      schedule();
+    }, leftMs).unref();
+    return true;
   };
   const takeBatch = (): readonly Request<Row>[] => {
     let ids = 0;
@@ -51,6 +71,7 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
   };
   const run = async (batch: readonly Request<Row>[]): Promise<void> => {
     running += 1;
+    gathersUntil = batch.length > FEW ? performance.now() + GATHERING_MS : 0;
     try {
       const rows = await read([...new Set(batch.flatMap(({ ids }) => ids))]);
       const byId = new Map(rows.map((row) => [idOf(row), row]));
