@@ -8,11 +8,13 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
-/** A page of tasks is read with the columns that its operation needs: each field, asked for alone, says there what it says of one task. */
+/** A page of tasks, or one task, is read with what its operation needs: each field, asked for alone, says what it says of a whole one. */
 
 let kiln: KilnUnderTest;
 let ids: readonly string[];
@@ -36,14 +38,26 @@ beforeAll(async () => {
 });
 afterAll(() => kiln.close());
 
+const caller: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 'test', address: null };
+const context = { caller, signal: new AbortController().signal };
+
 /** Asks as a signed-in user. */
 async function asked(query: string) {
-  const caller: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 'test', address: null };
-  const context = { caller, signal: new AbortController().signal };
   const { data, errors } = await kiln.federation.execute({ query, variables: {}, context });
   expect(errors).toBeUndefined();
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
   return data as Record<string, any>;
+}
+
+/** The field of tasks as other subgraphs reach them, which reads them whole. */
+async function wholeTasks(wanted: readonly string[], field: string): Promise<readonly unknown[]> {
+  const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Task { ${field} } } }`;
+  const representations = wanted.map((id) => ({ __typename: 'Task', id }));
+  const { subgraph } = kiln.media;
+  const link = createLocalLink({ subgraph, logger: silentLogger() });
+  const { data, errors } = await link.execute({ query, variables: { representations }, context });
+  expect(errors).toBeUndefined();
+  return (data as { readonly _entities: readonly unknown[] })._entities;
 }
 
 /** Starts work and waits for its end; answers its id. */
@@ -81,6 +95,9 @@ it.each([
 ])('%s', async (field) => {
   const { tasks } = await asked(`{ tasks(first: 10) { edges { node { ${field} } } } }`);
   const listed = tasks.edges.map(({ node }: { node: unknown }) => node);
-  const newestFirst = ids.toReversed().map((id, index) => `t${index}: task(id: "${id}") { ${field} }`);
-  expect(listed).toEqual(Object.values(await asked(`{ ${newestFirst.join(' ')} }`)));
+  const newestFirst = ids.toReversed();
+  const alone = newestFirst.map((id, index) => `t${index}: task(id: "${id}") { ${field} }`);
+  const whole = await wholeTasks(newestFirst, field);
+  expect(Object.values(await asked(`{ ${alone.join(' ')} }`))).toEqual(whole);
+  expect(listed).toEqual(whole);
 });

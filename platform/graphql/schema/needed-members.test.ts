@@ -1,8 +1,8 @@
 import SchemaBuilder from '@pothos/core';
-import { graphql } from 'graphql';
+import { graphql, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import { expect, it } from 'vitest';
 
-import { neededMembers, reads } from './needed-members.ts';
+import { neededMembers, oncePerSelection, reads } from './needed-members.ts';
 
 interface Book {
   readonly title: string;
@@ -79,4 +79,15 @@ it('looks into fragments, and takes what a condition may leave out as selected',
     ['title', 'author'],
     ['name'],
   ]);
+});
+
+it('is found once for a selection, and anew where a condition puts other nodes together', () => {
+  const [one, other] = [{}, {}] as readonly FieldNode[];
+  let made = 0;
+  const find = oncePerSelection(() => (made += 1));
+  const infoOf = (...fieldNodes: readonly (FieldNode | undefined)[]) =>
+    ({ fieldNodes }) as unknown as GraphQLResolveInfo;
+  expect([infoOf(one), infoOf(one), infoOf(one, other), infoOf(one, other), infoOf(other)].map(find)).toEqual(
+    [1, 1, 2, 2, 3],
+  );
 });

@@ -10,7 +10,7 @@ import type {
 } from 'graphql';
 
 /**
- * What of the objects of a list an operation needs, so that nothing else is read for it. A field without a resolver reads the
+ * What of the objects of a field an operation needs, so that nothing else is read for it. A field without a resolver reads the
  * member of its name; one with a resolver says by `reads` what it reads, and is taken to read everything where it does not.
  */
 
@@ -25,6 +25,29 @@ export function reads<Shape extends object>(
 }
 
 type Reads<Member> = Readonly<Record<'reads', readonly Member[]>>;
+
+/**
+ * Makes something of a field's selection once for all executions of its document: what it needs is the same each time, unless
+ * @skip or @include put other nodes together.
+ */
+export function oncePerSelection<Made>(
+  make: (info: GraphQLResolveInfo) => Made,
+): (info: GraphQLResolveInfo) => Made {
+  const known = new WeakMap<FieldNode, { readonly nodes: readonly FieldNode[]; readonly made: Made }>();
+  return (info) => {
+    const { fieldNodes: nodes } = info;
+    const [first] = nodes;
+    const found = first === undefined ? undefined : known.get(first);
+    if (found !== undefined && areSame(found.nodes, nodes)) return found.made;
+    const made = make(info);
+    if (first !== undefined) known.set(first, { nodes, made });
+    return made;
+  };
+}
+
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
+}
 
 /**
  * What an operation needs of the objects at the end of a path of fields below the one that is resolved; undefined when it does

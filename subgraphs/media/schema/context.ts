@@ -71,7 +71,7 @@ export interface MediaContext {
 
 /** Reads that many fields of one request share. */
 interface MediaLoaders {
-  /** The tasks this caller may read. */
+  /** The tasks this caller may read, whole. */
   readonly tasks: DataLoader<string, ReadTask | null>;
   readonly media: DataLoader<string, StoredFile | null>;
   readonly attempts: DataLoader<string, readonly Attempt[]>;

@@ -1,6 +1,9 @@
-import { neededMembers } from '../../../platform/graphql/schema/needed-members.ts';
+import type { GraphQLResolveInfo } from 'graphql';
+
+import { neededMembers, oncePerSelection } from '../../../platform/graphql/schema/needed-members.ts';
 import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
 import type { TaskPage } from '../domain/task.ts';
+import type { TaskNeeds } from '../tasks/rules/task-service.ts';
 import { builder, connection } from './builder.ts';
 import { Task, TaskKind, TaskProgress, TaskState } from './task.ts';
 
@@ -28,6 +31,17 @@ const TaskFilter = builder.inputType('TaskFilter', {
   }),
 });
 
+const neededOfOne = neededAt();
+const neededOfPage = neededAt('edges', 'node');
+
+/** What an operation needs of the tasks at the end of a path of fields, found once for its document. */
+function neededAt(...path: readonly string[]): (info: GraphQLResolveInfo) => TaskNeeds {
+  return oncePerSelection((info) => ({
+    isNeeded: neededMembers(info, path) ?? (() => false),
+    isFileNeeded: neededMembers(info, [...path, 'outputs']),
+  }));
+}
+
 builder.queryField('task', (t) =>
   t.field({
     type: Task,
@@ -35,7 +49,10 @@ builder.queryField('task', (t) =>
     description: "One task by its id; null when there is none, or it is somebody else's.",
     rule: 'anyone',
     args: { id: t.arg.id({ required: true, description: 'The id of the task.' }) },
-    resolve: (_, { id }, { loaders }) => loaders.tasks.load(id),
+    resolve: async (_, { id }, { caller, services }, info) => {
+      const [task] = await services.tasks.readMany(caller, [id], neededOfOne(info));
+      return task ?? null;
+    },
   }),
 );
 
@@ -53,8 +70,7 @@ builder.queryField('tasks', (t) =>
       const page = {
         first: boundedFirst(first, 200),
         after: checkedCursor(after),
-        isNeeded: neededMembers(info, ['edges', 'node']) ?? (() => false),
-        isFileNeeded: neededMembers(info, ['edges', 'node', 'outputs']),
+        ...neededOfPage(info),
       };
       return { after: page.after, ...(await services.tasks.list(caller, givenMembers(filter ?? {}), page)) };
     },

@@ -6,7 +6,6 @@ import { isUuid } from '../../../../platform/ids.ts';
 import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import { taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
@@ -20,7 +19,13 @@ import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import { readWholeTasks, withFiles, type WholeTaskRow } from '../storage/whole-tasks.ts';
+import {
+  createTaskReader,
+  neededColumns,
+  withFiles,
+  type TaskNeeds,
+  type TaskReader,
+} from '../storage/whole-tasks.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
 import { createQueueLengths } from './queue-lengths.ts';
@@ -72,7 +77,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const hub = createEventHub({ database, bus, logger, metrics: options.metrics, ...options.hub });
   const ownedTasks = createOwnedTasks({ database, hub, logger });
   const submitter = createSubmitter({ ...options, transactor, queueLengths });
-  const readShared = batchReads({ read: (ids) => readWholeTasks(database, ids), idOf: ({ id }) => id });
+  const readTogether = createTaskReader(database);
   const readSharedAttempts = batchReads({
     read: (taskIds) => readSeenAttempts(database, taskIds),
     idOf: ({ taskId }) => taskId,
@@ -82,7 +87,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
     check: (work, account) => submitter.check(work, account),
-    readMany: (caller, ids) => readMany(readShared, caller, ids),
+    readMany: (caller, ids, needs) => readMany(readTogether, { caller, ids, needs }),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
@@ -122,9 +127,20 @@ function unauthenticated(): AppError {
   );
 }
 
-async function readMany(readShared: BatchedRead<WholeTaskRow>, caller: Caller, ids: readonly string[]) {
+async function readMany(
+  readTogether: TaskReader,
+  {
+    caller,
+    ids,
+    needs,
+  }: {
+    readonly caller: Caller;
+    readonly ids: readonly string[];
+    readonly needs: TaskNeeds | undefined;
+  },
+) {
   const wanted = ids.map((id) => id.toLowerCase());
-  const byId = await readShared(wanted.filter(isUuid));
+  const byId = await readTogether(wanted.filter(isUuid), needs);
   return wanted.map((id) => {
     const row = byId.get(id);
     return row !== undefined && mayRead(caller, row.owner) ? row : null;
@@ -138,9 +154,6 @@ async function readOwn(database: MediaDatabase, caller: Caller, id: string): Pro
   return row;
 }
 
-/** Columns of tasks that cursors and the audit log need. */
-const ALWAYS: ReadonlySet<string> = new Set(['id', 'owner']);
-
 type ListOptions = {
   readonly caller: Caller;
   readonly filter: Parameters<TaskService['list']>[1];
@@ -152,8 +165,8 @@ async function list(database: MediaDatabase, { caller, filter, page }: ListOptio
   if (page.after !== null && !isUuid(page.after)) throw badInput('after', 'is not a cursor of this list');
   if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false, count: async () => 0 };
   const listed = { owner: listedOwner(caller), filter };
-  const { isNeeded = () => true, isFileNeeded } = page;
-  const columns = taskNames.filter((name) => ALWAYS.has(name) || isNeeded(name));
+  const { isFileNeeded } = page;
+  const columns = neededColumns(page);
   const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after, columns });
   const tasks = rows.slice(0, page.first);
   return {

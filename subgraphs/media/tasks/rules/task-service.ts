@@ -3,6 +3,9 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { StoredFile } from '../../files/files.ts';
+import type { TaskNeeds } from '../storage/whole-tasks.ts';
+
+export type { TaskNeeds } from '../storage/whole-tasks.ts';
 
 /** A task, with what was read along with it: whoever reads many at once, or knows only one of its own, has none. */
 export interface ReadTask extends Task {
@@ -13,13 +16,9 @@ export interface ReadTask extends Task {
 }
 
 /** Which page of a list, and what of it is read. */
-interface TaskPageRequest {
+interface TaskPageRequest extends TaskNeeds {
   readonly first: number;
   readonly after: string | null;
-  /** Which members the tasks have, besides id and owner; all when absent. */
-  readonly isNeeded?: ((member: string) => boolean) | undefined;
-  /** Which members their files have, besides the id; without it no files are read. Their ids are in `result`. */
-  readonly isFileNeeded?: ((member: string) => boolean) | undefined;
 }
 
 /** The tasks, as the GraphQL schema uses them. Implemented by createTaskService (service.ts). */
@@ -47,8 +46,11 @@ export interface TaskService {
    * it is known whom it is accounted to. Writes nothing.
    */
   check(work: Work, account: string | null): Promise<void>;
-  /** The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). */
-  readMany(caller: Caller, ids: readonly string[]): Promise<readonly (ReadTask | null)[]>;
+  /**
+   * The tasks this caller may read, in the order of the ids; null where there is none (or it is somebody else's). Without
+   * `needs` they have everything.
+   */
+  readMany(caller: Caller, ids: readonly string[], needs?: TaskNeeds): Promise<readonly (ReadTask | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */
   list(caller: Caller, filter: TaskFilter, page: TaskPageRequest): Promise<TaskPage>;
   /** Sets the cancel request once. NOT_FOUND, or TOO_LATE when it has ended otherwise or is storing its result. */

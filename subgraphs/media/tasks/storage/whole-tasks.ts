@@ -1,13 +1,14 @@
 import { CompiledQuery } from 'kysely';
 
+import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
 import { asMembers, columnOf, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
-import { fileColumns, readFiles } from '../../files/store.ts';
+import { type FileColumn, fileColumns, readFiles } from '../../files/store.ts';
 
 /**
- * A task with all that a status tells, in one statement: polls are the most frequent requests. The text is written once,
- * with the names that readers use, so that nothing is built or renamed for a read.
+ * A task with all that a status tells, in one statement: polls are the most frequent requests. A text is written once for
+ * each selection, with the names that readers use, so that nothing is built or renamed for a read.
  */
 export interface WholeTaskRow extends TaskRow {
   /** Provider and model of the attempt that made the result, else of the newest one; null before the first. */
@@ -16,33 +17,104 @@ export interface WholeTaskRow extends TaskRow {
   readonly files: readonly StoredFile[];
 }
 
-// "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
-const TEXT = `/* prepared: tasks.read-whole */
-  select ${asMembers(taskNames)},
+/** What of tasks is read. */
+export interface TaskNeeds {
+  /** Which members the tasks have, besides id and owner; all when absent. */
+  readonly isNeeded?: ((member: string) => boolean) | undefined;
+  /** Which members their files have, besides the id; without it no files are read. Their ids are in `result`. */
+  readonly isFileNeeded?: ((member: string) => boolean) | undefined;
+}
+
+const all = (): boolean => true;
+const EVERYTHING: TaskNeeds = { isNeeded: all, isFileNeeded: all };
+/** Members of tasks that whoever reads them needs: to know which one it is, and who may see it. */
+const ALWAYS: ReadonlySet<string> = new Set(['id', 'owner']);
+/** Most kinds of reads that gather by themselves; what needs yet another selection gets whole tasks. */
+const MOST_KINDS = 32;
+
+/** The columns of tasks that are needed. */
+export const neededColumns = ({ isNeeded = all }: TaskNeeds): readonly (keyof TaskRow)[] =>
+  taskNames.filter((name) => ALWAYS.has(name) || isNeeded(name));
+
+const neededFileColumns = (isNeeded: (member: string) => boolean): readonly FileColumn[] =>
+  fileColumns.filter((name) => name === 'id' || isNeeded(name));
+
+const DONE_BY = `
     (select jsonb_build_object('provider', provider, 'model', model) from media.attempts
-     where task_id = task.id order by attempts.state = 'SUCCEEDED' desc, step desc, number desc limit 1) as "doneBy",
-    (select json_agg(json_build_object(${fileColumns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
+     where task_id = task.id order by attempts.state = 'SUCCEEDED' desc, step desc, number desc limit 1) as "doneBy"`;
+
+// "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
+const filesWith = (columns: readonly FileColumn[]): string => `
+    (select json_agg(json_build_object(${columns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
        order by position)
      from jsonb_array_elements_text(task.result -> 'mediaIds') with ordinality as output (id, position)
      cross join lateral (
-       select * from media.media where media.id = output.id::uuid and state = 'STORED' offset 0) file) as files
-  from media.tasks task where id = any($1::uuid[])`;
+       select * from media.media where media.id = output.id::uuid and state = 'STORED' offset 0) file) as files`;
 
-type Read = Omit<WholeTaskRow, 'files'> & {
-  readonly files: readonly (Omit<StoredFile, 'createdAt'> & { readonly createdAt: string })[] | null;
+function textFor(needs: TaskNeeds): string {
+  const { isNeeded = all, isFileNeeded } = needs;
+  const columns = [
+    asMembers(neededColumns(needs)),
+    ...(isNeeded('doneBy') ? [DONE_BY] : []),
+    ...(isFileNeeded === undefined ? [] : [filesWith(neededFileColumns(isFileNeeded))]),
+  ];
+  return `/* prepared: tasks.read-whole */
+  select ${columns.join(', ')} from media.tasks task where id = any($1::uuid[])`;
+}
+
+type ReadRow = Omit<WholeTaskRow, 'files'> & {
+  readonly files?: readonly (Omit<StoredFile, 'createdAt'> & { readonly createdAt: string })[] | null;
 };
 
-/** The rows there are, in no order. */
-export async function readWholeTasks(
+/** Reads tasks together with whoever needs the same of others; members that are not needed are not there. */
+export type TaskReader = (
+  ids: readonly string[],
+  needs?: TaskNeeds,
+) => Promise<ReadonlyMap<string, WholeTaskRow>>;
+
+/** Makes the reader of a process: callers with the same needs share statements. */
+export function createTaskReader(database: MediaDatabase): TaskReader {
+  const byText = new Map<string, BatchedRead<WholeTaskRow>>();
+  const byNeeds = new WeakMap<TaskNeeds, BatchedRead<WholeTaskRow>>();
+  const readerOf = (text: string): BatchedRead<WholeTaskRow> => {
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    const read = (ids: readonly string[]) => readRows(database, text, ids);
+    const reader = batchReads({ read, idOf: ({ id }: WholeTaskRow) => id });
+    byText.set(text, reader);
+    return reader;
+  };
+  const whole = readerOf(textFor(EVERYTHING));
+  const readerFor = (needs: TaskNeeds): BatchedRead<WholeTaskRow> => {
+    const text = textFor(needs);
+    return byText.has(text) || byText.size < MOST_KINDS ? readerOf(text) : whole;
+  };
+  return (ids, needs = EVERYTHING) => {
+    let read = byNeeds.get(needs);
+    if (read === undefined) {
+      read = readerFor(needs);
+      byNeeds.set(needs, read);
+    }
+    return read(ids);
+  };
+}
+
+async function readRows(
   database: MediaDatabase,
+  text: string,
   ids: readonly string[],
 ): Promise<readonly WholeTaskRow[]> {
-  const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(TEXT, [ids]));
-  return (rows as readonly Read[]).map(({ files, ...task }) => ({
-    ...task,
-    files: (files ?? []).map((file) => ({ ...file, createdAt: new Date(file.createdAt) })),
-  }));
+  const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(text, [ids]));
+  return (rows as readonly ReadRow[]).map(({ files, ...task }) =>
+    files === undefined ? (task as WholeTaskRow) : { ...task, files: (files ?? []).map(withDate) },
+  );
 }
+
+const withDate = (file: NonNullable<ReadRow['files']>[number]): StoredFile => ({
+  ...file,
+  // Absent where it is not needed.
+  createdAt: new Date(file.createdAt),
+});
 
 /** Tasks of a page with the files that they made, which have the members that are needed; one statement for all. */
 export async function withFiles(
@@ -51,8 +123,9 @@ export async function withFiles(
   isNeeded: (member: string) => boolean,
 ): Promise<readonly (TaskRow & Pick<WholeTaskRow, 'files'>)[]> {
   const ids = tasks.flatMap(({ result }) => result?.mediaIds ?? []);
-  const columns = fileColumns.filter((name) => name === 'id' || isNeeded(name));
-  const files = new Map((await readFiles(database, ids, columns)).map((file) => [file.id, file]));
+  const files = new Map(
+    (await readFiles(database, ids, neededFileColumns(isNeeded))).map((file) => [file.id, file]),
+  );
   return tasks.map((task) => ({
     ...task,
     files: (task.result?.mediaIds ?? []).map((id) => files.get(id)).filter((file) => file !== undefined),
