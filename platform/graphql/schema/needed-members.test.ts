@@ -82,7 +82,7 @@ it('looks into fragments, and takes what a condition may leave out as selected',
 });
 
 it('is found once for a selection, and anew where a condition puts other nodes together', () => {
-  const [one, other] = [{}, {}] as readonly FieldNode[];
+  const [one, other] = [{}, {}] as unknown as readonly FieldNode[];
   let made = 0;
   const find = oncePerSelection(() => (made += 1));
   const infoOf = (...fieldNodes: readonly (FieldNode | undefined)[]) =>
