@@ -45,7 +45,8 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
   // After this turn of the event loop, so that all its requests are in the batch.
   const schedule = (): void => {
     if (isScheduled || running >= maxRunning || waiting.length === 0) return;
-    if (running > 0 && gathers()) return;
+    const gatherMs = running > 0 ? gathersUntil - performance.now() : 0;
+    if (gatherMs > 0) return scheduleIn(gatherMs);
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
@@ -53,14 +54,11 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
       schedule();
     });
   };
-  const gathers = (): boolean => {
-    const leftMs = gathersUntil - performance.now();
-    if (leftMs <= 0) return false;
+  const scheduleIn = (ms: number): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
       schedule();
-    }, leftMs).unref();
-    return true;
+    }, ms).unref();
   };
   const takeBatch = (): readonly Request<Row>[] => {
     let ids = 0;

@@ -17,15 +17,9 @@ import { createEventHub, type EventHub, type EventHubLimits } from '../events/ev
 import { createOwnedTasks } from '../events/owned-tasks.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
+import { createTaskReader, neededColumns, withFiles, type ReadTaskRow } from '../storage/task-reader.ts';
 import { countTasks, listTasks, readTasks } from '../storage/task-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
-import {
-  createTaskReader,
-  neededColumns,
-  withFiles,
-  type TaskNeeds,
-  type TaskReader,
-} from '../storage/whole-tasks.ts';
 import { cancelTask } from './cancel.ts';
 import type { EndListener } from './end-listener.ts';
 import { createQueueLengths } from './queue-lengths.ts';
@@ -87,7 +81,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     submit: (caller, submission) => submitter.submit(caller, submission),
     start: (submission) => submitter.start(submission),
     check: (work, account) => submitter.check(work, account),
-    readMany: (caller, ids, needs) => readMany(readTogether, { caller, ids, needs }),
+    readMany: (caller, ids, needs) => readMany((known) => readTogether(known, needs), caller, ids),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
@@ -127,20 +121,9 @@ function unauthenticated(): AppError {
   );
 }
 
-async function readMany(
-  readTogether: TaskReader,
-  {
-    caller,
-    ids,
-    needs,
-  }: {
-    readonly caller: Caller;
-    readonly ids: readonly string[];
-    readonly needs: TaskNeeds | undefined;
-  },
-) {
+async function readMany(read: BatchedRead<ReadTaskRow>, caller: Caller, ids: readonly string[]) {
   const wanted = ids.map((id) => id.toLowerCase());
-  const byId = await readTogether(wanted.filter(isUuid), needs);
+  const byId = await read(wanted.filter(isUuid));
   return wanted.map((id) => {
     const row = byId.get(id);
     return row !== undefined && mayRead(caller, row.owner) ? row : null;

@@ -3,9 +3,9 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { StoredFile } from '../../files/files.ts';
-import type { TaskNeeds } from '../storage/whole-tasks.ts';
+import type { TaskNeeds } from '../storage/task-reader.ts';
 
-export type { TaskNeeds } from '../storage/whole-tasks.ts';
+export type { TaskNeeds } from '../storage/task-reader.ts';
 
 /** A task, with what was read along with it: whoever reads many at once, or knows only one of its own, has none. */
 export interface ReadTask extends Task {

@@ -10,7 +10,7 @@ import { type FileColumn, fileColumns, readFiles } from '../../files/store.ts';
  * A task with all that a status tells, in one statement: polls are the most frequent requests. A text is written once for
  * each selection, with the names that readers use, so that nothing is built or renamed for a read.
  */
-export interface WholeTaskRow extends TaskRow {
+export interface ReadTaskRow extends TaskRow {
   /** Provider and model of the attempt that made the result, else of the newest one; null before the first. */
   readonly doneBy: { readonly provider: string; readonly model: string | null } | null;
   /** The files that it made, in order, without deleted ones. */
@@ -58,34 +58,34 @@ function textFor(needs: TaskNeeds): string {
     ...(isNeeded('doneBy') ? [DONE_BY] : []),
     ...(isFileNeeded === undefined ? [] : [filesWith(neededFileColumns(isFileNeeded))]),
   ];
-  return `/* prepared: tasks.read-whole */
+  return `/* prepared: tasks.read-shared */
   select ${columns.join(', ')} from media.tasks task where id = any($1::uuid[])`;
 }
 
-type ReadRow = Omit<WholeTaskRow, 'files'> & {
-  readonly files?: readonly (Omit<StoredFile, 'createdAt'> & { readonly createdAt: string })[] | null;
-};
+type FileFacts = Omit<StoredFile, 'createdAt'>;
+type FileAsJson = FileFacts & { readonly createdAt?: string };
+type RowAsRead = Omit<ReadTaskRow, 'files'> & { readonly files?: readonly FileAsJson[] | null };
 
 /** Reads tasks together with whoever needs the same of others; members that are not needed are not there. */
 export type TaskReader = (
   ids: readonly string[],
   needs?: TaskNeeds,
-) => Promise<ReadonlyMap<string, WholeTaskRow>>;
+) => Promise<ReadonlyMap<string, ReadTaskRow>>;
 
 /** Makes the reader of a process: callers with the same needs share statements. */
 export function createTaskReader(database: MediaDatabase): TaskReader {
-  const byText = new Map<string, BatchedRead<WholeTaskRow>>();
-  const byNeeds = new WeakMap<TaskNeeds, BatchedRead<WholeTaskRow>>();
-  const readerOf = (text: string): BatchedRead<WholeTaskRow> => {
+  const byText = new Map<string, BatchedRead<ReadTaskRow>>();
+  const byNeeds = new WeakMap<TaskNeeds, BatchedRead<ReadTaskRow>>();
+  const readerOf = (text: string): BatchedRead<ReadTaskRow> => {
     const known = byText.get(text);
     if (known !== undefined) return known;
     const read = (ids: readonly string[]) => readRows(database, text, ids);
-    const reader = batchReads({ read, idOf: ({ id }: WholeTaskRow) => id });
+    const reader = batchReads({ read, idOf: ({ id }: ReadTaskRow) => id });
     byText.set(text, reader);
     return reader;
   };
   const whole = readerOf(textFor(EVERYTHING));
-  const readerFor = (needs: TaskNeeds): BatchedRead<WholeTaskRow> => {
+  const readerFor = (needs: TaskNeeds): BatchedRead<ReadTaskRow> => {
     const text = textFor(needs);
     return byText.has(text) || byText.size < MOST_KINDS ? readerOf(text) : whole;
   };
@@ -103,25 +103,26 @@ async function readRows(
   database: MediaDatabase,
   text: string,
   ids: readonly string[],
-): Promise<readonly WholeTaskRow[]> {
+): Promise<readonly ReadTaskRow[]> {
   const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(text, [ids]));
-  return (rows as readonly ReadRow[]).map(({ files, ...task }) =>
-    files === undefined ? (task as WholeTaskRow) : { ...task, files: (files ?? []).map(withDate) },
+  return (rows as readonly RowAsRead[]).map(({ files, ...task }) =>
+    files === undefined ? (task as ReadTaskRow) : { ...task, files: (files ?? []).map(withDate) },
   );
 }
 
-const withDate = (file: NonNullable<ReadRow['files']>[number]): StoredFile => ({
-  ...file,
-  // Absent where it is not needed.
-  createdAt: new Date(file.createdAt),
-});
+/** A file as JSON has its date as text, where that is needed. */
+function withDate(file: FileAsJson): StoredFile {
+  if (file.createdAt !== undefined) return { ...file, createdAt: new Date(file.createdAt) };
+  const facts: FileFacts = file;
+  return facts as StoredFile;
+}
 
 /** Tasks of a page with the files that they made, which have the members that are needed; one statement for all. */
 export async function withFiles(
   database: MediaDatabase,
   tasks: readonly TaskRow[],
   isNeeded: (member: string) => boolean,
-): Promise<readonly (TaskRow & Pick<WholeTaskRow, 'files'>)[]> {
+): Promise<readonly (TaskRow & Pick<ReadTaskRow, 'files'>)[]> {
   const ids = tasks.flatMap(({ result }) => result?.mediaIds ?? []);
   const files = new Map(
     (await readFiles(database, ids, neededFileColumns(isNeeded))).map((file) => [file.id, file]),
