@@ -162,7 +162,7 @@ test('the instant studio serves real files that are what it says', async () => {
     });
     expect(durationOf(await decodeSound(speech.bytes, 9))).toBeGreaterThan(0.4);
   }
-  await expect(instant.speech({ text: '你好', format: 'mp3' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
+  await expect(instant.speech({ text: '🎉', format: 'mp3' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
   await expect(instant.video({ prompt: 'x', durationSeconds: 99 })).rejects.toEqual(refusal('OUT_OF_RANGE'));
   const small = await instant.thumbnail(film.bytes);
   expect(await sharp(small.bytes).metadata()).toMatchObject({ width: small.width, height: small.height });

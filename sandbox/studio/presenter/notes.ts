@@ -19,6 +19,6 @@ export function copyNote(codec: string): string {
 /** The note, and what of the text was not spoken; null when there is neither. */
 export function inOneNote(note: string | null, omitted: string | null): string | null {
   if (omitted === null) return note;
-  const unspoken = `Not spoken, as the voices speak English only: ${omitted}`;
+  const unspoken = `Not spoken, as the voices have no sound for it: ${omitted}`;
   return note === null ? unspoken : `${note} ${unspoken}`;
 }

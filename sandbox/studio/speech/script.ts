@@ -1,3 +1,5 @@
+import { transliterate } from 'transliteration';
+
 import { StudioError } from '../types/media-types.ts';
 
 /** The speakable part of a text, in passages for the engine. */
@@ -10,54 +12,34 @@ export interface Script {
 
 const LONGEST_PASSAGE = 400;
 const MOST_OMITTED = 200;
-const SIGNS: Readonly<Record<string, string>> = {
-  '‘': "'",
-  '’': "'",
-  '“': '"',
-  '”': '"',
-  '–': ', ',
-  '—': ', ',
-  '…': '...',
-  '。': '. ',
-  '，': ', ',
-  '！': '! ',
-  '？': '? ',
-  '；': '; ',
-  '：': ': ',
-  '、': ', ',
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-};
 
 /**
- * Splits a text into sentences. Accents are removed (café is spoken as cafe); other scripts are left out and reported.
- * Throws NOTHING_TO_SPEAK when nothing is left.
+ * Splits a text into sentences. Other scripts are spoken by their Latin letters (你好 as "Ni Hao"), as a foreigner reads
+ * them; letters that have none are left out and reported. Throws NOTHING_TO_SPEAK when nothing is left.
  */
 export function readScript(text: string): Script {
-  const plain = Array.from(text.normalize('NFKD'), (sign) => SIGNS[sign.toLowerCase()] ?? sign)
-    .join('')
-    .replaceAll(/\p{M}/gu, '');
-  const omitted = (plain.normalize('NFC').match(/[^\p{ASCII}]/gu) ?? []).filter((sign) =>
-    /[\p{L}\p{N}]/u.test(sign),
+  const composed = text.normalize('NFKC');
+  const omitted = (composed.match(/[\p{L}\p{N}]/gu) ?? []).filter(
+    (letter) => !isSpoken(transliterate(letter)),
   );
-  const spoken = plain.replaceAll(/[^\p{ASCII}]|\p{Cc}(?<!\n)/gu, ' ');
+  const spoken = transliterate(composed).replaceAll(/[^\p{ASCII}]|\p{Cc}(?<!\n)/gu, ' ');
   const sentences = spoken
     .split(/(?<=[.!?;])\s+|\n+/)
     .flatMap(inPieces)
-    .filter((sentence) => /[a-z0-9]/i.test(sentence));
+    .filter(isSpoken);
   if (sentences.length === 0) throw nothingToSpeak();
   return { passages: inPassages(sentences), omitted: omitted.slice(0, MOST_OMITTED).join('') };
+}
+
+function isSpoken(text: string): boolean {
+  return /[a-z0-9]/i.test(text);
 }
 
 /** The error of an unspeakable text. */
 export function nothingToSpeak(): StudioError {
   return new StudioError(
     'NOTHING_TO_SPEAK',
-    'there is nothing in the text that can be spoken: the voices of the studio speak English only',
+    'there is nothing in the text that can be spoken: it has no letters or digits that the voices of the studio can read',
   );
 }
 

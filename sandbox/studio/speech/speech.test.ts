@@ -59,7 +59,7 @@ test('speaks slower, faster, higher and lower as asked', async () => {
   }
 });
 
-test.each(['', '   ', '你好，世界。', 'Привет', '🎉🎉', '... !!! ---'])(
+test.each(['', '   ', '𓀀𓀁', '🎉🎉', '... !!! ---'])(
   'refuses "%s": there is nothing in it to speak',
   async (text) => {
     await expect(studio.speech({ text, format: 'mp3' })).rejects.toEqual(refusal('NOTHING_TO_SPEAK'));
@@ -79,16 +79,26 @@ test('refuses values out of their range', async () => {
 });
 
 test('tells what of a mixed text it could not speak', async () => {
-  const speech = await studio.speech({ text: 'Good morning, 你好 café.', format: 'wav' });
-  expect(speech.omitted).toBe('你好');
+  const speech = await studio.speech({ text: 'Good morning, 𓀀 café.', format: 'wav' });
+  expect(speech.omitted).toBe('𓀀');
 });
 
-test('splits a text into passages, keeps Latin letters and tells the rest', () => {
+test.each(['你好，世界。', 'Привет', 'こんにちは', '안녕하세요'])(
+  'speaks "%s" by its Latin letters',
+  async (text) => {
+    const speech = await studio.speech({ text, format: 'wav' });
+    expect(speech.omitted).toBeNull();
+    expect(loudness(await decodeSound(speech.bytes, 60))).toBeGreaterThan(0.01);
+  },
+);
+
+test('splits a text into passages, turns other scripts into Latin letters and tells the rest', () => {
   expect(readScript('One “two”. Café – naïve! Straße…')).toEqual({
-    passages: ['One "two". Cafe , naive! Strasse...'],
+    passages: ['One "two". Cafe - naive! Strasse...'],
     omitted: '',
   });
-  expect(readScript('Hello 世界 42')).toEqual({ passages: ['Hello 42'], omitted: '世界' });
+  expect(readScript('Hello 世界 42')).toEqual({ passages: ['Hello Shi Jie 42'], omitted: '' });
+  expect(readScript('Hello 𓀀 42')).toEqual({ passages: ['Hello 42'], omitted: '𓀀' });
   const { passages } = readScript(`${'word '.repeat(300)}. ${'a'.repeat(1_000)}`);
   expect(Math.max(...passages.map(({ length }) => length))).toBeLessThanOrEqual(400);
   expect(passages.join('').replaceAll(/[ .]/g, '')).toBe(`${'word'.repeat(300)}${'a'.repeat(1_000)}`);

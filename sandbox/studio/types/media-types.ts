@@ -92,7 +92,7 @@ export interface FaceBox {
 
 /** A text to be spoken. */
 export interface SpeechRequest {
-  /** At most 10,000 characters. English is spoken; see `omitted`. */
+  /** At most 10,000 characters. Spoken as English; other scripts by their Latin letters, see `omitted`. */
   readonly text: string;
   /** One of `voices()`, or what `matchVoice` found; `slt` when absent. */
   readonly voice?: StudioVoiceId | MatchedVoice;
@@ -114,7 +114,7 @@ export interface StudioSpeech {
   readonly duration: number;
   /** How many characters the text has (code points). */
   readonly characters: number;
-  /** Characters of the text that this engine cannot speak (other scripts), the first 200; null when there are none. */
+  /** Letters of the text that have no Latin ones and so cannot be spoken, the first 200; null when there are none. */
   readonly omitted: string | null;
 }
 

@@ -134,6 +134,14 @@ describe('POST /task/{taskId}', () => {
 });
 
 describe('POST /templates/execute/{code}', () => {
+  it.each(['poster', 'clip', 'sketch'])(
+    'runs the bundled %s by the documented fields alone',
+    async (code) => {
+      const { body } = await post(`/templates/execute/${code}`, { userId: `u-${randomUUID()}` });
+      expect((await ended(body.data.taskId)).body.data.status).toBe('completed');
+    },
+  );
+
   it('runs, and is found by task and by user, newest first', async () => {
     const userId = `u-${randomUUID()}`;
     const started = told({ executionId: UUID, taskId: UUID, status: 'running' });
