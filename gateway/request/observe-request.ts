@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { guardUnreadBody } from '../../platform/graphql/uploads/uploads.ts';
 import { factsOf } from '../../platform/http/request-facts.ts';
+import { whenClosed } from '../../platform/http/server.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { runInSpan } from '../../platform/tracing/span.ts';
@@ -56,7 +57,7 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
     response.setHeader('X-Trace-Id', traceId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     guardUnreadBody(request, response);
-    response.once('close', () => {
+    whenClosed(response, () => {
       const ms = Math.round(performance.now() - startedAt);
       // Express strips mount paths from the request's own; query strings are left out, as they may contain secrets.
       const path = url.split('?', 1)[0]?.replace(IDS, ':id');

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { whenClosed } from '../../platform/http/server.ts';
 import { keptWith } from '../../platform/kept-with.ts';
 
 /** Small JSON bodies that were read before anybody was asked who serves the request. */
@@ -29,7 +30,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer | null> {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)));
   request.once('error', () => resolve(null));
-  request.once('close', () => resolve(null));
+  whenClosed(request, () => resolve(null));
   return promise;
 }
 

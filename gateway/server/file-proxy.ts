@@ -6,6 +6,7 @@ import { AppError, toError } from '../../platform/errors.ts';
 import { CALLER_HEADER, type CallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
+import { whenClosed } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
@@ -37,7 +38,7 @@ export function createFileProxy({ media, sign, logger }: FileProxyOptions): File
   return {
     async handle(request, response) {
       const disconnected = new AbortController();
-      response.once('close', () => disconnected.abort());
+      whenClosed(response, () => disconnected.abort());
       const answer = await forward(request, { media, pools, sign, signal: disconnected.signal });
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {

@@ -9,6 +9,7 @@ import {
 } from '../../platform/graphql/links/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
+import { whenClosed } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
 /** Forwards provider webhooks to the media process of a split system, which knows the attempts and their keys. */
@@ -44,7 +45,7 @@ export function createHookProxy({ media, sign }: HookProxyOptions): HookProxy {
   return {
     async handle(request, response) {
       const disconnected = new AbortController();
-      response.once('close', () => disconnected.abort());
+      whenClosed(response, () => disconnected.abort());
       const { status, headers, body } = await forward(request, {
         media,
         pools,

@@ -60,10 +60,19 @@ export async function stopAccepting(server: Server): Promise<void> {
   clearInterval(sweep);
 }
 
+/**
+ * Calls a listener once when a message or response has closed; at once where it has closed already. A client may hang up during any
+ * `await`, and 'close' is not emitted again for who listens later.
+ */
+export function whenClosed(closing: IncomingMessage | ServerResponse, listener: () => void): void {
+  if (closing.closed) listener();
+  else closing.once('close', listener);
+}
+
 /** A signal that is aborted when the client disconnects before the response is sent. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
+  whenClosed(response, () => {
     if (!response.writableFinished) controller.abort();
   });
   return controller.signal;

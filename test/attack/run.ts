@@ -1,6 +1,6 @@
 import { rest } from '../kit/clients/requests.ts';
 import type { AttackClass, Attempt, Mode, World } from './attack.ts';
-import { floods, starts } from './classes/floods.ts';
+import { floods, resets, starts } from './classes/floods.ts';
 import { graphqlLimits } from './classes/graphql-limits.ts';
 import { othersIds } from './classes/ids.ts';
 import { names } from './classes/names.ts';
@@ -24,6 +24,7 @@ const classes: readonly AttackClass[] = [
   uploads,
   starts,
   slowBodies,
+  resets,
   floods,
   ports,
   disclosure,

@@ -58,7 +58,8 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
     async stream(request, response, operation, admitted) {
       const context = contextOf(request);
       const { caller } = context;
-      if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
+      const permit = streams.reserve(response, { request, caller });
+      if (permit === null) return answerTooManyStreams(response);
       const { traceId } = caller;
       const outcome = await followUnnumbered(options, {
         ...admitted,
@@ -67,7 +68,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
       if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 
-      const stream = streams.open(response, FORMAT, { request, caller });
+      const stream = permit.open(FORMAT);
       const isDone = await pumpResults({
         results: outcome,
         stream,

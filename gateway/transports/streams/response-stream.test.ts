@@ -24,8 +24,9 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 let streams: ResponseStreams;
 let watched: Set<object>;
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
-  if (streams.reserve(response, caller)) streams.open(response, format, { request, caller });
-  else response.writeHead(503).end();
+  const permit = streams.reserve(response, { request, caller });
+  if (permit === null) response.writeHead(503).end();
+  else permit.open(format);
 };
 const server = createServer(answer);
 let url: string;

@@ -6,20 +6,25 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import { whenClosed } from '../../../platform/http/server.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
 import type { Slots } from '../../limits/slots.ts';
 
 /** The open streams (SSE, multipart) of this process, in one registry that counts, bounds and ends them. */
 export interface ResponseStreams {
-  /** Number of open streams. */
+  /** Number of streams that are reserved or open. */
   readonly size: number;
-  /** Reserves a stream for a response until it closes; false when its caller, or this process, has too many. */
-  reserve(response: ServerResponse, caller: Caller): boolean;
-  /** Writes the headers and opens a stream, until its caller's credential ends. */
-  open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream;
+  /** Reserves a stream for a response; null when its caller, or this process, has too many. */
+  reserve(response: ServerResponse, requester: StreamRequester): StreamPermit | null;
   /** Ends every stream, each with its format's `shutdown`; new ones are refused from now on. */
   endAll(): void;
+}
+
+/** A reserved stream. All that it holds is released when its response closes, also where that happened before it is opened. */
+export interface StreamPermit {
+  /** Writes the headers and opens the stream, until its caller's credential ends. */
+  open(format: StreamFormat): ResponseStream;
 }
 
 /** The request and the caller of a stream. */
@@ -46,7 +51,7 @@ export interface ResponseStream {
   /** Writes, and waits while the client does not read. False when the client is gone. */
   send(text: string): Promise<boolean>;
   end(text: string): void;
-  /** Calls the listener once when the stream is closed, by either side. */
+  /** Calls the listener once when the stream is closed, by either side; at once when it is closed already. */
   onClose(listener: () => void): void;
 }
 
@@ -69,25 +74,27 @@ const CREDENTIAL_END_MS = 5_000;
 /** Makes the registry of this process's streams. */
 export function createResponseStreams(options: ResponseStreamOptions): ResponseStreams {
   const { stallMs = 30_000, maxStreams = 10_000, guard, slots, logger } = options;
-  const shutdowns = new Map<ServerResponse, () => string>();
+  /** What ends each stream; null while it is only reserved. */
+  const streams = new Map<ServerResponse, (() => string) | null>();
   let isEnding = false;
 
   function open(response: ServerResponse, format: StreamFormat, requester: StreamRequester): ResponseStream {
-    response.writeHead(200, format.headers);
-    response.write(format.opening);
-    const heartbeat = setInterval(() => {
-      if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
-    }, HEARTBEAT_MS);
-    const unwatch = guard.watch(requester, () => endWithCredential(response, format));
-    shutdowns.set(response, format.shutdown);
-    response.once('close', () => {
-      clearInterval(heartbeat);
-      unwatch();
-      shutdowns.delete(response);
-    });
+    if (!response.closed) {
+      response.writeHead(200, format.headers);
+      response.write(format.opening);
+      const heartbeat = setInterval(() => {
+        if (!response.writableNeedDrain && !response.writableEnded) response.write(format.heartbeat);
+      }, HEARTBEAT_MS);
+      const unwatch = guard.watch(requester, () => endWithCredential(response, format));
+      streams.set(response, format.shutdown);
+      response.once('close', () => {
+        clearInterval(heartbeat);
+        unwatch();
+      });
+    }
     return {
       end: (text) => void response.end(text),
-      onClose: (listener) => void response.once('close', listener),
+      onClose: (listener) => whenClosed(response, listener),
       async send(text) {
         if (response.writableEnded || response.destroyed) return false;
         if (response.write(text)) return true;
@@ -102,20 +109,25 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
   }
 
   return {
-    open,
     get size() {
-      return shutdowns.size;
+      return streams.size;
     },
-    reserve(response, caller) {
-      if (isEnding || shutdowns.size >= maxStreams || response.destroyed) return false;
-      const slot = slots.take(clientKeyOf(caller));
-      if (slot === null) return false;
-      response.once('close', () => slot.release());
-      return true;
+    reserve(response, requester) {
+      if (isEnding || streams.size >= maxStreams || response.destroyed) return null;
+      const slot = slots.take(clientKeyOf(requester.caller));
+      if (slot === null) return null;
+      streams.set(response, null);
+      whenClosed(response, () => {
+        slot.release();
+        streams.delete(response);
+      });
+      return { open: (format) => open(response, format, requester) };
     },
     endAll() {
       isEnding = true;
-      for (const [response, shutdown] of shutdowns) response.end(shutdown());
+      for (const [response, shutdown] of streams) {
+        if (shutdown !== null) response.end(shutdown());
+      }
     },
   };
 }

@@ -21,6 +21,7 @@ import {
   type ResponseStream,
   type ResponseStreams,
   type StreamFormat,
+  type StreamPermit,
 } from './response-stream.ts';
 import { seqOfEventId, takeSeq } from './resume.ts';
 
@@ -72,12 +73,13 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     const operation =
       request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
     if (operation instanceof GraphQLError) return refuse(400, operation);
-    if (!streams.reserve(response, caller)) return answerTooManyStreams(response);
+    const permit = streams.reserve(response, { request, caller });
+    if (permit === null) return answerTooManyStreams(response);
     const verdict = await admission.admit(operation, caller, true);
     if ('errors' in verdict) {
       const { status, headers, body } = refusedAnswer(verdict, errors, traceId);
       if (status === 429) return void response.status(status).set(headers).json(body);
-      return sendOnly(streams.open(response, FORMAT, { request, caller }), body);
+      return sendOnly(permit.open(FORMAT), body);
     }
     const kind = verdict.operation.kind;
     if (request.method === 'GET' && kind !== 'subscription') {
@@ -88,12 +90,9 @@ export function createSseTransport(options: SseOptions): RequestHandler {
     if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
     if (kind !== 'subscription') {
       const result = await federation.execute({ ...operation, context, transport: 'sse' });
-      return sendOnly(
-        streams.open(response, FORMAT, { request, caller }),
-        errors.formatResult(result, traceId),
-      );
+      return sendOnly(permit.open(FORMAT), errors.formatResult(result, traceId));
     }
-    await streamSubscription({ options, request, response, operation, admitted: verdict, context });
+    await streamSubscription({ options, request, response, permit, operation, admitted: verdict, context });
   };
 }
 
@@ -101,14 +100,14 @@ async function streamSubscription(work: {
   readonly options: SseOptions;
   readonly request: Request;
   readonly response: Response;
+  readonly permit: StreamPermit;
   readonly operation: OperationRequest;
   readonly admitted: Admitted;
   readonly context: RequestContext;
 }): Promise<void> {
-  const { options, request, response, operation, admitted, context } = work;
-  const { errors, streams } = options;
-  const { caller } = context;
-  const { traceId } = caller;
+  const { options, request, response, permit, operation, admitted, context } = work;
+  const { errors } = options;
+  const { traceId } = context.caller;
   const outcome = await follow(options, {
     ...admitted.operation,
     request: { ...operation, context, transport: 'sse' },
@@ -117,11 +116,11 @@ async function streamSubscription(work: {
   if (!isStream(outcome)) {
     if (response.destroyed) return;
     const refusal = printEvent('next', errors.formatResult(outcome, traceId));
-    streams.open(response, FORMAT, { request, caller }).end(refusal + (isBreak(outcome) ? '' : printEnd()));
+    permit.open(FORMAT).end(refusal + (isBreak(outcome) ? '' : printEnd()));
     return;
   }
   if (response.destroyed) return void (await outcome.return?.());
-  const stream = streams.open(response, FORMAT, { request, caller });
+  const stream = permit.open(FORMAT);
   let isBroken = false;
   const isDone = await pumpResults({
     results: outcome,

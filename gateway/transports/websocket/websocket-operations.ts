@@ -6,6 +6,7 @@ import { CloseCode, type ServerOptions } from 'graphql-ws';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { withSpan } from '../../../platform/tracing/span.ts';
@@ -94,7 +95,8 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         return false;
       }
     },
-    async onSubscribe({ extra, subscriptions }, id, payload) {
+    async onSubscribe(protocol, id, payload) {
+      const { extra, subscriptions } = protocol;
       const { caller } = extra;
       // The protocol allows no subscription before onConnect has succeeded.
       if (caller === undefined) throw new Error('a socket without a caller subscribed');
@@ -105,6 +107,8 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       if (request instanceof GraphQLError) return [request];
       const verdict = await admission.admit(request, caller);
       if ('errors' in verdict) return verdict.errors;
+      // Completed meanwhile, or the socket has closed: nobody would end it, or read of it.
+      if (!(id in protocol.subscriptions)) return [codedError('BAD_REQUEST', 'the operation was completed')];
       const abort = new AbortController();
       extra.running.set(id, abort);
       return {

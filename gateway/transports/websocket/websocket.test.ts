@@ -56,6 +56,37 @@ const PROGRESS = `subscription ($id: ID!, $after: Int) {
 }`;
 
 describe('graphql-transport-ws', () => {
+  test.each(['{ hang }', 'subscription { taskProgress(id: "a") { progress } }'])(
+    'takes the id of a completed operation again at once: %s',
+    async (query) => {
+      const gateway = await open();
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      leftovers.push(() => socket.terminate());
+      const got: unknown[] = [];
+      socket.on('message', (data: Buffer) => got.push(JSON.parse(data.toString())));
+      const send = (message: object) => socket.send(JSON.stringify(message));
+      await new Promise((resolve) => socket.once('open', resolve));
+      send({ type: 'connection_init' });
+      await until(() => got.length === 1);
+      const follow = 'subscription { taskProgress(id: "b") { progress } }';
+      send({ type: 'subscribe', id: '1', payload: { query } });
+      await until(() => gateway.world.hanging.length + gateway.world.listenerCount() === 1);
+      for (let again = 0; again < 3; again += 1) {
+        send({ type: 'complete', id: '1' });
+        send({ type: 'subscribe', id: '1', payload: { query: follow } });
+      }
+      gateway.world.advance('b', 2);
+      await until(() => got.length === 2);
+      gateway.world.advance('a', 1);
+      gateway.world.finish('b');
+      await until(() => got.length === 3);
+      expect(got.slice(1)).toEqual([
+        { type: 'next', id: '1', payload: { data: { taskProgress: { progress: 2 } } } },
+        { type: 'complete', id: '1' },
+      ]);
+    },
+  );
+
   test('delivers growing progress with fields of the other subgraph, and the end', async () => {
     const gateway = await open();
     const client = connect(gateway);

@@ -17,6 +17,7 @@ import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 import { createOpeningLine, type OpeningLine, type OpeningLineOptions, type Turn } from './opening-line.ts';
+import { createOperationIds } from './operation-ids.ts';
 import { type SlowSockets, watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
 
@@ -206,27 +207,31 @@ function wire(
   { logger, slow, session, turn }: { logger: Logger; slow: SlowSockets; session: Session; turn: Turn },
 ): ProtocolSocket {
   let isAcknowledged = false;
+  const ids = createOperationIds(() => session.subscriptions ?? {});
   return {
     protocol: client.protocol,
     close: (code, reason) => client.close(code, reason),
-    send: (data) =>
+    send: (message) =>
       new Promise((resolve) => {
+        const data = ids.toClient(message);
         // The first message acknowledges the connection; with the next one it is in use.
         if (isAcknowledged) turn.end();
         isAcknowledged = true;
         // A send that fails means that the socket is gone; its `close` event reports it.
-        if (client.readyState === WebSocket.OPEN && slow.admits(client)) client.send(data, () => resolve());
+        const isOpen = data !== null && client.readyState === WebSocket.OPEN;
+        if (isOpen && slow.admits(client)) client.send(data, () => resolve());
         else resolve();
       }),
     onMessage: (handle) =>
       client.on('message', (data: Buffer) => {
         // Text and binary messages come as buffers (the default binaryType).
-        handle(data.toString())
+        const handled = handle(ids.toServer(data.toString()))
           .then(() => endLeftOperations(session))
           .catch((error: unknown) => {
             logger.error({ error: toError(error) }, 'a WebSocket message could not be handled');
             client.close(CloseCode.InternalServerError, 'internal error');
           });
+        ids.taken(handled);
       }),
   };
 }

@@ -46,6 +46,53 @@ export const floods: AttackClass = {
   },
 };
 
+const RESETS = 3_000;
+const AT_ONCE = 8;
+const SLOW_QUERY =
+  '{ tasks(first: 50) { edges { node { id state outputs { url } } } } task(id: "0199aaaa-0000-7000-8000-000000000000") { id } }';
+
+/** One address that hangs up while its streams are being opened: none of its slots stays taken. */
+export const resets: AttackClass = {
+  name: 'resets',
+  modes,
+  isQuick: false,
+  async run({ url }) {
+    const port = Number(new URL(url).port);
+    const body = JSON.stringify({ query: SLOW_QUERY });
+    const head = `POST /graphql HTTP/1.1\r\nHost: kiln\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n`;
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let sent = 0; sent < RESETS / AT_ONCE; sent += 1) await reset(port, head + body, sent % 6);
+      }),
+    );
+    const subscription = 'subscription { taskProgress(id: "0199aaaa-0000-7000-8000-000000000000") { seq } }';
+    const stream = await request(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: subscription }),
+    });
+    await stream.body.dump();
+    return [
+      {
+        what: `a stream after ${RESETS} that were reset`,
+        answer: String(stream.statusCode),
+        succeeded: stream.statusCode !== 200,
+      },
+    ];
+  },
+};
+
+/** Sends a request and resets its connection after some milliseconds. */
+function reset(port: number, text: string, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), ms));
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+  });
+}
+
 function openFrom(localAddress: string, port: number): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, localAddress });
