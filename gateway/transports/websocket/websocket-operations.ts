@@ -109,14 +109,13 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       if ('errors' in verdict) return verdict.errors;
       // Completed meanwhile, or the socket has closed: nobody would end it, or read of it.
       if (!(id in protocol.subscriptions)) return [codedError('BAD_REQUEST', 'the operation was completed')];
-      const abort = new AbortController();
-      extra.running.set(id, abort);
+      const { signal } = beginOperation(extra, id);
       return {
         schema: federation.apiSchema(),
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: runningOf(verdict.operation, request, { caller, signal: abort.signal }),
+        contextValue: runningOf(verdict.operation, request, { caller, signal }),
       };
     },
     ...createRunners(options),
@@ -211,6 +210,12 @@ export function endLeftOperations(session: Session): void {
   for (const id of session.running.keys()) {
     if (session.subscriptions !== undefined && !(id in session.subscriptions)) endOperation(session, id);
   }
+}
+
+function beginOperation({ running }: Session, id: string): AbortController {
+  const abort = new AbortController();
+  running.set(id, abort);
+  return abort;
 }
 
 function endOperation({ running }: Session, id: string): void {
