@@ -18,7 +18,7 @@ import {
   type SubgraphSource,
 } from './generate.ts';
 import { policyPage } from './policy-page.ts';
-import { collectPolicy } from './policy.ts';
+import { collectPolicy, rootFieldRules } from './policy.ts';
 import { settingsPage } from './settings-page.ts';
 
 /**
@@ -42,6 +42,10 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   { name: 'media.graphql', content: () => subgraphSdl(media) },
   { name: 'workflow.graphql', content: () => subgraphSdl(workflow) },
   { name: SUPERGRAPH, content: () => supergraph },
+  {
+    name: 'root-field-rules.json',
+    content: () => jsonOf(rootFieldRules(collectPolicy([media, workflow], sections))),
+  },
   { name: 'client.graphql', content: () => clientSdl(supergraph, [media, workflow]) },
   {
     name: '../rest-compat/documents/introspection.d.ts',

@@ -228,6 +228,10 @@ const otherPaths = [
         '`read`',
       ],
       [
+        'a GraphQL document that is new to the gateway: a point for each 1,000 characters and for each 50 fields, fragments unfolded',
+        '`plan`, besides the `read`',
+      ],
+      [
         'each root field of a mutation that starts or sells work, a subscription with the rule `spend`, a REST operation that does',
         '`start`, in GraphQL besides the `read`',
       ],
@@ -251,6 +255,7 @@ const otherPaths = [
   'UPLOAD_QUOTAS bounds the bytes and files that are uploaded: without a credential by an address in a day, by a user, by a key. More is refused',
   'before the body is read (429 until the next day; 413 for users and keys, who delete some first). An upload without a credential ends',
   'after ANONYMOUS_UPLOAD_DAYS, a temporary one after an hour, unless work of its maker uses it.',
+  'In `compat` and `required` a GraphQL request (or message of a WebSocket) without a credential has at most 64 kB.',
   'A body that comes slower than 1,000 bytes a second over 20 seconds ends with 408.',
   '',
 ];

@@ -68,6 +68,21 @@ export function collectPolicy(
   return { fields, entities, routes };
 }
 
+/** The rules of all root fields as data, by kind and name: what the gateway knows before it plans an operation. */
+export function rootFieldRules({
+  fields,
+}: Policy): Record<string, Record<string, Pick<RuledField, 'rule' | 'scope'>>> {
+  const kinds = ['query', 'mutation', 'subscription'] as const;
+  return Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      Object.fromEntries(
+        fields.filter((field) => field.kind === kind).map(({ name, rule, scope }) => [name, { rule, scope }]),
+      ),
+    ]),
+  );
+}
+
 function checkedRule(rule: unknown, what: string): Rule {
   if (typeof rule === 'string' && Object.hasOwn(STRICTNESS, rule)) return rule as Rule;
   throw new Error(`${what} has no rule (platform/access/policy.ts)`);

@@ -25,6 +25,8 @@ import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
+import { createRootFieldRefusals } from './root-field-rules.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -78,9 +80,12 @@ export async function startPublicServer(
       options,
     ),
     metrics: options.metrics,
+    planCacheBytes: config.limits.planCacheBytes,
+    refuseRootField: isForeign ? undefined : createRootFieldRefusals(config.auth.mode),
     logger,
   });
   lifecycle.add('federation', () => federation.close());
+  const trusted = config.limits.trustedDocumentsFile;
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
@@ -98,6 +103,7 @@ export async function startPublicServer(
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
+    trustedDocuments: trusted === null ? undefined : await readTrustedDocuments(trusted),
     requiresCredential: config.auth.mode === 'required',
     ...(hasMedia && COUNTED),
     readiness: options.readiness,
@@ -124,13 +130,17 @@ export async function startPublicServer(
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
 const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns: SIGN_INS };
 
+/** Largest GraphQL request of callers without a credential, where anybody on the internet is one. */
+const ANONYMOUS_BODY_BYTES = 64 * 1024;
+
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
 }
 
 /** How much callers may have open, send and leave unread. */
-function boundsOf({ limits }: ProcessParts['config']) {
+function boundsOf({ limits, auth }: ProcessParts['config']) {
   return {
+    anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,
     unreadBytes: limits.unreadBytes,

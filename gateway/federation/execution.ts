@@ -2,6 +2,7 @@ import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import { publicResult } from '../../platform/graphql/operations/errors.ts';
 import type {
   GraphqlExecutor,
   GraphqlRequest,
@@ -16,6 +17,7 @@ import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
+import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
 import { gatewayFailure, variableErrors } from './results.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
@@ -32,17 +34,24 @@ export interface ExecutionOptions {
   readonly logger: Logger;
   /** Of this process (default: none). */
   readonly metrics?: Metrics | undefined;
+  /** Why a caller may not use a root field. */
+  readonly refuseRootField?: RefuseRootField | undefined;
 }
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { planner, documents, links, logger, metrics = noMetrics } = options;
+  const { planner, documents, links, logger, refuseRootField, metrics = noMetrics } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
   const planned = (request: GraphqlRequest): Planned => {
     const { document, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
+    if (refuseRootField !== undefined && !planner.hasPlan(document, request.operationName)) {
+      const refused = refusedOperation(planner.apiSchema, { document, ...request }, refuseRootField);
+      const origin = { logger, traceId: request.context.caller.traceId, subgraph: 'gateway' };
+      if (refused !== null) return { refused: publicResult(refused, origin) };
+    }
     const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
     const { errors: misfits } = plan.coerceVariables(request.variables);
     return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };

@@ -380,9 +380,9 @@ describe('the federated executor', () => {
     });
     const { run, federation } = await start('local links', [noCaller]);
     expect((await run('{ caller }')).errors?.[0]?.extensions['code']).toBe('QUERY_REFUSED');
-    expect(federation.prepare('{ caller }').errors).toHaveLength(1);
-    expect(federation.prepare('{ tasks { id } }').document).toBe(
-      federation.prepare('{ tasks { id } }').document,
+    expect(federation.documents.prepare('{ caller }').errors).toHaveLength(1);
+    expect(federation.documents.prepare('{ tasks { id } }').document).toBe(
+      federation.documents.prepare('{ tasks { id } }').document,
     );
     expect(() => federation.plan('{ caller }')).toThrow('no');
     expect(() => federation.plan('{ tasks { id } }')).not.toThrow();

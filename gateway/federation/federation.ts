@@ -1,13 +1,14 @@
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
-import { createDocuments, type PreparedDocument } from '../../platform/graphql/operations/documents.ts';
+import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createExecution } from './execution.ts';
 import { createPlanner, type Planner } from './plans.ts';
+import type { RefuseRootField } from './refused-operation.ts';
 import { SubscriptionRootRule } from './subscription-root-rule.ts';
 
 /**
@@ -21,8 +22,8 @@ export interface FederatedExecutor extends GraphqlExecutor {
   readonly gateway: ServerGateway;
   /** The schema that callers see. */
   apiSchema(): GraphQLSchema;
-  /** Validates a query text as `execute` and `subscribe` do, with the same cache. */
-  prepare(query: string): PreparedDocument;
+  /** The documents that `execute` and `subscribe` run; plans are kept as long as these are. */
+  readonly documents: Documents;
   /** Validates and plans an operation before its first use; throws when it is refused (REST documents at the start). */
   plan(query: string, operationName?: string): void;
   /** Ends every open subscription. The links are closed by their owner. */
@@ -43,6 +44,10 @@ export interface FederationOptions {
   readonly metrics?: Metrics | undefined;
   /** Validation rules besides GraphQL's own (depth, aliases, cost), for every transport. */
   readonly validationRules?: readonly ValidationRule[];
+  /** Most estimated bytes of documents and plans that are kept (default 64 MB). */
+  readonly planCacheBytes?: number | undefined;
+  /** Why a caller may not use a root field, where that is known before anything is planned (default: nothing is known). */
+  readonly refuseRootField?: RefuseRootField | undefined;
 }
 
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
@@ -61,14 +66,25 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       return planner.apiSchema;
     },
     rules: [...validationRules, SubscriptionRootRule],
+    maxBytes: options.planCacheBytes,
   });
-  const execution = createExecution({ planner, documents, links, logger, metrics: options.metrics });
+  options.metrics?.gauge('kiln_plan_cache_bytes', 'Estimated bytes of documents and their plans.', [], () => [
+    { value: documents.bytes },
+  ]);
+  const execution = createExecution({
+    planner,
+    documents,
+    links,
+    logger,
+    metrics: options.metrics,
+    refuseRootField: options.refuseRootField,
+  });
   return {
     gateway: serverGateway({ supergraphSdl, planner, executor: execution }),
     execute: (request) => execution.execute(request),
     subscribe: (request) => execution.subscribe(request),
     apiSchema: () => planner.apiSchema,
-    prepare: (query) => documents.prepare(query),
+    documents,
     plan(query, operationName) {
       const { document, errors } = documents.prepare(query);
       if (errors !== undefined)

@@ -27,6 +27,8 @@ export interface Planner {
    * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
    */
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
+  /** Whether that plan has been made. */
+  hasPlan(document: DocumentNode, operationName: string | undefined): boolean;
   /** Makes what the first plan would have to wait for. */
   warmUp(): void;
 }
@@ -59,6 +61,9 @@ export interface SubscriptionPlan extends PlannedOperation {
 /** Each error contains the whole value: more of them would make a large response of a small request. */
 const MAX_VARIABLE_ERRORS = 5;
 
+/** Alternatives that are compared for one operation: beyond them planning would take seconds, for plans that are hardly better. */
+const PLANNING_LIMITS = { maxEvaluatedPlans: 1_000, pathsLimit: 1_000 };
+
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
   readonly isChecked?: boolean;
@@ -89,6 +94,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
   };
 
   return {
+    hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
     get apiSchema() {
       return parts().apiSchema;
     },
@@ -120,7 +126,7 @@ function planningParts(supergraphSdl: string, isChecked: boolean) {
   return {
     apiModel,
     apiSchema: apiModel.toGraphQLJSSchema(),
-    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true }),
+    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true, debug: PLANNING_LIMITS }),
     supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
   };

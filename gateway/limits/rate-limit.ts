@@ -18,6 +18,7 @@ const DEFAULT_RATE_LIMITS: RateLimits = {
   start: 120,
   write: 600,
   'sign-in': 120,
+  plan: 600,
 };
 
 /** The remaining requests of a caller, and whether this one is allowed. */

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 
 import { createRateLimiter } from '../limits/rate-limit.ts';
 import type { RateLimits } from '../limits/rates.ts';
-import { post, startTestGateway, type TestGateway } from './server-under-test.fixture.ts';
+import { post, SHOP_SECRET, startTestGateway, type TestGateway } from './server-under-test.fixture.ts';
 
 let gateway: TestGateway;
 afterEach(() => gateway.close());
@@ -126,4 +126,76 @@ describe('a request that starts nothing counts as well', () => {
       101, 404, 429, 429,
     ]);
   });
+});
+
+const NEW = (count: number) =>
+  `{ ${Array.from({ length: count }, (_, index) => `a${index}: hello`).join(' ')} }`;
+const BEARER = { authorization: `Bearer ${SHOP_SECRET}` };
+
+describe('a document that is new', () => {
+  test('counts as points of the class plan, however it comes; one that is known does not', async () => {
+    await open({ plan: 3 });
+    for (let count = 1; count <= 3; count += 1) {
+      expect((await post(gateway, { query: NEW(count) })).status).toBe(200);
+    }
+    const refused = await post(gateway, { query: NEW(4) });
+    expect([refused.status, refused.body.errors?.[0]?.message]).toEqual([
+      429,
+      'too many points of new documents: 3 a minute are allowed, try again in 60 s',
+    ]);
+    expect(await overWebSocket(NEW(5))).toBe('RATE_LIMITED');
+    expect(await overHttp('text/event-stream')).toBe(429);
+    expect((await post(gateway, { query: NEW(3) })).status).toBe(200);
+    // Whether it is valid or not, and for each caller apart.
+    expect((await post(gateway, { query: '{ nothing' })).status).toBe(429);
+    expect((await post(gateway, { query: NEW(4) }, BEARER)).status).toBe(200);
+  });
+
+  test('counts more the longer it is, and the more fields its fragments unfold to', async () => {
+    await open({ plan: 10 });
+    const long = `{ hello }${' '.repeat(8_000)}`;
+    expect((await post(gateway, { query: long })).status).toBe(200);
+    const spread = (name: string) => `...${name} `.repeat(3);
+    const wide = `{ task(id: "1") { ${spread('A')} } } fragment A on Task { ${spread('B')} }
+      fragment B on Task { ${spread('C')} } fragment C on Task { ${spread('D')} } fragment D on Task { id template }`;
+    expect((await post(gateway, { query: wide })).status).toBe(429);
+    expect((await post(gateway, { query: wide }, BEARER)).status).toBe(200);
+  });
+});
+
+test('callers without a credential send the trusted documents alone, where those are named', async () => {
+  gateway = await startTestGateway({ trustedDocuments: new Set(['{ hello }']) });
+  expect((await post(gateway, { query: '{ hello }' })).status).toBe(200);
+  expect((await post(gateway, { query: '{ whoami }' }, BEARER)).status).toBe(200);
+  // Also what others have sent before.
+  const { status, body } = await post(gateway, { query: '{ whoami }' });
+  expect([status, body.errors?.[0]?.extensions]).toMatchObject([
+    400,
+    { code: 'QUERY_REFUSED', limit: 'trusted-documents' },
+  ]);
+});
+
+test('requests of callers without a credential may be bounded by themselves, on every transport', async () => {
+  gateway = await startTestGateway({ anonymousBodyBytes: 64 * 1024 });
+  const large = { query: '{ hello }', variables: { unused: 'x'.repeat(70_000) } };
+  expect((await post(gateway, large, BEARER)).status).toBe(200);
+  const refused = await post(gateway, large);
+  expect([refused.status, refused.body.errors?.[0]?.message]).toEqual([
+    413,
+    'the request body of a caller without a credential is too large',
+  ]);
+  const form = new FormData();
+  form.set('operations', JSON.stringify(large));
+  form.set('map', '{}');
+  const upload = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'apollo-require-preflight': 'true' },
+    body: form,
+  });
+  expect(upload.status).toBe(413);
+  await upload.text();
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.once('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: large })));
+  expect(await closed).toBe(1009);
 });

@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
-import type { GraphQLSchema } from 'graphql';
 
 import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
@@ -78,6 +77,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly corsOrigins: CorsOrigins;
   /** Absent when there are no rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
+  /** The documents that callers without a credential may send to /graphql; absent: any. */
+  readonly trustedDocuments?: ReadonlySet<string> | undefined;
   /** Root fields of subscriptions that start paid work, and count as starts. */
   readonly paidSubscriptions?: readonly string[];
   /** Root fields of mutations that start no work, and count as writes. */
@@ -102,6 +103,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly uploadMaxBytes: number;
   /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
   readonly maxBodyBytes?: number;
+  /** The same for callers without a credential (default: no other bound). */
+  readonly anonymousBodyBytes?: number | undefined;
   /** Folder of the built console, which need not exist yet; absent: no console. */
   readonly consoleFolder?: string | undefined;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
@@ -190,8 +193,9 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
     errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
       limits: createQueryLimits({ introspection: !production }),
-      apiSchema: (): GraphQLSchema => federation.apiSchema(),
+      documents: federation.documents,
       rateLimiter,
+      trustedDocuments: options.trustedDocuments,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
       signIns: options.signIns,
@@ -226,6 +230,7 @@ function createTransports(parts: {
     rateLimiter,
     tracer: options.tracer ?? noTracer,
     maxMessageBytes: maxBodyBytes,
+    anonymousMessageBytes: options.anonymousBodyBytes,
     maxSockets,
     unreadBytes,
   });
@@ -239,6 +244,7 @@ function createTransports(parts: {
     introspection,
     hasSandbox: options.sandbox !== undefined,
     maxBodyBytes,
+    anonymousBodyBytes: options.anonymousBodyBytes ?? maxBodyBytes,
     uploadMaxBytes,
     rateLimiter,
   });

@@ -31,6 +31,8 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest JSON body in bytes. */
   readonly maxBodyBytes: number;
+  /** Largest JSON body of callers without a credential in bytes. */
+  readonly anonymousBodyBytes: number;
   /** Largest uploaded file in bytes. */
   readonly uploadMaxBytes: number;
 }
@@ -43,15 +45,19 @@ export interface GraphqlRouter {
 
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
 export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRouter {
-  const { basePath, production, maxBodyBytes, uploadMaxBytes, errors, rateLimiter } = options;
+  const { basePath, production, uploadMaxBytes, errors, rateLimiter } = options;
   const multipart = createMultipartTransport(options);
   const http = createHttpTransport({ ...options, multipart });
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production, hasSandbox: options.hasSandbox }));
   // Before the body is read: what can't be read is a request too.
   router.use(countGraphql(rateLimiter));
-  router.use(createUploadMiddleware({ maxFileSize: uploadMaxBytes }));
-  router.use(readJson(maxBodyBytes));
+  router.use(
+    byCredential((maxBytes) => {
+      const upload = createUploadMiddleware({ maxFileSize: uploadMaxBytes, maxFieldBytes: maxBytes });
+      return [upload, readJson(maxBytes)];
+    }, options),
+  );
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {
     // The body parser may leave it undefined; Apollo Server's middleware wants the property to exist.
@@ -61,6 +67,17 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
   router.use(...http.handlers);
   router.use(answerErrors(errors));
   return { router, close: () => http.close() };
+}
+
+/** Handlers of bodies that are bounded by whether their caller has a credential. */
+function byCredential(
+  make: (maxBytes: number) => RequestHandler[],
+  { maxBodyBytes, anonymousBodyBytes }: GraphqlRouterOptions,
+): RequestHandler {
+  const known = Router().use(...make(maxBodyBytes));
+  const anonymous = Router().use(...make(anonymousBodyBytes));
+  return (request, response, next) =>
+    (contextOf(request).caller.kind === 'anonymous' ? anonymous : known)(request, response, next);
 }
 
 /** Reads JSON bodies; small ones may have been read before. */
@@ -90,10 +107,11 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = bodyErrorStatus(error);
-    const { traceId } = contextOf(request).caller;
+    const { traceId, kind } = contextOf(request).caller;
+    const who = kind === 'anonymous' ? ' of a caller without a credential' : '';
     const coded =
       status === 413
-        ? codedError('PAYLOAD_TOO_LARGE', 'the request body is too large')
+        ? codedError('PAYLOAD_TOO_LARGE', `the request body${who} is too large`)
         : codedError('BAD_REQUEST', 'the request body is not readable JSON');
     const shown = errors.formatError(status === undefined ? error : coded, traceId);
     response.status(status ?? 500).json({ errors: [shown] });

@@ -391,7 +391,14 @@ describe('lists', () => {
     expect(config.outbound.allow).toEqual(['localhost:8080', '[::1]:443']);
     expect(config.server.trustProxy).toEqual(['10.0.0.0/8', '::1']);
     expect(config.server.corsOrigins).toEqual(['https://a.example.org', 'http://localhost:3000']);
-    expect(config.limits.rate).toEqual({ status: 6000, read: 1200, start: 5, write: 600, 'sign-in': 120 });
+    expect(config.limits.rate).toEqual({
+      status: 6000,
+      read: 1200,
+      start: 5,
+      write: 600,
+      'sign-in': 120,
+      plan: 600,
+    });
     expect(config.limits.callerRates).toEqual([
       { caller: 'key_shop', limits: { start: 9, write: 8 } },
       { caller: '10.0.0.0/8', limits: null },

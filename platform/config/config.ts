@@ -141,6 +141,9 @@ function configOf(context: SettingsContext) {
       sockets: values.SOCKET_LIMIT,
       /** Bytes kept for clients that do not read. */
       unreadBytes: values.UNREAD_MAX_BYTES,
+      planCacheBytes: values.PLAN_CACHE_MB * 1_000_000,
+      /** Null: callers without a credential may send any document. */
+      trustedDocumentsFile: values.TRUSTED_DOCUMENTS,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
       uploadQuotas: values.UPLOAD_QUOTAS,
       syncMaxWaitSeconds: values.SYNC_MAX_WAIT,

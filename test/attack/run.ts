@@ -4,6 +4,7 @@ import { floods, resets, starts } from './classes/floods.ts';
 import { graphqlLimits } from './classes/graphql-limits.ts';
 import { othersIds } from './classes/ids.ts';
 import { names } from './classes/names.ts';
+import { newDocuments } from './classes/new-documents.ts';
 import { outbound } from './classes/outbound.ts';
 import { payments } from './classes/payments.ts';
 import { disclosure, ports } from './classes/ports.ts';
@@ -25,6 +26,7 @@ const classes: readonly AttackClass[] = [
   starts,
   slowBodies,
   resets,
+  newDocuments,
   floods,
   ports,
   disclosure,

@@ -20,7 +20,7 @@ const settings = {
     .map(([name, secret]) => `${name}=${hashOf(secret)}`)
     .join(','),
   // Beyond all attempts, but for one key.
-  RATE_LIMIT: 'status=1000000,read=1000000,start=1000000,write=1000000,sign-in=1000000',
+  RATE_LIMIT: 'status=1000000,read=1000000,start=1000000,write=1000000,sign-in=1000000,plan=1000000',
   RATE_LIMIT_CALLERS: 'key_slow start=3',
   // Small enough to be reached, large enough for all other attempts.
   CONNECTION_LIMIT: '250',

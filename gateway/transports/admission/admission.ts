@@ -3,15 +3,13 @@ import {
   type FragmentDefinitionNode,
   getOperationAST,
   GraphQLError,
-  type GraphQLSchema,
   Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
-  specifiedRules,
-  validate,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { rootFieldsOf } from '../../../platform/graphql/operations/root-fields.ts';
 import { measureDocument } from '../../limits/document-shape.ts';
@@ -22,8 +20,9 @@ import type { OperationRequest } from './read-operation.ts';
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
 export interface Admission {
   /**
-   * Checks a document and counts it against the caller: a read, before it is checked, and per root field of a mutation a
-   * start, a write or a sign-in; a subscription that spends is a start. `isCounted`: the read was counted before.
+   * Checks a document and counts it against the caller: a read, before it is checked, points of the class `plan` when it is new, and
+   * per root field of a mutation a start, a write or a sign-in; a subscription that spends is a start. `isCounted`: the read was
+   * counted before.
    */
   admit(request: OperationRequest, caller: Caller, isCounted?: boolean): Promise<Admitted | Refusal>;
 }
@@ -58,9 +57,12 @@ export interface Refusal {
 
 /** What operations are checked with. */
 export interface AdmissionOptions {
-  readonly apiSchema: () => GraphQLSchema;
+  /** Where admitted documents are kept. */
+  readonly documents: Pick<Documents, 'known' | 'add'>;
   readonly limits: QueryLimits;
   readonly rateLimiter?: RateLimiter | undefined;
+  /** The documents that callers without a credential may send; absent: any. */
+  readonly trustedDocuments?: ReadonlySet<string> | undefined;
   /** Root fields of subscriptions that start paid work. */
   readonly paidSubscriptions?: readonly string[] | undefined;
   /** Root fields of mutations that start no work. */
@@ -69,58 +71,53 @@ export interface AdmissionOptions {
   readonly signIns?: readonly string[] | undefined;
 }
 
-/** Cache of admitted documents by their text; sizes are in characters. */
-const CACHE = { max: 2_000, maxSize: 20_000_000 };
-const MAX_ERRORS = 20;
+/** What of a new document counts as one point of the class `plan`: the time of planning grows with both. */
+const CHARACTERS_PER_POINT = 1_000;
+const FIELDS_PER_POINT = 50;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { apiSchema, limits, rateLimiter, paidSubscriptions = [], writes = [], signIns = [] } = options;
-  const known = new LRUCache<string, Operation>(CACHE);
-  let knownFor: GraphQLSchema | undefined;
+  const { documents, limits, rateLimiter, trustedDocuments } = options;
+  const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
-  function find(key: string): Operation | undefined {
-    if (knownFor !== apiSchema()) {
-      known.clear();
-      knownFor = apiSchema();
-    }
-    return known.get(key);
+  /** Checks a document that is not known. It is counted before it is parsed, and before it is validated. */
+  async function check(query: string, caller: Caller): Promise<DocumentNode | Refusal> {
+    const counted = async (points: number): Promise<Refusal | null> => {
+      const rate = points === 0 ? undefined : await rateLimiter?.take(caller, 'plan', points);
+      return rate?.allowed === false ? tooMany(rate, 'points of new documents') : null;
+    };
+    const beforeParsing = await counted(Math.ceil(query.length / CHARACTERS_PER_POINT));
+    if (beforeParsing !== null) return beforeParsing;
+    const document = limits.parse(query);
+    if (document instanceof GraphQLError) return { errors: [document], status: 400 };
+    const beforeValidating = await counted(Math.floor(measureDocument(document).fields / FIELDS_PER_POINT));
+    if (beforeValidating !== null) return beforeValidating;
+    const errors = documents.add(query, document, limits.validationRules);
+    return errors.length === 0 ? document : { errors, status: 400 };
   }
 
-  function judge({ query, operationName }: OperationRequest): Operation | readonly GraphQLError[] {
-    const document = limits.parse(query);
-    if (document instanceof GraphQLError) return [document];
-    const rules = [...specifiedRules, ...limits.validationRules];
-    const errors = validate(apiSchema(), document, rules, { maxErrors: MAX_ERRORS });
-    if (errors.length > 0) return errors.map(withCode);
-    const operation = getOperationAST(document, operationName);
-    if (!operation) return [unknownOperation(operationName)];
-    const fields = rootFieldsOf(operation, (name) => fragmentNamed(document, name));
-    const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    const count = (names: readonly string[]) =>
-      isMutation ? fields.filter((name) => names.includes(name)).length : 0;
-    const written = count(writes);
-    const signedIn = count(signIns);
-    const starts = isMutation
-      ? Math.max(0, measureDocument(document).rootFields - written - signedIn)
-      : Number(fields.some((name) => paidSubscriptions.includes(name)));
-    return { kind: operation.operation, document, fields, starts, writes: written, signIns: signedIn };
+  function operationOf(document: DocumentNode, operationName: string | undefined): Operation | GraphQLError {
+    const ofDocument = operations.get(document) ?? new Map<string | undefined, Operation>();
+    const known = ofDocument.get(operationName);
+    if (known !== undefined) return known;
+    const ast = getOperationAST(document, operationName);
+    if (!ast) return unknownOperation(operationName);
+    const operation = operationFacts(document, ast, options);
+    operations.set(document, ofDocument.set(operationName, operation));
+    return operation;
   }
 
   return {
-    async admit(request, caller, isCounted = false) {
-      const { query, operationName } = request;
-      // Most have no name; their text is hashed once for all caches. No text begins with NUL.
-      const key = operationName === undefined ? query : `\0${operationName}\n${query}`;
-      let operation = find(key);
+    async admit({ query, operationName }, caller, isCounted = false) {
       let rate = isCounted ? undefined : await rateLimiter?.take(caller, 'read');
       if (rate?.allowed === false) return tooMany(rate);
-      if (operation === undefined) {
-        const judged = judge(request);
-        if (!('kind' in judged)) return { errors: judged, status: 400 };
-        operation = judged;
-        known.set(key, operation, { size: key.length });
+      if (trustedDocuments?.has(query) === false && caller.kind === 'anonymous') {
+        return { errors: [notTrusted()], status: 400 };
       }
+      const document = documents.known(query) ?? (await check(query, caller));
+      if ('errors' in document) return document;
+      const operation = operationOf(document, operationName);
+      if (operation instanceof GraphQLError) return { errors: [operation], status: 400 };
       for (const [rateClass, points] of [
         ['sign-in', operation.signIns],
         ['write', operation.writes],
@@ -135,9 +132,29 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
 }
 
-function withCode(error: GraphQLError): GraphQLError {
-  if (error.extensions['code'] === undefined) error.extensions['code'] = 'GRAPHQL_VALIDATION_FAILED';
-  return error;
+function operationFacts(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  { paidSubscriptions = [], writes = [], signIns = [] }: AdmissionOptions,
+): Operation {
+  const fields = rootFieldsOf(operation, (name) => fragmentNamed(document, name));
+  const isMutation = operation.operation === OperationTypeNode.MUTATION;
+  const count = (names: readonly string[]) =>
+    isMutation ? fields.filter((name) => names.includes(name)).length : 0;
+  const written = count(writes);
+  const signedIn = count(signIns);
+  const starts = isMutation
+    ? Math.max(0, measureDocument(document).rootFields - written - signedIn)
+    : Number(fields.some((name) => paidSubscriptions.includes(name)));
+  return { kind: operation.operation, document, fields, starts, writes: written, signIns: signedIn };
+}
+
+function notTrusted(): GraphQLError {
+  return codedError(
+    'QUERY_REFUSED',
+    'without a credential only the documents of TRUSTED_DOCUMENTS are taken: send Authorization: Bearer, or one of them',
+    { limit: 'trusted-documents' },
+  );
 }
 
 function unknownOperation(operationName: string | undefined): GraphQLError {
@@ -148,9 +165,9 @@ function unknownOperation(operationName: string | undefined): GraphQLError {
   return codedError('OPERATION_RESOLUTION_FAILURE', message);
 }
 
-function tooMany(rate: RateVerdict): Refusal {
+function tooMany(rate: RateVerdict, what = 'requests'): Refusal {
   const { limit, retryAfter } = rate;
-  const message = `too many requests: ${limit} a minute are allowed, try again in ${retryAfter} s`;
+  const message = `too many ${what}: ${limit} a minute are allowed, try again in ${retryAfter} s`;
   return { errors: [codedError('RATE_LIMITED', message, { retryAfter })], status: 429, rate };
 }
 

@@ -2,6 +2,7 @@ import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server
 import type { Response } from 'express';
 import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
+import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlExecutor } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
@@ -15,6 +16,8 @@ export interface ServedFederation extends GraphqlExecutor {
   readonly gateway: ApolloServerOptionsWithGateway<BaseContext>['gateway'];
   /** The schema that callers see. */
   apiSchema(): GraphQLSchema;
+  /** The documents that were admitted, with their plans. */
+  readonly documents: Pick<Documents, 'known' | 'add'>;
 }
 
 /** Dependencies of every transport. */

@@ -8,7 +8,6 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/process/logger.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
@@ -59,6 +58,8 @@ export interface WebSocketOptions extends TransportOptions {
   readonly tracer: Tracer;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
+  /** The same for clients without a credential (default: no other bound). */
+  readonly anonymousMessageBytes?: number | undefined;
   /** Milliseconds after which a client that does not read is disconnected (default 30,000). */
   readonly stallMs?: number;
   /** Most open sockets of this process (default 10,000). */
@@ -86,7 +87,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
     client.on('error', (error) => logger.debug({ error }, 'a WebSocket client failed'));
     alive.watch(client);
     const session = createSession({ request, slot, close: (code, reason) => client.close(code, reason) });
-    const closed = protocol.opened(wire(client, { logger, slow, session, turn }), session);
+    const closed = protocol.opened(wire(client, { ...options, slow, session, turn }), session);
     client.once('close', (code, reason) => {
       turn.end();
       closed(code, String(reason)).catch((error: unknown) =>
@@ -201,10 +202,16 @@ interface Admittance {
   readonly turn: Turn;
 }
 
+interface WiredSocket extends Pick<WebSocketOptions, 'logger' | 'anonymousMessageBytes'> {
+  readonly slow: SlowSockets;
+  readonly session: Session;
+  readonly turn: Turn;
+}
+
 /** Adapts a socket to the protocol. Sending waits until the message was written. */
 function wire(
   client: WebSocket,
-  { logger, slow, session, turn }: { logger: Logger; slow: SlowSockets; session: Session; turn: Turn },
+  { logger, anonymousMessageBytes = Infinity, slow, session, turn }: WiredSocket,
 ): ProtocolSocket {
   let isAcknowledged = false;
   const ids = createOperationIds(() => session.subscriptions ?? {});
@@ -224,6 +231,9 @@ function wire(
       }),
     onMessage: (handle) =>
       client.on('message', (data: Buffer) => {
+        const { kind = 'anonymous' } = session.caller ?? {};
+        if (kind === 'anonymous' && data.length > anonymousMessageBytes)
+          return client.close(TOO_BIG, TOO_BIG_REASON);
         // Text and binary messages come as buffers (the default binaryType).
         const handled = handle(ids.toServer(data.toString()))
           .then(() => endLeftOperations(session))
@@ -235,6 +245,9 @@ function wire(
       }),
   };
 }
+
+const TOO_BIG = 1009;
+const TOO_BIG_REASON = 'a message without a credential is too large';
 
 interface KeepAlive {
   watch(client: WebSocket): void;

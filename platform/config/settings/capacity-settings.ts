@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { integer, natsAddresses, redisAddress } from './formats.ts';
 import { optional, setting } from './setting.ts';
 
@@ -17,6 +19,16 @@ export const capacitySettings = {
     integer(1_000_000, 4_000_000_000),
     'most bytes of HTTP answers, and of WebSocket messages, that one gateway keeps for clients that do not read; beyond them such clients are disconnected. An answer takes a few times its bytes of memory',
     '48000000',
+  ),
+  PLAN_CACHE_MB: setting(
+    integer(1, 4_000),
+    'most megabytes (estimated) of GraphQL documents that one gateway keeps parsed, planned and compiled; the least recently used go first',
+    '64',
+  ),
+  TRUSTED_DOCUMENTS: optional(
+    z.string(),
+    'file with the GraphQL documents that callers without a credential may send to /graphql, as a manifest of persisted queries ({"operations": [{"body": "query ..."}]}); others are refused',
+    'any document',
   ),
   DATABASE_POOL: setting(
     integer(2, 1_000),

@@ -11,8 +11,8 @@ export interface CallerRates {
   readonly limits: Partial<NonNullable<RateLimits>> | null;
 }
 
-/** Classes of requests: the status of a task, other reads, starts of work, other changes, signing in. */
-type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in';
+/** Classes of requests: the status of a task, other reads, starts of work, other changes, signing in, points of new GraphQL documents. */
+type RateClass = 'status' | 'read' | 'start' | 'write' | 'sign-in' | 'plan';
 
 const DEFAULTS: Readonly<Record<RateClass, number>> = {
   status: 6_000,
@@ -20,8 +20,9 @@ const DEFAULTS: Readonly<Record<RateClass, number>> = {
   start: 120,
   write: 600,
   'sign-in': 120,
+  plan: 600,
 };
-const EXAMPLE = 'status=6000,read=1200,start=120,write=600,sign-in=120 (requests a minute)';
+const EXAMPLE = 'status=6000,read=1200,start=120,write=600,sign-in=120,plan=600 (a minute)';
 const REMEDY = `must be on, off, or a list such as ${EXAMPLE}`;
 const CALLERS_REMEDY = `must be callers with their limits, such as key_shop start=1000,write=5000; 10.0.0.0/8 off`;
 
@@ -57,7 +58,7 @@ function callerRate(entry: string): CallerRates | null {
 function namedLimits(value: string): Partial<NonNullable<RateLimits>> | null {
   const found = value
     .split(',')
-    .map((entry) => /^\s*(status|read|start|write|sign-in)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry));
+    .map((entry) => /^\s*(status|read|start|write|sign-in|plan)\s*=\s*([1-9]\d{0,8})\s*$/.exec(entry));
   if (found.includes(null)) return null;
   return Object.fromEntries(found.map((entry) => [entry?.[1], Number(entry?.[2])]));
 }

@@ -1,6 +1,7 @@
-import { buildSchema, GraphQLError, type ValidationRule } from 'graphql';
+import { buildSchema, GraphQLError, parse, type ValidationRule } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
+import { documentWeight } from './document-weight.ts';
 import { createDocuments } from './documents.ts';
 
 const schema = buildSchema('type Query { a: Int b: Int } type Subscription { s: Int }');
@@ -20,13 +21,22 @@ describe('prepared documents', () => {
   });
 
   it('are kept up to a bound, and refused ones are not kept', () => {
-    const documents = createDocuments({ schema, maxDocuments: 2 });
+    const documents = createDocuments({ schema, maxBytes: 20_000 });
     const first = documents.prepare('{ a }').document;
     for (let index = 0; index < 50; index += 1) documents.prepare(`{ wrong${index} }`);
     expect(documents.prepare('{ a }').document).toBe(first);
     documents.prepare('{ b }');
     documents.prepare('{ a b }');
-    expect(documents.prepare('{ a }').document).not.toBe(first);
+    expect(documents.known('{ a }')).toBeUndefined();
+    expect(documents.bytes).toBeLessThanOrEqual(20_000);
+  });
+
+  it('weigh what they keep: fields as often as their fragments are spread, and never without end', () => {
+    const weightOf = (query: string) => documentWeight(parse(query));
+    const once = weightOf('{ ...F } fragment F on Query { a b }');
+    const twice = weightOf('{ ...F x: a ...F } fragment F on Query { a b }');
+    expect(twice - once).toBeGreaterThan(2 * (weightOf('{ a b }') - weightOf('{ a }')));
+    expect(weightOf('{ ...F } fragment F on Query { a ...F }')).toBeLessThan(2 * once);
   });
 
   it('are refused with a code that names the reason', () => {

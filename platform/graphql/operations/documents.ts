@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
+import { documentWeight } from './document-weight.ts';
 import { codedError, withExtensions } from './errors.ts';
 import { MAX_NESTING, nestingOfText } from './nesting.ts';
 
@@ -16,6 +17,12 @@ import { MAX_NESTING, nestingOfText } from './nesting.ts';
 export interface Documents {
   /** The document of a query text, or its errors. Never throws. */
   prepare(query: string): PreparedDocument;
+  /** The document of a text that is in the cache. */
+  known(query: string): DocumentNode | undefined;
+  /** Validates a parsed document, also by rules that are not the cache's own; a valid one is kept. Returns its problems. */
+  add(query: string, document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[];
+  /** Estimated bytes of the documents in the cache, their plans and compiled code included. */
+  readonly bytes: number;
 }
 
 /** A parsed and validated document, or its errors. */
@@ -30,32 +37,38 @@ export interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
   /** Longest document in tokens; parsing stops there (default 10,000). */
   readonly maxTokens?: number;
-  /** Most documents in the cache, least recently used first out (default 1,000). */
-  readonly maxDocuments?: number;
+  /** Most estimated bytes of all documents in the cache with their plans, least recently used first out (default 64 MB). */
+  readonly maxBytes?: number | undefined;
 }
 
-/** Most characters of all cached query texts. */
-const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024;
+const MAX_BYTES = 64_000_000;
 const MAX_ERRORS = 20;
 
 /** Makes a cache of valid documents over one schema. Refused texts are not cached: they would evict valid ones. */
 export function createDocuments(options: DocumentsOptions): Documents {
-  const { rules = [], maxTokens = 10_000, maxDocuments = 1_000 } = options;
-  const documents = new LRUCache<string, PreparedDocument>({
-    max: maxDocuments,
-    maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: (_document, query) => query.length + 1,
+  const { rules = [], maxTokens = 10_000, maxBytes = MAX_BYTES } = options;
+  const documents = new LRUCache<string, { readonly document: DocumentNode }>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ document }, query) => query.length + documentWeight(document),
   });
+  function add(query: string, document: DocumentNode, more: readonly ValidationRule[]) {
+    const problems = problemsOf(document, { schema: options.schema, rules: [...more, ...rules] });
+    if (problems.length === 0) documents.set(query, { document });
+    return problems.map(validationError);
+  }
   return {
+    add,
     prepare(query) {
       const cached = documents.get(query);
       if (cached !== undefined) return cached;
       const prepared = parseChecked(query, maxTokens);
       if (prepared.errors !== undefined) return prepared;
-      const errors = problemsOf(prepared.document, { schema: options.schema, rules });
-      if (errors.length > 0) return { errors: errors.map(validationError) };
-      documents.set(query, prepared);
-      return prepared;
+      const errors = add(query, prepared.document, []);
+      return errors.length > 0 ? { errors } : prepared;
+    },
+    known: (query) => documents.get(query)?.document,
+    get bytes() {
+      return documents.calculatedSize;
     },
   };
 }

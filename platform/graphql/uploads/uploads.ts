@@ -18,13 +18,14 @@ import { guardUploadMap } from './upload-map.ts';
 export interface UploadOptions {
   /** Largest file in bytes; a larger one fails its stream with PAYLOAD_TOO_LARGE. */
   readonly maxFileSize: number;
+  /** Largest `operations` and `map` field in bytes, each (default 1,000,000). */
+  readonly maxFieldBytes?: number | undefined;
   /** Milliseconds for the rest of an unread body after the response, before the socket is closed (default 5,000). */
   readonly drainMs?: number;
 }
 
 /** Most files of one request. */
 const MAX_FILES = 10;
-/** Largest `operations` and `map` field, each. */
 const MAX_FIELD_BYTES = 1_000_000;
 
 /** Browsers send none of these headers without a CORS preflight, so a foreign form can't. One of them is required. */
@@ -97,14 +98,14 @@ function refuse(response: ServerResponse, status: number, code: string, message:
 async function readOperations(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxFileSize }: UploadOptions,
+  { maxFileSize, maxFieldBytes = MAX_FIELD_BYTES }: UploadOptions,
 ): Promise<unknown> {
   guardUploadMap(request);
   // One byte more, because busboy calls a file of exactly the limit truncated.
   const operations = await processRequest(request, response, {
     maxFileSize: maxFileSize + 1,
     maxFiles: MAX_FILES,
-    maxFieldSize: MAX_FIELD_BYTES,
+    maxFieldSize: maxFieldBytes,
   });
   guardFiles(operations, { maxFileSize, requestBytes: declaredBytes(request) });
   return operations;

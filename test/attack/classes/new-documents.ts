@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+
+import { rest } from '../../kit/clients/requests.ts';
+import {
+  type KilnProcess,
+  serviceKey,
+  startKilnProcess,
+  temporaryDataDir,
+} from '../../kit/processes/kiln-process.ts';
+import { type AttackClass, type Attempt, told } from '../attack.ts';
+
+const METRICS_KEY = 'a-key-of-the-metrics-0123456789abcdef';
+/** A heap that planning without a bound fills within a minute. */
+const settings = { REST_AUTH: 'required', METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
+const DOCUMENTS = 10_000;
+const AT_ONCE = 4;
+const REQUESTS = 300;
+/** Processor time of a request without a credential, in reads of a status. */
+const MOST_READS = 5;
+
+/** Documents and variables that are new and costly with each request: neither memory nor processor time is theirs. */
+export const newDocuments: AttackClass = {
+  name: 'new documents',
+  modes: ['required'],
+  isQuick: false,
+  async run() {
+    const { dataDir, remove } = await temporaryDataDir();
+    try {
+      return [...(await costs(dataDir)), ...(await memory(dataDir))];
+    } finally {
+      remove();
+    }
+  },
+};
+
+const salted = () => `x${randomUUID().slice(0, 8)}`;
+const twenty = (field: (alias: string) => string) => {
+  const salt = salted();
+  return `{ ${Array.from({ length: 20 }, (_, index) => field(`a${index}${salt}`)).join(' ')} }`;
+};
+const TASK =
+  'task(id: "0199aaaa-0000-7000-8000-000000000000") { id state progress kind stage createdAt outputs { id url } attempts { number state } execution { id status template { code name } } }';
+const TEMPLATES = 'templates { code name description creditCost tags version workflow isActive createdAt }';
+const LEVELS =
+  '...G execution { id task { ...G execution { id task { ...G execution { id task { ...G } } } } } }';
+
+/** What a flood may be made of, with variables that nobody uses. */
+const FLOODS: Readonly<Record<string, () => { query: string; variables?: unknown }>> = {
+  'tasks under 20 aliases': () => ({ query: twenty((alias) => `${alias}: ${TASK}`) }),
+  'public lists under 20 aliases': () => ({ query: twenty((alias) => `${alias}: ${TEMPLATES}`) }),
+  'nested fragments': () => ({
+    query: `${twenty((alias) => `${alias}: task(id: "x") { ...F }`)} fragment F on Task { ${LEVELS} } fragment G on Task { id state kind }`,
+  }),
+  '60,000 variables': () => ({
+    query: '{ health { service } }',
+    variables: Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`v${index}`, index])),
+  }),
+  '230,000 lists in a variable': () => ({
+    query: '{ health { service } }',
+    variables: { lists: Array.from({ length: 230_000 }, () => [1]) },
+  }),
+};
+
+async function costs(dataDir: string): Promise<Attempt[]> {
+  return withKiln({ dataDir, settings: { ...settings, RATE_LIMIT: 'on' } }, async (url) => {
+    const task = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
+    const { body } = await rest(url, 'POST', '/graphql', { query: task }, serviceKey);
+    const read = () => rest(url, 'GET', `/api/task/status/${body.data.createTask.id}`, undefined, serviceKey);
+    await times(REQUESTS, read);
+    const readSeconds = await secondsOf(url, () => times(REQUESTS, read));
+    const attempts: Attempt[] = [];
+    for (const [what, make] of Object.entries(FLOODS)) {
+      const seconds = await secondsOf(url, () =>
+        times(REQUESTS, () => rest(url, 'POST', '/graphql', make())),
+      );
+      const reads = seconds / readSeconds;
+      attempts.push({
+        what: `${REQUESTS} of ${what}`,
+        answer: `${reads.toFixed(1)} status reads each`,
+        succeeded: reads > MOST_READS,
+      });
+    }
+    return attempts;
+  });
+}
+
+async function memory(dataDir: string): Promise<Attempt[]> {
+  const unlimited = { ...settings, RATE_LIMIT: 'read=100000000,plan=100000000' };
+  return withKiln({ dataDir, settings: unlimited }, async (url) => {
+    const makes = Object.values(FLOODS).slice(0, 3);
+    let answer: unknown = null;
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, lane) =>
+        times(DOCUMENTS / AT_ONCE, async (index) => {
+          const make = makes[(index + lane) % makes.length];
+          answer = (await rest(url, 'POST', '/graphql', make?.())).body;
+        }),
+      ),
+    );
+    const bytes = await metric(url, 'kiln_plan_cache_bytes');
+    const health = await fetch(`${url}/healthz`);
+    return [
+      {
+        what: `${DOCUMENTS} new documents in a heap of 512 MB`,
+        answer: `${health.status}, ${Math.round(bytes / 1e6)} MB of plans; ${told(answer)}`,
+        succeeded: health.status !== 200,
+      },
+    ];
+  });
+}
+
+async function withKiln(
+  options: { readonly dataDir: string; readonly settings: Readonly<Record<string, string>> },
+  run: (url: string) => Promise<Attempt[]>,
+): Promise<Attempt[]> {
+  let kiln: (KilnProcess & { readonly url: string }) | null = null;
+  try {
+    kiln = await startKilnProcess(options);
+    return await run(kiln.url);
+  } finally {
+    await kiln?.stop();
+  }
+}
+
+async function times(count: number, run: (index: number) => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < count; index += 1) await run(index);
+}
+
+/** Processor time of the process while something runs. */
+async function secondsOf(url: string, run: () => Promise<void>): Promise<number> {
+  const before = await metric(url, 'kiln_process_cpu_seconds_total');
+  await run();
+  return (await metric(url, 'kiln_process_cpu_seconds_total')) - before;
+}
+
+async function metric(url: string, name: string): Promise<number> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_KEY}` } });
+  const [, value] = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(await answer.text()) ?? [];
+  if (value === undefined) throw new Error(`no metric ${name}: ${answer.status}`);
+  return Number(value);
+}
