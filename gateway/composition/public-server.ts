@@ -80,12 +80,10 @@ export async function startPublicServer(
       options,
     ),
     metrics: options.metrics,
-    planCacheBytes: config.limits.planCacheBytes,
-    refuseRootField: isForeign ? undefined : createRootFieldRefusals(config.auth.mode),
+    ...planningOf(config),
     logger,
   });
   lifecycle.add('federation', () => federation.close());
-  const trusted = config.limits.trustedDocumentsFile;
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
@@ -94,16 +92,15 @@ export async function startPublicServer(
     logger,
     production: config.production,
     resolveCredential: createCredentialResolver({
+      ...credentialsOf(config),
       serviceKeys: options.serviceKeys,
       lookup: known?.lookup,
-      isForeign,
-      legacyIssuer: config.signIn.legacyTokens?.issuer,
     }),
     isForeign,
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
-    trustedDocuments: trusted === null ? undefined : await readTrustedDocuments(trusted),
+    trustedDocuments: await readTrustedDocuments(config.limits.trustedDocumentsFile),
     requiresCredential: config.auth.mode === 'required',
     ...(hasMedia && COUNTED),
     readiness: options.readiness,
@@ -114,9 +111,7 @@ export async function startPublicServer(
     metricsKey: config.metrics.key,
     ...boundsOf(config),
     consoleFolder: CONSOLE_FOLDER,
-    files: options.files,
-    hooks: options.hooks,
-    sandbox: options.sandbox,
+    ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...mountable(rest),
     ...stopOf(config, waits),
@@ -130,8 +125,26 @@ export async function startPublicServer(
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
 const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns: SIGN_INS };
 
+/** What is known of operations before they are planned, and what plans may take. */
+function planningOf({ limits, split, auth }: ProcessParts['config']) {
+  const isOurs = split.supergraphFile === null;
+  return {
+    planCacheBytes: limits.planCacheBytes,
+    refuseRootField: isOurs ? createRootFieldRefusals(auth.mode) : undefined,
+  };
+}
+
 /** Largest GraphQL request of callers without a credential, where anybody on the internet is one. */
 const ANONYMOUS_BODY_BYTES = 64 * 1024;
+
+function handlersOf({ files, hooks, sandbox }: PublicServerOptions) {
+  return { files, hooks, sandbox };
+}
+
+/** Whose credentials are taken. */
+function credentialsOf({ split, signIn }: ProcessParts['config']) {
+  return { isForeign: split.supergraphFile !== null, legacyIssuer: signIn.legacyTokens?.issuer };
+}
 
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };

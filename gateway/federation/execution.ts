@@ -2,7 +2,6 @@ import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
-import { publicResult } from '../../platform/graphql/operations/errors.ts';
 import type {
   GraphqlExecutor,
   GraphqlRequest,
@@ -40,22 +39,11 @@ export interface ExecutionOptions {
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { planner, documents, links, logger, refuseRootField, metrics = noMetrics } = options;
+  const { links, logger, metrics = noMetrics } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
-  const planned = (request: GraphqlRequest): Planned => {
-    const { document, errors } = documents.prepare(request.query);
-    if (errors !== undefined) return { refused: { errors } };
-    if (refuseRootField !== undefined && !planner.hasPlan(document, request.operationName)) {
-      const refused = refusedOperation(planner.apiSchema, { document, ...request }, refuseRootField);
-      const origin = { logger, traceId: request.context.caller.traceId, subgraph: 'gateway' };
-      if (refused !== null) return { refused: publicResult(refused, origin) };
-    }
-    const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
-    const { errors: misfits } = plan.coerceVariables(request.variables);
-    return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };
-  };
+  const planned = createPlanned(options);
   const failed = (thrown: unknown, { context }: GraphqlRequest) => gatewayFailure(thrown, context, logger);
   const inputOf = ({ variables, context }: GraphqlRequest): RunInput => ({
     variables,
@@ -103,6 +91,22 @@ export function createExecution(options: ExecutionOptions): Execution {
       }
     },
     close: () => open.close(),
+  };
+}
+
+/** Makes what prepares a request: its plan, or its refusal. */
+function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
+  const { planner, documents } = options;
+  return (request) => {
+    const { document, errors } = documents.prepare(request.query);
+    if (errors !== undefined) return { refused: { errors } };
+    const refused = planner.hasPlan(document, request.operationName)
+      ? null
+      : refusedOperation(document, request, options);
+    if (refused !== null) return { refused };
+    const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
+    const { errors: misfits } = plan.coerceVariables(request.variables);
+    return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };
   };
 }
 

@@ -5,10 +5,14 @@ import {
   type GraphQLSchema,
   isNonNullType,
   Kind,
+  OperationTypeNode,
 } from 'graphql';
 
 import type { Caller } from '../../platform/access/caller.ts';
 import type { AppError } from '../../platform/errors.ts';
+import { publicResult } from '../../platform/graphql/operations/errors.ts';
+import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import { operationContext } from './operation/operation-context.ts';
 
 /** Why a caller may not use a root field; null when that is not known, or they may. */
@@ -18,10 +22,11 @@ export type RefuseRootField = (
   caller: Caller,
 ) => AppError | null;
 
-interface Request {
-  readonly document: DocumentNode;
-  readonly operationName?: string | undefined;
-  readonly context: { readonly caller: Caller };
+/** What refusals are decided with. */
+interface Refusals {
+  readonly planner: { readonly apiSchema: GraphQLSchema };
+  readonly logger: Logger;
+  readonly refuseRootField?: RefuseRootField | undefined;
 }
 
 /**
@@ -29,10 +34,11 @@ interface Request {
  * subgraphs would give. Null for any other, and where fragments or directives decide which fields there are.
  */
 export function refusedOperation(
-  schema: GraphQLSchema,
-  { document, operationName, context }: Request,
-  refuse: RefuseRootField,
+  document: DocumentNode,
+  { operationName, context: { caller } }: Pick<GraphqlRequest, 'operationName' | 'context'>,
+  { planner: { apiSchema: schema }, logger, refuseRootField: refuse }: Refusals,
 ): ExecutionResult | null {
+  if (refuse === undefined) return null;
   const { operation } = operationContext({ schema, document, operationName });
   const fields = schema.getRootType(operation.operation)?.getFields() ?? {};
   const data: Record<string, null> = {};
@@ -40,12 +46,13 @@ export function refusedOperation(
   for (const selection of operation.selectionSet.selections) {
     if (selection.kind !== Kind.FIELD || (selection.directives ?? []).length > 0) return null;
     const { name, alias = name } = selection;
-    const key = alias.value;
-    const refusal = refuse(operation.operation, name.value, context.caller);
+    const refusal = refuse(operation.operation, name.value, caller);
     if (refusal === null || isNonNullType(fields[name.value]?.type)) return null;
-    if (key in data) continue;
-    data[key] = null;
-    errors.push(new GraphQLError(refusal.message, { path: [key], originalError: refusal }));
+    if (Object.hasOwn(data, alias.value)) continue;
+    data[alias.value] = null;
+    errors.push(new GraphQLError(refusal.message, { path: [alias.value], originalError: refusal }));
   }
-  return operation.operation === 'subscription' ? { errors } : { errors, data };
+  const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
+  const origin = { logger, traceId: caller.traceId, subgraph: 'gateway' };
+  return publicResult(isSubscription ? { errors } : { errors, data }, origin);
 }
