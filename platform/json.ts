@@ -13,3 +13,18 @@ export function parseJson(text: string): unknown {
     throw cause;
   }
 }
+
+/**
+ * JSON that PostgreSQL's jsonb takes: it refuses NUL characters and half surrogate pairs, and upstream texts have been
+ * seen to contain both.
+ */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_key, entry: unknown) =>
+    typeof entry === 'string' ? storableText(entry) : entry,
+  );
+}
+
+/** A text as PostgreSQL takes it. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}

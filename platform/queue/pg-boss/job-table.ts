@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import type { Json } from '../../json.ts';
+import { type Json, jsonText } from '../../json.ts';
 
 /**
  * Our own statements on pg-boss's job table. pg-boss creates it, inserts, fetches, expires and deletes; claimed jobs
@@ -149,7 +149,7 @@ export function createJobTable(pool: Pool): JobTable {
         ...settlement,
         hasData: settlement.kind === 'again' && settlement.data !== undefined,
       }));
-      const { rows } = await pool.query<{ id: string }>(SETTLE, [queue, JSON.stringify(claims)]);
+      const { rows } = await pool.query<{ id: string }>(SETTLE, [queue, jsonText(claims)]);
       return new Set(rows.map(({ id }) => id));
     },
     async touch(queue, claims) {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../../../test/kit/database/postgres.ts';
 import { createDatabase, type Database } from '../../database/database.ts';
@@ -549,4 +549,31 @@ test('what several slots claim at once is of several owners, and all of it is cl
   for (const worker of workers) await (await worker).stop(0);
   // In the first claim of either.
   expect(ran.indexOf('late')).toBeLessThan(8);
+});
+
+test.each([
+  ['a NUL character', 'a\0b'],
+  ['half a character at the end of what is kept', `${'x'.repeat(1_999)}😀 and more`],
+  ['half characters', '\uD800 and \uDC00'],
+])('a job whose error has %s holds up no other', async (name, message) => {
+  const queue = `unstorable ${name}`.replaceAll(' ', '.');
+  const member = await join(queue);
+  await member.queue.define(queue, { retryLimit: 0 });
+  const ids = [newId(), newId(), newId()];
+  for (const id of ids) await enqueue(member, { queue, data: { id } });
+  const ran: Json[] = [];
+  const all = Promise.withResolvers<void>();
+  const worker = await member.queue.work(queue, { slots: 3 }, async ({ data }) => {
+    ran.push(data);
+    // Ended together, so that their outcomes are written together.
+    if (ran.length === ids.length) all.resolve();
+    await all.promise;
+    if (data === ran[0]) throw new Error(message);
+  });
+  await vi.waitFor(async () => {
+    const { rows } = await main.database.pool.query('select state from pgboss.job where name = $1', [queue]);
+    expect(rows.map(({ state }) => state).toSorted()).toEqual(['completed', 'completed', 'failed']);
+  }, WAIT);
+  expect(ran).toHaveLength(ids.length);
+  await worker.stop(0);
 });

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { DatabaseError } from 'pg';
+
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Claim, JobTable, Settlement } from './job-table.ts';
@@ -16,6 +18,11 @@ interface Waiting {
   readonly claim: Claim;
   readonly settlement: Settlement;
   readonly resolve: (held: boolean) => void;
+}
+
+/** Whether PostgreSQL refuses the values themselves (class 22, data exceptions): the same statement fails again. */
+function isUnstorable(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.code?.startsWith('22') === true;
 }
 
 /** Most jobs in one statement. */
@@ -35,6 +42,7 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
           batch.map(({ claim, settlement }) => [claim, settlement]),
         );
       } catch (thrown) {
+        if (isUnstorable(thrown)) return writeApart(batch, thrown);
         const log = attempt === 0 ? 'warn' : 'debug';
         logger[log]({ error: toError(thrown), queue, jobs: batch.length }, 'cannot settle jobs yet');
         await pause(Math.min(100 * 2 ** attempt, 2000), undefined, { signal: abandoned.signal }).catch(
@@ -43,6 +51,26 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
       }
     }
     return new Set();
+  }
+
+  /** Each by itself, so that one outcome that can't be stored holds up no other; that job has failed. */
+  async function writeApart(batch: readonly Waiting[], thrown: unknown): Promise<Set<string>> {
+    const held = new Set<string>();
+    const [only] = batch;
+    if (batch.length === 1 && only !== undefined) {
+      logger.error(
+        { error: toError(thrown), queue, job: only.claim.id },
+        'the outcome of a job can not be stored',
+      );
+      if (only.settlement.kind === 'failed') return held;
+      const failed = {
+        ...only,
+        settlement: { kind: 'failed', reason: 'its outcome can not be stored' },
+      } as const;
+      return write([failed]);
+    }
+    for (const one of batch) for (const id of await write([one])) held.add(id);
+    return held;
   }
 
   async function writeAll(): Promise<void> {

@@ -1,5 +1,6 @@
 import { toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
+import { storableText } from '../../../platform/json.ts';
 import type { ChatStore } from './store.ts';
 
 /** The bus topic of stored replies: a reply has more chunks, or has ended. */
@@ -32,6 +33,9 @@ export interface ChunkWriterOptions {
 /** Makes the writer of one reply. */
 export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions): ChunkWriter {
   let gathered = '';
+  /** The chunk that is being written: one whose acknowledgement was lost is written again as it was. */
+  let chunk = '';
+  let isFinishing = false;
   let position = 0;
   let lastWrite = -Infinity;
   let failures = 0;
@@ -39,7 +43,12 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
   let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
-    const delta = gathered === '' ? null : gathered;
+    if (chunk === '') {
+      const length = isFinishing ? gathered.length : wholeLength(gathered);
+      chunk = storableText(gathered.slice(0, length));
+      gathered = gathered.slice(length);
+    }
+    const delta = chunk === '' ? null : chunk;
     if (lost !== null || (delta === null && performance.now() - lastWrite < HEARTBEAT_MS)) return;
     lastWrite = performance.now();
     if (!(await store.append(id, position, delta))) {
@@ -48,7 +57,7 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
     }
     failures = 0;
     if (delta === null) return;
-    gathered = gathered.slice(delta.length);
+    chunk = '';
     position += 1;
     bus.publish(CHAT_TOPIC, id, position);
   }
@@ -64,7 +73,7 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
       .finally(() => (writing = null));
     return writing;
   }
-  const hasMore = (): boolean => gathered !== '' && lost === null;
+  const hasMore = (): boolean => (gathered !== '' || chunk !== '') && lost === null;
   const timer = setInterval(() => void schedule(), GATHER_MS);
   return {
     add(delta) {
@@ -73,6 +82,7 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
       if (failures === 0 && performance.now() - lastWrite >= GATHER_MS) void schedule();
     },
     async finish() {
+      isFinishing = true;
       while (hasMore()) {
         await schedule();
         if (failures > 0) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -84,4 +94,9 @@ export function createChunkWriter({ id, store, bus, onLost }: ChunkWriterOptions
       bus.publish(CHAT_TOPIC, id, position + 1);
     },
   };
+}
+
+/** The length of a text without the half of a character that it may end with: the other half comes with the next delta. */
+function wholeLength(text: string): number {
+  return /[\uD800-\uDBFF]$/.test(text) ? text.length - 1 : text.length;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { batchReads } from '../../../platform/database/batched-reads.ts';
 import { newId } from '../../../platform/ids.ts';
+import { jsonText } from '../../../platform/json.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { ChatFailure } from '../domain/failure.ts';
 import type { ChatReply } from './chat.ts';
@@ -42,7 +43,10 @@ export interface ChatStore {
   byId(id: string): Promise<StoredReply | null>;
   /** Chunks from a position on, in order. */
   chunks(id: string, from: number, limit: number): Promise<readonly string[]>;
-  /** Adds a chunk, or with null only a heartbeat. False when the reply was given up meanwhile. */
+  /**
+   * Adds a chunk, or with null only a heartbeat; the same chunk again changes nothing. False when the reply was given up
+   * meanwhile.
+   */
   append(id: string, position: number, delta: string | null): Promise<boolean>;
   /** Ends a reply that still runs, in a transaction that writes more. */
   end(transaction: MediaTransaction, id: string, end: End): Promise<void>;
@@ -71,7 +75,7 @@ export function createChatStore(database: MediaDatabase): ChatStore {
     end: (transaction, id, how) => end(transaction, id, how),
     async giveUp(id, error) {
       await sql`/* chat.give-up */
-        update media.chat_replies set state = 'FAILED', error = ${JSON.stringify(error)}::jsonb, ended_at = now()
+        update media.chat_replies set state = 'FAILED', error = ${jsonText(error)}::jsonb, ended_at = now()
         where id = ${id}::uuid and state = 'RUNNING'
           and alive_at < now() - make_interval(secs => ${STALE_SECONDS})`.execute(database);
     },
@@ -128,10 +132,10 @@ async function end(database: MediaTransaction, id: string, how: End): Promise<vo
       state: 'reply' in how ? 'SUCCEEDED' : 'FAILED',
       model,
       provider,
-      toolCalls: toolCalls.length === 0 ? null : JSON.stringify(toolCalls),
+      toolCalls: toolCalls.length === 0 ? null : jsonText(toolCalls),
       inputTokens: usage.inputTokens,
       outputTokens: usage.outputTokens,
-      error: 'error' in how ? JSON.stringify(how.error) : null,
+      error: 'error' in how ? jsonText(how.error) : null,
       endedAt: sql<Date>`now()`,
     })
     .where('id', '=', id)
@@ -158,6 +162,7 @@ async function append(
     ), chunk as (
       insert into media.chat_chunks (reply_id, position, delta)
       select id, ${position}::integer, ${delta}::text from alive where ${delta}::text is not null
+      on conflict (reply_id, position) do nothing
     )
     select id from alive`.execute(database);
   return rows.length > 0;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { jsonText } from './json-text.ts';
+import { jsonText } from '../../../platform/json.ts';
 
 /**
  * The common table expression `entry`: a list as rows of these columns, which are declared as in SQL. The limit tells the

@@ -18,6 +18,26 @@ export type UnitName = (typeof unitNames)[number];
 /** What was measured, as integers; a quantity that is absent was not. `inputTokens` are without the cached ones. */
 export type Units = { readonly [Name in UnitName]?: number };
 
+/** The largest number of a statistic: sums of millions of them still fit a bigint. */
+const MAX_COUNTED = 1e12;
+
+/** A number of an upstream as it is counted: an integer from 0 to 1e12; null for what is no number. */
+export function wholeNumber(value: number | null): number | null {
+  return value === null || !Number.isFinite(value)
+    ? null
+    : Math.min(MAX_COUNTED, Math.max(0, Math.round(value)));
+}
+
+/** Quantities as they are counted; those that are no numbers are absent. */
+export function wholeUnits(units: Units): Units {
+  const whole: { [Name in UnitName]?: number } = {};
+  for (const name of unitNames) {
+    const value = wholeNumber(units[name] ?? null);
+    if (value !== null) whole[name] = value;
+  }
+  return whole;
+}
+
 /** What something costs. */
 export interface Cost {
   /** Millionths of the currency; null: the price is unknown, which is never 0. */

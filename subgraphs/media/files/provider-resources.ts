@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 
 import type { Json } from '../../../platform/json.ts';
+import { jsonText } from '../../../platform/json.ts';
 import type { MediaDatabase } from '../database/database.ts';
-import { jsonText } from '../database/json-text.ts';
 import type { Connection, UploadedFile } from '../providers/contract/provider.ts';
 
 /**

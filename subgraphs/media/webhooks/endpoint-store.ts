@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
+import { jsonText } from '../../../platform/json.ts';
 import type { StoredEvent } from '../database/column-types.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
-import { jsonText } from '../database/json-text.ts';
 
 /** SQL of webhook endpoints, and of the deliveries to them. */
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
+import { jsonText } from '../../../../platform/json.ts';
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonEntries } from '../../database/json-entries.ts';
-import { jsonText } from '../../database/json-text.ts';
 import { type Attempt, type AttemptKey, type AttemptState, referencesOf } from '../../domain/attempt.ts';
 import type { Cost, Units } from '../../domain/cost.ts';
 import type { Failure } from '../../domain/failure.ts';

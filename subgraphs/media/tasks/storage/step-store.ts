@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 
+import { jsonText } from '../../../../platform/json.ts';
 import type { FinishedWork } from '../../database/column-types.ts';
 import { stepColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, StepRow } from '../../database/database.ts';
 import { jsonEntries } from '../../database/json-entries.ts';
-import { jsonText } from '../../database/json-text.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { TaskOutcome } from '../../domain/task.ts';
 import { retryOnDeadlock } from './retry-on-deadlock.ts';

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { IdempotencyRecord } from '../../../../platform/access/idempotency.ts';
+import { jsonText } from '../../../../platform/json.ts';
 import type { EnqueueStatement } from '../../../../platform/queue/queue.ts';
 import { taskColumns } from '../../database/columns.ts';
 import type { MediaDatabase, MediaTransaction, TaskRow } from '../../database/database.ts';
-import { jsonText } from '../../database/json-text.ts';
 import type { TaskKind } from '../../domain/task.ts';
 import type { Stage } from '../../domain/words/stages.ts';
 import type { StepInput, Work } from '../../domain/work/work.ts';

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
 
+import { jsonText } from '../../../../platform/json.ts';
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
 import { jsonEntries } from '../../database/json-entries.ts';
-import { jsonText } from '../../database/json-text.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
-import type { Cost, UnitName, Units } from '../../domain/cost.ts';
+import { wholeNumber, wholeUnits, type Cost, type UnitName, type Units } from '../../domain/cost.ts';
 import { SOLD } from '../../domain/task.ts';
 import { CHARGE_BUDGETS, releaseBudgets } from './budget-charges.ts';
 
@@ -25,8 +25,9 @@ export async function keepUnits(
   measured: readonly (AttemptKey & { readonly units: Units })[],
 ): Promise<void> {
   if (measured.length === 0) return;
+  const entries = measured.map((one) => ({ ...one, units: wholeUnits(one.units) }));
   await sql`/* prepared: usage.keep-units */
-    with ${jsonEntries(measured, `"taskId" uuid, step integer, number integer, units jsonb`)}
+    with ${jsonEntries(entries, `"taskId" uuid, step integer, number integer, units jsonb`)}
     update media.attempts attempt set units = entry.units from entry
     where attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
       and attempt.settled_at is null`.execute(transaction);
@@ -49,10 +50,11 @@ export async function settleAttempts(
   attempts: readonly SettledAttempt[],
 ): Promise<readonly string[]> {
   if (attempts.length === 0) return [];
-  const entries = attempts.map(({ cost: { microUnits, ...cost }, ...attempt }) => ({
+  const entries = attempts.map(({ cost: { microUnits, units, ...cost }, ...attempt }) => ({
     ...attempt,
     ...cost,
-    cost: microUnits,
+    units: wholeUnits(units),
+    cost: wholeNumber(microUnits),
   }));
   const { rows } = await sql<{ id: string }>`/* prepared: usage.settle-attempts */
     with ${jsonEntries(
@@ -103,7 +105,7 @@ export async function settleChat(
     with bounded as (select ${chat.owner}::text as owner, ${chat.generator}::text as generator), written as (
       insert into media.chat_costs (id, owner, generator, provider, model, sandbox, units, cost, currency)
       values (${chat.id}::uuid, ${chat.owner}, ${chat.generator}, ${chat.provider}, ${chat.model ?? ''},
-        ${chat.sandbox}, ${jsonText(cost.units)}::jsonb, ${cost.microUnits}::bigint, ${cost.currency}::text)
+        ${chat.sandbox}, ${jsonText(wholeUnits(cost.units))}::jsonb, ${wholeNumber(cost.microUnits)}::bigint, ${cost.currency}::text)
       returning *
     ), settled as (
       select *, ${holder}::uuid as holder from written
@@ -176,9 +178,9 @@ export async function settleTasks(
     with ended as materialized (
       select task.id as task, task.kind, task.generator, task.state, task.error->>'code' as code, task.owner,
         sums.provider, sums.model, sums.attempts, sums.cost, sums.currency,
-        (extract(epoch from task.started_at - task.created_at) * 1000)::integer as queue_ms,
-        (extract(epoch from sums.ended_at - task.started_at) * 1000)::integer as run_ms,
-        (extract(epoch from task.ended_at - sums.ended_at) * 1000)::integer as store_ms,
+        (extract(epoch from task.started_at - task.created_at) * 1000)::bigint as queue_ms,
+        (extract(epoch from sums.ended_at - task.started_at) * 1000)::bigint as run_ms,
+        (extract(epoch from task.ended_at - sums.ended_at) * 1000)::bigint as store_ms,
         split_part(task.traceparent, '-', 2) as trace_id,
         (task.ended_at at time zone 'utc')::date as day, ${ACCOUNT} as account, task.sandbox
       from media.tasks task left join lateral (
