@@ -571,8 +571,11 @@ test.each([
     if (data === ran[0]) throw new Error(message);
   });
   await vi.waitFor(async () => {
-    const { rows } = await main.database.pool.query('select state from pgboss.job where name = $1', [queue]);
-    expect(rows.map(({ state }) => state).toSorted()).toEqual(['completed', 'completed', 'failed']);
+    const { rows } = await main.database.pool.query(
+      'select state from pgboss.job where name = $1 order by state',
+      [queue],
+    );
+    expect(rows.map(({ state }) => state as string)).toEqual(['completed', 'completed', 'failed']);
   }, WAIT);
   expect(ran).toHaveLength(ids.length);
   await worker.stop(0);

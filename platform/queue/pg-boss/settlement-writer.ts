@@ -91,8 +91,6 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
       if (!writing) void writeAll();
       return promise;
     },
-    abandon() {
-      abandoned.abort();
-    },
+    abandon: () => abandoned.abort(),
   };
 }
