@@ -50,6 +50,7 @@ const STEP: Readonly<Record<keyof StepRow, true>> = {
   waitingSince: true,
   startedAt: true,
   endedAt: true,
+  unknownSince: true,
 };
 
 const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
@@ -78,6 +79,8 @@ const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
   currency: true,
   sandbox: true,
   settledAt: true,
+  upstream: true,
+  unknownSince: true,
 };
 
 /** Columns as members of rows that no plugin renames. */

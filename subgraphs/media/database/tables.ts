@@ -64,6 +64,8 @@ export interface MediaAttempt {
   step: number;
   taskId: string;
   units: Units | null;
+  unknownSince: Timestamp | null;
+  upstream: string | null;
   watchedUntil: Timestamp | null;
   watcher: string | null;
 }
@@ -242,6 +244,7 @@ export interface MediaTaskStep {
   stored: Generated<StoredFiles>;
   storeTries: Generated<number>;
   taskId: string;
+  unknownSince: Timestamp | null;
   waitingSince: Generated<Timestamp>;
 }
 

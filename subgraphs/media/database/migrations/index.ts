@@ -23,6 +23,7 @@ import { pausedBindings } from './0021-paused-bindings.ts';
 import { soldTasks } from './0022-sold-tasks.ts';
 import { roomOfBindings } from './0023-room-of-bindings.ts';
 import { unlistedFiles } from './0024-unlisted-files.ts';
+import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -52,8 +53,11 @@ export const mediaMigrations: MigrationSet = {
     '0022-sold-tasks': soldTasks,
     '0023-room-of-bindings': roomOfBindings,
     '0024-unlisted-files': unlistedFiles,
+    '0025-upstreams-of-attempts': upstreamsOfAttempts,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,
+    attempts_unknown: `media.attempts (upstream) where unknown_since is not null`,
+    task_steps_unknown: `media.task_steps (binding) where unknown_since is not null`,
   },
 };

@@ -10,6 +10,8 @@ export interface Binding {
   /** Unique, stable: `<generator>#<index>`; also the name of its start queue and its advisory lock. */
   readonly id: string;
   readonly generator: string;
+  /** What GENERATORS_FILE calls it; stands for its account (upstream.ts). */
+  readonly name?: string | undefined;
   readonly provider: Provider;
   readonly connection: Connection;
   /** The settings that its credentials come from, for operators. */
@@ -66,6 +68,15 @@ export interface ListedModel extends CatalogModel {
   readonly isDefault: boolean;
 }
 
+/** Where an attempt was begun. */
+export interface PlacedAttempt {
+  /** The id that its binding had then. */
+  readonly binding: string;
+  readonly provider: string;
+  /** As upstreamOf says it; null: begun by a release that did not keep it. */
+  readonly upstream: string | null;
+}
+
 /** Every binding, by generator, in the order of fall-back. */
 export interface GeneratorRegistry {
   /**
@@ -74,6 +85,10 @@ export interface GeneratorRegistry {
    */
   bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
   byId(id: string): Binding | null;
+  /**
+   * The binding that reaches the upstream and account of an attempt, whatever its position is by now; null: not configured here.
+   */
+  ofAttempt(attempt: PlacedAttempt): Binding | null;
   all(): readonly Binding[];
   /** Generators that are not available here, and the settings that would give them a provider: for operators. */
   missing(): Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding, GeneratorRegistry, ListedModel } from './binding.ts';
+import { upstreamOf } from './upstream.ts';
 
 /** Generators and their bindings. What the bundled ones are is in bundled-bindings.ts. */
 export interface RegistryOptions {
@@ -32,6 +33,14 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       return chosen;
     },
     byId: (id) => ids.get(id) ?? null,
+    ofAttempt({ binding: id, provider, upstream }) {
+      const own = ids.get(id);
+      const isIts = (one: Binding): boolean =>
+        upstream === null ? one.provider.name === provider : upstreamOf(one) === upstream;
+      if (own !== undefined && isIts(own)) return own;
+      // A fingerprint says for certain which it is; by the provider alone it could be another account.
+      return upstream === null ? null : (bindings.find(isIts) ?? null);
+    },
     all: () => bindings,
     missing: () => Object.fromEntries(Object.entries(missing).filter(([name]) => !byGenerator.has(name))),
     generators: (kind) =>

@@ -18,6 +18,8 @@ interface BindingDescription extends Limits {
   readonly generator: string;
   /** Its position among the generator's bindings. */
   readonly index: number;
+  /** What stands for its account, so that its key can be replaced while its work runs. */
+  readonly name?: string | undefined;
   readonly provider: Provider;
   readonly connection: OrUndefined<Omit<Binding['connection'], 'baseUrl' | 'model'>> & {
     readonly baseUrl: string;
@@ -42,6 +44,7 @@ export function createBinding(description: BindingDescription): Binding {
   return {
     id: `${generator}#${index}`,
     generator,
+    name: description.name,
     provider,
     connection: {
       baseUrl: connection.baseUrl,

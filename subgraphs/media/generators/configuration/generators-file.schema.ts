@@ -61,6 +61,10 @@ function bindingOf(providers: readonly string[]) {
   return z.strictObject(
     {
       provider: z.enum(providers as [string, ...string[]], must(`must be one of ${providers.join(', ')}`)),
+      name: z
+        .string(must('must be a text'))
+        .regex(/^[\w.-]{1,64}$/, must('must have 1 to 64 letters, digits, dots, dashes or underscores'))
+        .optional(),
       model: text.optional(),
       kinds: z
         .array(z.enum(KINDS, must(`must be one of ${KINDS.join(', ')}`)), must('must be a list of kinds'))

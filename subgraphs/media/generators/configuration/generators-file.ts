@@ -125,6 +125,7 @@ function checkedBindings(
     for (const issue of parsed.error.issues) reportIssue(issue, report);
     return new Map();
   }
+  for (const [generator, written] of Object.entries(parsed.data)) reportSameNames(generator, written, report);
   return new Map(
     Object.entries(parsed.data).map(([generator, written]) => [
       generator,
@@ -147,6 +148,15 @@ function reportIssue(issue: z.core.$ZodIssue, report: Report): void {
     for (const { message } of issue.issues) report(at, message);
   } else {
     report(at, issue.message);
+  }
+}
+
+/** A name stands for one account: running work is looked for under it. */
+function reportSameNames(generator: string, written: readonly WrittenBinding[], report: Report): void {
+  for (const [index, { name }] of written.entries()) {
+    const isTaken = written.slice(0, index).some((other) => name !== undefined && other.name === name);
+    if (isTaken)
+      report([generator, index, 'name'], 'is the name of another binding of this generator: give it its own');
   }
 }
 

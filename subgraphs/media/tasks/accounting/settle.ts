@@ -64,7 +64,7 @@ function priceOf(
   { attempt, task, input, ending, measured = {} }: ClosedAttempt & { readonly task: TaskRow },
 ): SettledAttempt {
   const { model, taskId, step, number } = attempt;
-  const binding = registry.byId(attempt.binding);
+  const binding = registry.ofAttempt(attempt);
   const cost = costOfAttempt({ binding, model, input, ending, measured: { ...attempt.units, ...measured } });
   const sandbox = binding?.sandbox ?? task.sandbox;
   return { taskId, step, number, binding: attempt.binding, owner: accountOf(task), sandbox, cost };

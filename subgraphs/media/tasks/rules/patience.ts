@@ -25,7 +25,7 @@ export async function countAttempts(
 ): Promise<number> {
   const { rows } = await sql<{ counted: number }>`/* prepared: attempts.count */
     select count(*)::integer as counted from media.attempts
-    where task_id = ${taskId}::uuid and step = ${step} and not (
+    where task_id = ${taskId}::uuid and step = ${step} and not (state = 'CANCELLED' and claim is null) and not (
       state = 'FAILED' and claim is not null and running_at is null and handle is null
       and (error->>'retryable')::boolean and error->>'code' = any(${PASSING}::text[]))`.execute(transaction);
   return rows[0]?.counted ?? 0;

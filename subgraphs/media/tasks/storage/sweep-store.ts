@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
 
 import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { jsonEntries } from '../../database/json-entries.ts';
+import type { AttemptKey } from '../../domain/attempt.ts';
 import type { StepState } from '../../domain/steps.ts';
 import type { StepInput } from '../../domain/work/work.ts';
+import type { Binding } from '../../generators/bindings/binding.ts';
+import { upstreamOf } from '../../generators/bindings/upstream.ts';
 
-/** SQL of steps that only a job moves: those without an attempt that is claimed or running. */
+/** SQL of what the sweep looks after: steps that only a job moves, and work that nobody knows. */
 
 /** A step that waits for its job. */
 export interface WaitingStep {
@@ -15,6 +19,8 @@ export interface WaitingStep {
   readonly binding: string;
   readonly input: StepInput;
   readonly waitingSeconds: number;
+  /** Since when no process has known its binding; null: one does, or nobody has looked. */
+  readonly unknownSeconds: number | null;
 }
 
 /** Names a step. */
@@ -22,7 +28,8 @@ export type StepKey = Pick<WaitingStep, 'taskId' | 'step'>;
 
 const WAITING = sql`
   select step.task_id, step.step, step.state, step.binding, step.input,
-    extract(epoch from now() - step.waiting_since)::double precision as waiting_seconds
+    extract(epoch from now() - step.waiting_since)::double precision as waiting_seconds,
+    extract(epoch from now() - step.unknown_since)::double precision as unknown_seconds
   from media.task_steps step
   where step.state in ('QUEUED', 'RUNNING', 'STORING') and not exists (
     select from media.attempts attempt where attempt.task_id = step.task_id and attempt.step = step.step
@@ -47,4 +54,46 @@ export async function readWaitingStep(
   const { rows } = await sql<WaitingStep>`/* steps.read-waiting-one */ ${WAITING}
       and step.task_id = ${taskId}::uuid and step.step = ${step}`.execute(transaction);
   return rows[0] ?? null;
+}
+
+/*
+ * Work whose binding a process does not know: another one may (a rolling restart, a canary), so that only what no process has
+ * known for a while is given up. Who meets it notes since when, and who knows its binding removes the note.
+ */
+
+/** Notes that an attempt is at no upstream of this process; the seconds since it was first noted. */
+export async function noteUnknownAttempt(
+  database: MediaDatabase,
+  { taskId, step, number }: AttemptKey,
+): Promise<number> {
+  const { rows } = await sql<{ seconds: number }>`/* attempts.note-unknown */
+    update media.attempts set unknown_since = coalesce(unknown_since, now())
+    where task_id = ${taskId}::uuid and step = ${step} and number = ${number}
+    returning extract(epoch from now() - unknown_since)::double precision as seconds`.execute(database);
+  return rows[0]?.seconds ?? 0;
+}
+
+/** Notes steps that wait for a binding which this process does not have. */
+export async function noteUnknownSteps(database: MediaDatabase, steps: readonly StepKey[]): Promise<void> {
+  if (steps.length === 0) return;
+  const keys = steps.map(({ taskId, step }) => ({ taskId, step }));
+  await sql`/* steps.note-unknown */
+    with ${jsonEntries(keys, `"taskId" uuid, step integer`)}
+    update media.task_steps step set unknown_since = now() from entry
+    where step.task_id = entry."taskId" and step.step = entry.step and step.unknown_since is null`.execute(
+    database,
+  );
+}
+
+/** Removes the notes on what the bindings of this process serve. */
+export async function noteKnown(database: MediaDatabase, bindings: readonly Binding[]): Promise<void> {
+  const ids = bindings.map(({ id }) => id);
+  await sql`/* attempts.note-known */
+    update media.attempts set unknown_since = null where unknown_since is not null
+      and (upstream = any(${bindings.map(upstreamOf)}::text[]) or upstream is null and binding = any(${ids}::text[]))`.execute(
+    database,
+  );
+  await sql`/* steps.note-known */
+    update media.task_steps set unknown_since = null
+    where unknown_since is not null and binding = any(${ids}::text[])`.execute(database);
 }

@@ -62,17 +62,15 @@ describe('a step that waits for its start', () => {
 
   it('goes to another binding of its generator when its own is no longer configured', async () => {
     const { service, id } = await waiting('test#0', 'test#1');
-    await letPass('6 minutes');
-    await startWorker(['test#1']);
+    await startWorker(['test#1'], { limits: { unconfiguredSeconds: 1 } });
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   });
 
   it('ends with an error that says so when no binding of its generator is left', async () => {
     const { service, id } = await waiting('test#0');
-    const worker = await startWorker(['other#0']);
+    const worker = await startWorker(['other#0'], { limits: { unconfiguredSeconds: 1 } });
     await engine.queue.define('requester.ended');
     await engine.pool.query(`update media.tasks set on_end = 'requester.ended'`);
-    await letPass('6 minutes');
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',
       error: { code: 'UNAVAILABLE', message: 'its generator "test" is no longer configured' },

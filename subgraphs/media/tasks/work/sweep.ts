@@ -8,7 +8,13 @@ import { STORE_QUEUE, startQueue, storeJob, type StepJob } from '../rules/queues
 import { enqueueStarts, startJobs } from '../rules/steps.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
 import { moveStep } from '../storage/step-store.ts';
-import { readWaitingStep, readWaitingSteps, type WaitingStep } from '../storage/sweep-store.ts';
+import {
+  noteKnown,
+  noteUnknownSteps,
+  readWaitingStep,
+  readWaitingSteps,
+  type WaitingStep,
+} from '../storage/sweep-store.ts';
 import { lockOpenTask } from '../storage/task-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
 import type { WorkerDependencies } from './attempts/dependencies.ts';
@@ -31,9 +37,15 @@ const START = { taskId: '00000000-0000-0000-0000-000000000000', step: 0 };
  * are claimed or running have their own deadlines (recovery, poller).
  */
 export async function sweepSteps(dependencies: SweepDependencies): Promise<void> {
+  // Each process for itself: whichever sweeps may not know what others do.
+  await noteKnown(dependencies.database, dependencies.registry.all());
   await withAdvisoryLock(dependencies.database, 'media.tasks.sweep', async () => {
     for (let after = START; ;) {
       const steps = await readWaitingSteps(dependencies.database, { after, limit: BATCH });
+      await noteUnknownSteps(
+        dependencies.database,
+        steps.filter((step) => isUnknown(dependencies, step) && step.unknownSeconds === null),
+      );
       for (const step of await movable(dependencies, steps)) await guarded(dependencies, step);
       const last = steps.at(-1);
       if (last === undefined || steps.length < BATCH) return;
@@ -114,9 +126,14 @@ async function moveToAnotherBinding(
   await enqueueStarts(scope, task, [{ step, binding: binding.id }]);
 }
 
-function isUnserved({ registry, limits }: SweepDependencies, step: WaitingStep): boolean {
-  const isForgotten = step.state !== 'STORING' && registry.byId(step.binding) === null;
-  return isForgotten && step.waitingSeconds > limits.unconfiguredSeconds;
+function isUnserved(dependencies: SweepDependencies, step: WaitingStep): boolean {
+  const { unconfiguredSeconds } = dependencies.limits;
+  return isUnknown(dependencies, step) && (step.unknownSeconds ?? 0) > unconfiguredSeconds;
+}
+
+/** Storing asks for the attempt's upstream, and looks after itself. */
+function isUnknown({ registry }: SweepDependencies, { state, binding }: WaitingStep): boolean {
+  return state !== 'STORING' && registry.byId(binding) === null;
 }
 
 function isOverdue({ limits, queueMaxHours }: SweepDependencies, step: WaitingStep): boolean {

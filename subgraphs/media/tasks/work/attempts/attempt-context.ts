@@ -61,7 +61,7 @@ export async function readContext(
   const [task] = await readTasks(dependencies.database, [attempt.taskId]);
   const steps = await readSteps(dependencies.database, attempt.taskId);
   const step = steps.find((entry) => entry.step === attempt.step);
-  const binding = dependencies.registry.byId(attempt.binding);
+  const binding = dependencies.registry.ofAttempt(attempt);
   return task === undefined || step === undefined || binding === null
     ? null
     : { task, step, attempt, binding };

@@ -144,7 +144,7 @@ describe('running work whose generator is no longer configured', () => {
     const { service, worker, id } = await submitTo(testProvider(engine.http));
     await until(async () => (await attemptsOf(service, id))?.[0]?.state === 'RUNNING');
     await worker.stop(1);
-    const other = testBinding('test#1', testProvider(engine.http), upstream.url);
+    const other = testBinding('test#1', testProvider(engine.http), 'http://127.0.0.1:1');
     await engine.worker(registryOf(other), { limits: { unconfiguredSeconds: 1 } });
     expect(await engine.ended(service, id)).toMatchObject({
       state: 'FAILED',

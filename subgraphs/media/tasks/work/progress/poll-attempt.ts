@@ -5,7 +5,8 @@ import { isFinal } from '../../../domain/task.ts';
 import type { JobStatus } from '../../../providers/contract/provider.ts';
 import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
-import { attemptSpan, jobOf } from '../attempts/attempt-context.ts';
+import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
+import { attemptSpan, jobOf, keyOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
 import {
@@ -39,7 +40,7 @@ async function pollOnce(
   dependencies: PollDependencies,
   { due, watchers, stopping }: Poll,
 ): Promise<NextPoll | null> {
-  const binding = dependencies.registry.byId(due.binding);
+  const binding = dependencies.registry.ofAttempt(due);
   const capability = binding === null ? undefined : jobOf(binding, due.stepInput.kind);
   if (binding === null || capability === undefined) return afterMissingBinding(dependencies, due);
   const context: PollContext = { due, binding, capability, stopping };
@@ -140,14 +141,14 @@ function failUnanswered(dependencies: PollDependencies, { due, binding }: PollCo
   return fail(dependencies, due, { code: 'TIMED_OUT', message, retryable: false });
 }
 
-/** Another process may still know the binding (a rolling restart); nobody does when this goes on for a while. */
+/** Another process may know the binding (a rolling restart, a canary); nobody does when this goes on for a while. */
 async function afterMissingBinding(
   dependencies: PollDependencies,
   due: DueAttempt,
 ): Promise<NextPoll | null> {
-  const failures = due.pollFailures + 1;
-  if (failures * UNCONFIGURED_PAUSE_MS <= dependencies.limits.unconfiguredSeconds * 1000) {
-    return nextPoll(due, { inMs: UNCONFIGURED_PAUSE_MS, failures });
+  const seconds = await noteUnknownAttempt(dependencies.database, keyOf(due));
+  if (seconds <= dependencies.limits.unconfiguredSeconds) {
+    return nextPoll(due, { inMs: UNCONFIGURED_PAUSE_MS, failures: due.pollFailures });
   }
   const message = 'its generator is no longer configured, so that its result can not be fetched';
   return fail(dependencies, due, { code: 'UNAVAILABLE', message, retryable: false });

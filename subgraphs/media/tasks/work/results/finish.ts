@@ -105,8 +105,9 @@ async function storeOrFinish(
   }
   await transitions.finishSteps(
     scope,
-    done.map(({ task, steps, current, attempt: { binding, provider }, outcome }) => {
-      const notes = notesOf(current.input, registry.byId(binding));
+    done.map(({ task, steps, current, attempt, outcome }) => {
+      const { provider } = attempt;
+      const notes = notesOf(current.input, registry.ofAttempt(attempt));
       return {
         task,
         steps,

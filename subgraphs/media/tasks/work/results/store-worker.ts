@@ -10,6 +10,7 @@ import { storageFailure } from '../../rules/failures.ts';
 import { startQueue, type StepJob } from '../../rules/queues.ts';
 import { closeAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { countStoreTry, readSteps, rememberStored } from '../../storage/step-store.ts';
+import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import {
@@ -47,12 +48,26 @@ export function createStoreHandler(dependencies: StoreDependencies): JobHandler 
     const { taskId, step } = job.data as StepJob;
     const attempt = await newestAttempt(dependencies.database, { taskId, step });
     const context = attempt === null ? null : await readContext(dependencies, attempt);
-    if (context === null)
-      return failStorage(dependencies, { taskId, step }, new PermanentResultError(NOT_CONFIGURED));
+    if (context === null) return handBack(dependencies, { taskId, step }, attempt);
     if (context.step.state !== 'STORING') return;
     const span = attemptSpan(dependencies, 'store results', { ...context.task, attempt: context.attempt });
     return withSpan(span, () => storeOrRetry(dependencies, context, job));
   };
+}
+
+/** Seconds until another process may take up what this one has no binding for. */
+const UNKNOWN_PAUSE_SECONDS = 2;
+
+/** Another process may know the binding; the finished work is given up when none has for a while. */
+async function handBack(
+  dependencies: StoreDependencies,
+  key: StepJob,
+  attempt: AttemptRow | null,
+): Promise<JobOutcome> {
+  const seconds =
+    attempt === null ? Infinity : await noteUnknownAttempt(dependencies.database, keyOf(attempt));
+  if (seconds <= dependencies.limits.unconfiguredSeconds) return { againInSeconds: UNKNOWN_PAUSE_SECONDS };
+  return failStorage(dependencies, key, new PermanentResultError(NOT_CONFIGURED));
 }
 
 async function storeOrRetry(

@@ -1,9 +1,10 @@
 import type { MediaTransaction } from '../../../database/database.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
+import { upstreamOf } from '../../../generators/bindings/upstream.ts';
 import { isUsable, modelFor } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
-import { insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
+import { closeUnsentAttempts, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
 import { moveStep, readSteps } from '../../storage/step-store.ts';
 import { lockOpenTask } from '../../storage/task-store.ts';
@@ -44,8 +45,10 @@ export async function openAttempt(
     const step = steps.find((entry) => entry.step === job.step);
     if (step === undefined || step.binding !== binding.id) return { kind: 'gone' };
     const isFull = (await readRoom(transaction, binding)).free <= 0;
-    if (step.state === 'RUNNING') return reopen(transaction, { task, step, binding }, isFull);
-    if (step.state !== 'QUEUED') return { kind: 'gone' };
+    if (step.state === 'RUNNING') {
+      const opened = await reopen(transaction, { task, step, binding }, isFull);
+      if (opened !== 'unsent') return opened;
+    } else if (step.state !== 'QUEUED') return { kind: 'gone' };
     // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.
     if (!isUsable(binding)) return { kind: 'away' };
     if (isFull) {
@@ -67,16 +70,27 @@ export async function openAttempt(
   });
 }
 
+/**
+ * The attempt that was opened before. `unsent`: nothing was sent for it, and it can't be sent any more, as its binding is paused or
+ * away by now or has come to name another upstream; it is closed, and its step is as if it had never begun.
+ */
 async function reopen(
   transaction: MediaTransaction,
   context: Omit<AttemptContext, 'attempt'>,
   isFull: boolean,
-): Promise<Opening> {
-  const attempts = await readAttempts(transaction, [context.task.id]);
-  const attempt = attempts.findLast((entry) => entry.step === context.step.step);
-  if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== context.binding.id) {
+): Promise<Opening | 'unsent'> {
+  const { task, step, binding } = context;
+  const attempts = await readAttempts(transaction, [task.id]);
+  const attempt = attempts.findLast((entry) => entry.step === step.step);
+  if (attempt === undefined || attempt.state !== 'STARTING' || attempt.binding !== binding.id) {
     return { kind: 'gone' };
   }
   if (attempt.claim !== null) return { kind: 'claimed', context: { ...context, attempt } };
+  const isOthers = attempt.upstream !== null && attempt.upstream !== upstreamOf(binding);
+  if (isOthers || !isUsable(binding)) {
+    await closeUnsentAttempts(transaction, task.id, step.step);
+    await moveStep(transaction, { taskId: task.id, step: step.step, state: 'QUEUED' });
+    return 'unsent';
+  }
   return isFull ? { kind: 'full' } : { kind: 'open', context: { ...context, attempt } };
 }

@@ -6,6 +6,7 @@ import type { AttemptRow } from '../../../database/database.ts';
 import type { Handle } from '../../../providers/contract/provider.ts';
 import { START_LOST, startUnknown } from '../../rules/failures.ts';
 import { findStaleClaims, takeOverClaim } from '../../storage/attempt-store.ts';
+import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
 import {
   connectionFor,
   firstPollMs,
@@ -36,6 +37,9 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
   const { database, limits } = dependencies;
   const { claimStaleSeconds: staleSeconds } = limits;
   async function recover(attempt: AttemptRow): Promise<boolean> {
+    // Before its claim is taken: a process that knows its upstream can find the start there.
+    if (dependencies.registry.ofAttempt(attempt) === null && !(await isGivenUp(dependencies, attempt)))
+      return false;
     const claim = newId();
     if (!(await takeOverClaim(database, keyOf(attempt), { claim, staleSeconds }))) return false;
     const context = await readContext(dependencies, attempt);
@@ -52,6 +56,11 @@ export function createRecovery(dependencies: WorkerDependencies): Recovery {
       }
     },
   };
+}
+
+/** Whether no process has known the upstream of an attempt for a while. */
+async function isGivenUp({ database, limits }: WorkerDependencies, attempt: AttemptRow): Promise<boolean> {
+  return (await noteUnknownAttempt(database, keyOf(attempt))) > limits.unconfiguredSeconds;
 }
 
 async function resolve(

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Binding } from '../../generators/bindings/binding.ts';
+import { image, me, registryOf, startEngine, type TestEngine, until } from '../testing/engine.ts';
+import { testBinding, testProvider } from '../testing/provider.ts';
+import { startUpstream, type Upstream } from '../testing/upstream.ts';
+
+/** Running work stays with the upstream and account that have it, whatever becomes of the list of bindings. */
+
+let engine: TestEngine;
+let one: Upstream;
+let other: Upstream;
+beforeEach(async () => {
+  engine = await startEngine();
+  [one, other] = await Promise.all([startUpstream(), startUpstream()]);
+  for (const upstream of [one, other]) upstream.onStatus = () => ({ state: 'running', progress: 10 });
+});
+afterEach(async () => {
+  await engine.stop();
+  await Promise.all([one.close(), other.close()]);
+});
+
+const at = (id: string, { url }: Upstream, change: Partial<Binding> = {}) =>
+  testBinding(id, testProvider(engine.http), url, { concurrency: 4, ...change });
+const account = (id: string, upstream: Upstream, key: string, name?: string): Binding => {
+  const binding = at(id, upstream);
+  return { ...binding, name, connection: { ...binding.connection, credentials: { key } } };
+};
+/** Waits long enough for a mistake to be made, and not for work to be given up. */
+const limits = { sweepPauseMs: 50, unconfiguredSeconds: 600 };
+const count = async (table: string, condition: string): Promise<number> =>
+  Number((await engine.pool.query(`select count(*) from media.${table} where ${condition}`)).rows[0].count);
+
+/** Three tasks that run at the upstreams of these bindings, whose process has stopped. */
+async function running(...bindings: readonly Binding[]) {
+  const service = engine.service(registryOf(...bindings));
+  const worker = await engine.worker(registryOf(...bindings), { limits });
+  const tasks = await Promise.all(['a', 'b', 'c'].map((prompt) => service.submit(me, image(prompt))));
+  await until(async () => (await count('attempts', `state = 'RUNNING'`)) === 3);
+  await worker.stop(1);
+  return { service, ids: tasks.map(({ id }) => id) };
+}
+
+const configured = async (...bindings: readonly Binding[]) =>
+  engine.worker(registryOf(...bindings), { limits, queue: await engine.anotherQueue() });
+
+async function expectEnds(
+  { service, ids }: Awaited<ReturnType<typeof running>>,
+  starts: readonly number[],
+): Promise<void> {
+  for (const upstream of [one, other]) upstream.onStatus = () => ({ state: 'finished' });
+  for (const id of ids) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  expect([one.starts.length, other.starts.length]).toEqual(starts);
+  expect([...one.cancels, ...other.cancels]).toEqual([]);
+}
+
+/** Polls of a process that has this work at the wrong place would have come by then. */
+async function expectUntouched(): Promise<void> {
+  await until(async () => (await count('attempts', 'unknown_since is not null')) === 3);
+  expect(await count('attempts', `state = 'RUNNING'`)).toBe(3);
+  expect(await count('tasks', `state = 'RUNNING'`)).toBe(3);
+}
+
+describe('a list of bindings', () => {
+  it('in another order finds the work where it is', async () => {
+    const work = await running(at('test#0', one));
+    await configured(at('test#0', other), at('test#1', one));
+    await expectEnds(work, [3, 0]);
+  });
+
+  it('with another one before it finds the work where it is', async () => {
+    const work = await running(at('test#0', other), at('test#1', one));
+    await configured(at('test#0', one), at('test#1', other));
+    await expectEnds(work, [0, 3]);
+  });
+
+  it('without its binding leaves the work alone, until the binding is back', async () => {
+    const work = await running(at('test#0', one));
+    const worker = await configured(at('test#0', other));
+    await expectUntouched();
+    await worker.stop(1);
+    await configured(at('test#0', other), at('test#1', one));
+    await expectEnds(work, [3, 0]);
+    expect(await count('attempts', 'unknown_since is not null')).toBe(0);
+  });
+
+  it('with the real provider where the sandbox was buys nothing', async () => {
+    const work = await running(at('test#0', one, { sandbox: true }));
+    const worker = await configured(at('test#0', other, { sandbox: false }));
+    await expectUntouched();
+    await worker.stop(1);
+    await configured(at('test#0', one, { sandbox: true }));
+    await expectEnds(work, [3, 0]);
+  });
+
+  it('with another account at the same address leaves the work alone', async () => {
+    const work = await running(account('test#0', one, 'key of one'));
+    const worker = await configured(account('test#0', one, 'key of another'));
+    await expectUntouched();
+    await worker.stop(1);
+    await configured(account('test#0', one, 'key of one'));
+    await expectEnds(work, [3, 0]);
+  });
+
+  it('with a new key of a binding that has a name goes on', async () => {
+    const work = await running(account('test#0', one, 'old key', 'main'));
+    await configured(account('test#0', one, 'new key', 'main'));
+    await expectEnds(work, [3, 0]);
+  });
+});
+
+it('two processes with different lists leave each other’s work alone', async () => {
+  const work = await running(at('test#0', one));
+  await configured(at('test#0', other));
+  await configured(at('test#0', one));
+  await expectEnds(work, [3, 0]);
+});
+
+describe('a process that does not know a binding', () => {
+  it('hands finished work back, and another one stores it', async () => {
+    one.onStatus = () => ({ state: 'finished' });
+    const service = engine.service(registryOf(at('test#0', one)));
+    engine.files.unavailable = 1_000;
+    const worker = await engine.worker(registryOf(at('test#0', one)), { limits });
+    const { id } = await service.submit(me, image());
+    await until(async () => (await count('task_steps', `state = 'STORING'`)) === 1);
+    await worker.stop(1);
+    engine.files.unavailable = 0;
+    const stranger = await configured(at('other#0', other));
+    await until(async () => (await count('attempts', 'unknown_since is not null')) === 1);
+    await stranger.stop(1);
+    await configured(at('test#0', one));
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
+  it('leaves a start alone whose claim is stale, and another one finds it at the upstream', async () => {
+    const bindings = registryOf(at('test#0', one));
+    const service = engine.service(bindings);
+    const { id } = await service.submit(me, image());
+    await engine.pool.query(`update pgboss.job set state = 'completed', completed_on = now()`);
+    await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
+      insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at)
+      select id, 1, 1, 'test#0', 'test', id || '/1/1', gen_random_uuid(), now() - interval '1 minute' from media.tasks`);
+    const stranger = await configured(at('other#0', other));
+    await until(async () => (await count('attempts', 'unknown_since is not null')) === 1);
+    expect(await count('attempts', `state = 'STARTING'`)).toBe(1);
+    await stranger.stop(1);
+    one.onStatus = () => ({ state: 'finished' });
+    await configured(at('test#0', one));
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+
+  it('gives up no step that another one serves', async () => {
+    one.onStatus = () => ({ state: 'running', progress: 1 });
+    const known = at('test#0', one, { concurrency: 1 });
+    const service = engine.service(registryOf(known));
+    await engine.worker(registryOf(known), { limits: { ...limits, unconfiguredSeconds: 2 } });
+    const tasks = await Promise.all(['a', 'b', 'c'].map((prompt) => service.submit(me, image(prompt))));
+    await until(async () => one.starts.length === 1);
+    await engine.pool.query(`update media.task_steps set waiting_since = waiting_since - interval '1 hour'`);
+    await engine.worker(registryOf(at('other#0', other)), {
+      limits: { ...limits, unconfiguredSeconds: 2 },
+      queue: await engine.anotherQueue(),
+    });
+    // Noted by one and removed by the other, again and again.
+    const noted = () => count('task_steps', 'unknown_since is not null');
+    for (let round = 0; round < 3; round += 1) {
+      await until(async () => (await noted()) > 0);
+      await until(async () => (await noted()) === 0);
+    }
+    one.onStatus = () => ({ state: 'finished' });
+    for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+});
+
+describe('an attempt that was opened and not sent', () => {
+  /** As if the process had been killed between opening the attempt and claiming it. */
+  async function opened(binding: Binding) {
+    const service = engine.service(registryOf(binding));
+    const { id } = await service.submit(me, image());
+    await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
+      insert into media.attempts (task_id, step, number, binding, upstream, provider, reference)
+      select id, 1, 1, 'test#0', 'test:of-another', 'test', id || '/1/1' from media.tasks`);
+    return { service, id };
+  }
+
+  it('is not sent to whatever has its place now: the work is begun anew', async () => {
+    one.onStatus = () => ({ state: 'finished' });
+    const { service, id } = await opened(at('test#0', one));
+    await configured(at('test#0', one));
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+    expect(await count('attempts', `state = 'CANCELLED' and claim is null`)).toBe(1);
+    expect(one.starts).toHaveLength(1);
+  });
+
+  it('is not sent while its binding is paused', async () => {
+    one.onStatus = () => ({ state: 'finished' });
+    let isPaused = true;
+    const paused = at('test#0', one, { isPaused: () => isPaused });
+    const { service, id } = await opened(paused);
+    await configured(paused);
+    await until(async () => (await count('tasks', `stage like 'paused%'`)) === 1);
+    expect(one.starts).toEqual([]);
+    isPaused = false;
+    await engine.pool.query(`update pgboss.job set start_after = now() where state < 'active'`);
+    expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  });
+});
