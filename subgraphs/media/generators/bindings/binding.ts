@@ -69,7 +69,7 @@ export interface ListedModel extends CatalogModel {
 }
 
 /** Where an attempt was begun. */
-export interface PlacedAttempt {
+interface PlacedAttempt {
   /** The id that its binding had then. */
   readonly binding: string;
   readonly provider: string;
