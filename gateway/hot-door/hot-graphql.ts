@@ -11,7 +11,7 @@ import type { Compression } from '../request/compression.ts';
 import { contextOf } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import type { TakenBody } from '../request/taken-body.ts';
-import { unavailableOf } from '../request/unavailable.ts';
+import { retryAfterOf, unavailableOf } from '../request/unavailable.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from '../transports/admission/transport.ts';
 
@@ -82,7 +82,8 @@ async function sendResult(
     extensions: result.extensions,
   };
   const away = unavailableOf(shown);
-  if (away !== null) response.setHeader('Retry-After', String(away.retryAfterSeconds));
+  const seconds = retryAfterOf(shown);
+  if (seconds > 0) response.setHeader('Retry-After', String(seconds));
   const text = `${JSON.stringify(shown)}\n`;
   const bytes = Buffer.byteLength(text);
   response.setHeader('Content-Type', answerType);

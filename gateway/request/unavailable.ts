@@ -21,7 +21,15 @@ export function unavailableOf({
   const isAway = ({ extensions }: GraphQLFormattedError): boolean => extensions?.['code'] === 'UNAVAILABLE';
   const hasData = Object.values(data ?? {}).some((value) => value !== null);
   if (hasData || !errors.every(isAway)) return null;
+  return { status: 503, retryAfterSeconds: longestWait(errors) || USUAL_SECONDS };
+}
+
+/** Retry-After of an answer, in seconds: the longest wait that its errors ask for, also where others have data; 0: none. */
+export function retryAfterOf(answer: Parameters<typeof unavailableOf>[0]): number {
+  return unavailableOf(answer)?.retryAfterSeconds ?? longestWait(answer.errors ?? []);
+}
+
+function longestWait(errors: readonly GraphQLFormattedError[]): number {
   const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
-  const longest = Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
-  return { status: 503, retryAfterSeconds: longest > 0 ? longest : USUAL_SECONDS };
+  return Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
 }

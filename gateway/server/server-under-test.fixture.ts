@@ -65,6 +65,7 @@ type Query {
   whoami: String!
   fail: String
   refuse: String
+  busy: String
   hang: String
   task(id: ID!): Task
   tasks(first: Int! = 50): TaskConnection!
@@ -271,6 +272,9 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
         JSON.stringify((context as RequestContext).caller),
       fail() {
         throw new TypeError('password=hunter2 at db.internal');
+      },
+      busy() {
+        throw new AppError('QUEUE_FULL', 'too many wait', { retryAfter: 7 });
       },
       refuse() {
         throw new AppError('NOT_FOUND', 'no such thing', { field: 'id' });

@@ -5,13 +5,12 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import type { RequestHandler } from 'express';
-import type { GraphQLFormattedError } from 'graphql';
 
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-import { unavailableOf } from '../request/unavailable.ts';
+import { retryAfterOf, unavailableOf } from '../request/unavailable.ts';
 import type { TransportOptions } from './admission/transport.ts';
 
 /** Apollo Server as a handler of operations that were admitted. */
@@ -64,16 +63,10 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
           response.body.singleResult.errors = shown;
           const away = unavailableOf(response.body.singleResult);
           if (away !== null) response.http.status = away.status;
-          const seconds = away?.retryAfterSeconds ?? retryAfterOf(shown);
+          const seconds = retryAfterOf(response.body.singleResult);
           if (seconds > 0) response.http.headers.set('retry-after', String(seconds));
         },
       };
     },
   };
-}
-
-/** The longest wait that errors ask for, in seconds; 0 when none does. */
-function retryAfterOf(errors: readonly GraphQLFormattedError[]): number {
-  const waits = errors.map(({ extensions }) => extensions?.['retryAfter']);
-  return Math.max(0, ...waits.filter((wait) => typeof wait === 'number'));
 }

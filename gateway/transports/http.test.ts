@@ -33,6 +33,22 @@ describe('queries over HTTP', () => {
     });
   });
 
+  test.each([
+    ['the short way', 'application/json'],
+    ['the whole way', 'application/json;q=0.9'],
+  ])('says on %s when to come again, also where there is data', async (_way, accept) => {
+    gateway = await startTestGateway();
+    for (const query of [
+      '{ busy }',
+      '{ hello busy }',
+      'query ($n: Int) { hello busy tasks(first: $n) { edges { node { id } } } }',
+    ]) {
+      const { status, headers } = await post(gateway, { query }, { accept });
+      expect([status, headers.get('retry-after')]).toEqual([200, '7']);
+    }
+    expect((await post(gateway, { query: '{ refuse }' }, { accept })).headers.get('retry-after')).toBeNull();
+  });
+
   test.each(HOSTILE)('refuses too much %s before execution', async (limit, query) => {
     gateway = await startTestGateway();
     const { status, body } = await post(gateway, {

@@ -9,6 +9,7 @@ import {
   Kind,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 
 /** How streams say where they are, and are told where to go on. */
@@ -25,7 +26,7 @@ export interface ResumePoint {
 /** A document that was rewritten. */
 interface Rewritten {
   readonly document: DocumentNode;
-  /** The variable for the point: the client's own where its document has one. */
+  /** The variable for the point: the client's own where its document has one for nothing else. */
   readonly variable: string;
 }
 
@@ -38,6 +39,7 @@ export function rewriteSubscription(options: {
 }): Rewritten | undefined {
   const { document, root, point, isResuming } = options;
   let variable: string | undefined;
+  const uses = usesOfVariables(document);
 
   const rewriteSelections = (set: SelectionSetNode): SelectionSetNode => ({
     ...set,
@@ -47,7 +49,9 @@ export function rewriteSubscription(options: {
         return { ...selection, selectionSet: rewriteSelections(selection.selectionSet) };
       }
       if (!goesBy(point, root, selection.name.value)) return selection;
-      variable = variableOf(selection, point) ?? point.variable;
+      const own = variableOf(selection, point);
+      // One that stands elsewhere too keeps its value there.
+      variable = own !== undefined && uses.get(own) === 1 ? own : point.variable;
       return markField(selection, point, isResuming ? variable : undefined);
     }),
   });
@@ -68,6 +72,16 @@ export function rewriteSubscription(options: {
       definitions: isOurs ? definitions.map((definition) => declareVariable(definition, point)) : definitions,
     },
   };
+}
+
+/** How often each variable is used, its declaration aside. */
+function usesOfVariables(document: DocumentNode): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name: { value } }) => void uses.set(value, (uses.get(value) ?? 0) + 1),
+  });
+  return uses;
 }
 
 function variableOf(field: FieldNode, { argument: name }: ResumePoint): string | undefined {

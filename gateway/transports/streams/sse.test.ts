@@ -243,3 +243,26 @@ describe('server-sent events', () => {
     await expect(post(gateway, { query: '{ hello }' })).rejects.toThrow('fetch failed');
   });
 });
+
+test('resumes by Last-Event-ID without changing a variable that stands elsewhere too', async () => {
+  const gateway = await open();
+  for (const progress of [10, 20, 30]) gateway.world.advance('t1', progress);
+  gateway.world.finish('t1');
+  const resumed = async (query: string): Promise<unknown[]> => {
+    const { body } = await request(urlOf(gateway.url, query, { n: 1 }), {
+      headers: { accept: 'text/event-stream', 'last-event-id': '2' },
+    });
+    const lines = (await body.text()).split('\n').filter((line) => line.startsWith('data: {'));
+    return lines.map((line) => (JSON.parse(line.slice(6)) as { data: unknown }).data);
+  };
+  expect(
+    await resumed(
+      'subscription ($n: Int!) { taskProgress(id: "t1", afterSeq: $n) { progress padding(bytes: $n) } }',
+    ),
+  ).toEqual([{ taskProgress: { progress: 30, padding: 'x' } }]);
+  expect(
+    await resumed(
+      'subscription ($n: Int!) { taskProgress(id: "t1", afterSeq: $n) { progress padding(bytes: 2) } }',
+    ),
+  ).toEqual([{ taskProgress: { progress: 30, padding: 'xx' } }]);
+});

@@ -6,12 +6,16 @@ interface Flight {
   readonly answer: Promise<PostAnswer>;
   readonly controller: AbortController;
   askers: number;
+  readonly beganAt: number;
   /** What the answer says, once one of several askers has read it; never changed. */
   read: { readonly value: unknown } | null;
 }
 
+/** Milliseconds in which a read on its way is joined: who comes later must see what happened since it began. */
+const JOIN_MS = 5;
+
 /**
- * The same client, whose equal reads in flight share one answer: equal in body and every header, the caller's credential among
+ * The same client, whose equal reads in flight that began just now share one answer: equal in body and every header, the caller's credential among
  * them. It is parsed once, and whoever asks gets a copy of his own. After a mutation began or ended here, nobody joins what
  * was asked before: a caller sees what he wrote. The time limit is that of the first asker; the last one to leave ends the
  * call.
@@ -25,7 +29,7 @@ export function shareReads(client: PostClient): PostClient {
       if (flights.get(key) === flight) flights.delete(key);
     };
     const answer = client.post({ ...request, signal: controller.signal }).finally(over);
-    const flight: Flight = { answer, controller, askers: 0, read: null };
+    const flight: Flight = { answer, controller, askers: 0, beganAt: performance.now(), read: null };
     controller.signal.addEventListener('abort', over);
     flights.set(key, flight);
     return flight;
@@ -39,7 +43,9 @@ export function shareReads(client: PostClient): PostClient {
         return client.post(request).finally(() => flights.clear());
       }
       const key = `${JSON.stringify(headers)}\n${body}`;
-      return join(flights.get(key) ?? begin(key, request), signal);
+      const flight = flights.get(key);
+      const isFresh = flight !== undefined && performance.now() - flight.beganAt <= JOIN_MS;
+      return join(isFresh ? flight : begin(key, request), signal);
     },
     close: () => client.close(),
   };

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely';
+import { LRUCache } from 'lru-cache';
 
 import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
 import { asMembers, columnOf, taskNames } from '../../database/columns.ts';
@@ -29,8 +30,10 @@ const all = (): boolean => true;
 const EVERYTHING: TaskNeeds = { isNeeded: all, isFileNeeded: all };
 /** Members of tasks that whoever reads them needs: to know which one it is, and who may see it. */
 const ALWAYS: ReadonlySet<string> = new Set(['id', 'owner']);
-/** Most kinds of reads that gather by themselves; what needs yet another selection gets whole tasks. */
-const MOST_KINDS = 32;
+/** Most kinds of reads whose statement is prepared: each connection keeps those for ever. Later ones are planned each time. */
+const MOST_PREPARED = 32;
+/** Most other kinds of reads that gather by themselves; the least recently used go first. */
+const MOST_OTHERS = 256;
 
 /** The columns of tasks that are needed. */
 export const neededColumns = ({ isNeeded = all }: TaskNeeds): readonly (keyof TaskRow)[] =>
@@ -58,7 +61,7 @@ function textFor(needs: TaskNeeds): string {
     ...(isNeeded('doneBy') ? [DONE_BY] : []),
     ...(isFileNeeded === undefined ? [] : [filesWith(neededFileColumns(isFileNeeded))]),
   ];
-  return `/* prepared: tasks.read-shared */
+  return `
   select ${columns.join(', ')} from media.tasks task where id = any($1::uuid[])`;
 }
 
@@ -74,25 +77,24 @@ export type TaskReader = (
 
 /** Makes the reader of a process: callers with the same needs share statements. */
 export function createTaskReader(database: MediaDatabase): TaskReader {
-  const byText = new Map<string, BatchedRead<ReadTaskRow>>();
+  const prepared = new Map<string, BatchedRead<ReadTaskRow>>();
+  const others = new LRUCache<string, BatchedRead<ReadTaskRow>>({ max: MOST_OTHERS });
   const byNeeds = new WeakMap<TaskNeeds, BatchedRead<ReadTaskRow>>();
   const readerOf = (text: string): BatchedRead<ReadTaskRow> => {
-    const known = byText.get(text);
+    const known = prepared.get(text) ?? others.get(text);
     if (known !== undefined) return known;
-    const read = (ids: readonly string[]) => readRows(database, text, ids);
+    const isPrepared = prepared.size < MOST_PREPARED;
+    const named = `/* ${isPrepared ? 'prepared: ' : ''}tasks.read-shared */${text}`;
+    const read = (ids: readonly string[]) => readRows(database, named, ids);
     const reader = batchReads({ read, idOf: ({ id }: ReadTaskRow) => id });
-    byText.set(text, reader);
+    (isPrepared ? prepared : others).set(text, reader);
     return reader;
   };
-  const whole = readerOf(textFor(EVERYTHING));
-  const readerFor = (needs: TaskNeeds): BatchedRead<ReadTaskRow> => {
-    const text = textFor(needs);
-    return byText.has(text) || byText.size < MOST_KINDS ? readerOf(text) : whole;
-  };
+  readerOf(textFor(EVERYTHING));
   return (ids, needs = EVERYTHING) => {
     let read = byNeeds.get(needs);
     if (read === undefined) {
-      read = readerFor(needs);
+      read = readerOf(textFor(needs));
       byNeeds.set(needs, read);
     }
     return read(ids);
