@@ -273,12 +273,8 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
       fail() {
         throw new TypeError('password=hunter2 at db.internal');
       },
-      busy() {
-        throw new AppError('QUEUE_FULL', 'too many wait', { retryAfter: 7 });
-      },
-      refuse() {
-        throw new AppError('NOT_FOUND', 'no such thing', { field: 'id' });
-      },
+      busy: () => Promise.reject(new AppError('QUEUE_FULL', 'too many wait', { retryAfter: 7 })),
+      refuse: () => Promise.reject(new AppError('NOT_FOUND', 'no such thing', { field: 'id' })),
       async hang(_root: unknown, _input: unknown, context: unknown) {
         const { signal } = context as RequestContext;
         world.hanging.push(signal);
