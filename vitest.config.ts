@@ -57,9 +57,13 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', '.kiln/**'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 100_000 } },
     pool: 'forks',
+    globalSetup: 'test/kit/processes/own-run.ts',
+    setupFiles: 'test/kit/processes/own-file.ts',
     // Many tests wait for something most of their time: more of them than cores keeps the cores busy.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },

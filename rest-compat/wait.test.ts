@@ -16,7 +16,7 @@ const done = { state: 'SUCCEEDED', stage: 'finished', progress: 100, outputs: [o
 
 /** Waits until so many callers wait for tasks, and answers the ids of all tasks. */
 async function waiting(count: number): Promise<readonly string[]> {
-  await vi.waitUntil(() => server.media.tasks.watchers() === count, { timeout: 30_000 });
+  await vi.waitUntil(() => server.media.tasks.watchers() === count, { timeout: 100_000 });
   return [...server.media.tasks.all.keys()];
 }
 

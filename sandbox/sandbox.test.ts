@@ -34,7 +34,7 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
     // What the job made is on the page, and nothing else of the journal is.
     const pictureOf = async () =>
       /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];
-    await vi.waitFor(async () => expect(await pictureOf()).toBeDefined(), 10_000);
+    await vi.waitFor(async () => expect(await pictureOf()).toBeDefined(), 100_000);
     const picture = await fetch(`${origin}/sandbox/${await pictureOf()}`);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await fetch(`${origin}/sandbox/results/other.png`)).status).toBe(404);
@@ -83,7 +83,7 @@ test('renders for real as a process of its own, and takes its renderer along whe
     const renderers = await childrenOf(child);
     expect(renderers).toHaveLength(process.platform === 'linux' ? 1 : 0);
     child.kill('SIGKILL');
-    await expect.poll(() => renderers.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => renderers.filter(isAlive)).toEqual([]);
   } finally {
     if (child.exitCode === null && child.signalCode === null) {
       const gone = once(child, 'exit');

@@ -144,9 +144,9 @@ export interface GraphqlAnswer {
   }[];
 }
 
-/** Waits until a condition holds; fails after 20 s. */
+/** Waits until a condition holds; fails when it never does. */
 export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 100_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`never came true: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

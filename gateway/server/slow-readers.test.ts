@@ -29,7 +29,7 @@ function askAndNotRead(): Socket {
 const ended = (): number => gateway.lines.filter((line) => line.includes('does not read its answer')).length;
 
 test('ends clients that read nothing of their answers when too much waits for all of them', async () => {
-  gateway = await startTestGateway({ unreadBytes: 40_000_000 });
+  gateway = await startTestGateway({ unreadBytes: 40_000_000, stallMs: 600_000 });
   for (let count = 0; count < 12; count += 1) askAndNotRead();
   await until(() => ended() >= 8);
   // What may wait stays.

@@ -12,7 +12,7 @@ export interface EventBusUnderTest {
   readonly disturb: (name: string) => Promise<void>;
 }
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 100_000 };
 
 /** Registers the tests. */
 export function eventBusContract(subject: EventBusUnderTest): void {

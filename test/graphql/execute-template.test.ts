@@ -37,7 +37,7 @@ import type { TestDatabase } from '../kit/database/postgres.ts';
 /** Both subgraphs with their real parts in one process, joined by the federated executor; only the provider is ours. */
 
 const logger = createLogger({ level: 'silent' });
-const until = { timeout: 30_000, interval: 50 };
+const until = { timeout: 100_000, interval: 50 };
 const anna: Caller = { kind: 'user', id: 'usr_anna', scopes: [], traceId: 'test', address: null };
 const stranger = anonymousCaller('test', '192.0.2.1');
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 
-import { compiledCode } from '../kit/processes/compiled.ts';
+import { inherited } from '../kit/processes/inherited.ts';
 
 /** The programs of a migration as processes of their own. */
 
@@ -53,7 +53,7 @@ function start(script: string, words: readonly string[]): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
   return spawn(process.execPath, ['--no-warnings', path.resolve(root, script), ...words], {
     cwd: root,
-    env: { PATH, HOME, TMPDIR, ...compiledCode() },
+    env: { PATH, HOME, TMPDIR, ...inherited() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

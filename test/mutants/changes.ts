@@ -47,6 +47,14 @@ export function changesOf(file: string, source: string): readonly Change[] {
     add({ start, end: start + operator.length }, other, `${operator} becomes ${other}`);
   };
   const negate = (test: Expression): void => add(test, `!(${textOf(test)})`, 'the condition is the opposite');
+  /** Numbers and booleans are changed as literals. */
+  const otherDefault = (value: Expression): void => {
+    if (value.type === 'Literal' && typeof value.value === 'number') add(value, '0', 'another default');
+    if (value.type === 'Literal' && typeof value.value === 'string') add(value, `'other'`, 'another default');
+    if (value.type === 'ArrowFunctionExpression')
+      add(value, '() => undefined as never', 'a default that does nothing');
+    if (value.type === 'ArrayExpression' && value.elements.length > 0) add(value, '[]', 'an empty default');
+  };
   const visitor = new Visitor({
     BinaryExpression: swap,
     LogicalExpression(node) {
@@ -56,8 +64,21 @@ export function changesOf(file: string, source: string): readonly Change[] {
     IfStatement(node) {
       negate(node.test);
       if (node.alternate === null) add(node, '', 'the branch is left out');
+      else add(node.alternate, '{}', 'the other branch is left out');
     },
     ConditionalExpression: (node) => negate(node.test),
+    WhileStatement: (node) => negate(node.test),
+    // `a = 5`, `{ a = 5 }`: the default alone. One that names something else is changed where that is.
+    AssignmentPattern: ({ right }) => otherDefault(right),
+    Property: (node) => {
+      if (node.kind === 'init' && node.value.type === 'Literal') otherDefault(node.value);
+    },
+    ReturnStatement(node) {
+      if (node.argument !== null) add(node, 'return;', 'nothing is returned');
+      else add(node, ';', 'the return is left out');
+    },
+    ThrowStatement: (node) => add(node, ';', 'the throw is left out'),
+    SpreadElement: (node) => add(node, '...[]', 'nothing is spread'),
     ExpressionStatement(node) {
       if (node.expression.type !== 'Literal') add(node, ';', 'the statement is left out');
     },

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 100_000 };
 const AWAY: ExecutionError = { code: 'UNAVAILABLE', message: 'the upstream is away' };
 
 async function bought() {

@@ -432,9 +432,7 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
         )
         .toBe(true);
       hookStatus = 200;
-      await expect
-        .poll(async () => (await eventsOf('checkout.session.completed')).length, { timeout: 5_000 })
-        .toBe(1);
+      await expect.poll(async () => (await eventsOf('checkout.session.completed')).length).toBe(1);
     });
   });
 

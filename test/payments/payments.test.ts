@@ -22,7 +22,7 @@ afterEach(() => {
   shop.onStep = () => undefined;
 });
 
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 100_000 };
 
 async function bought(parameters: object = { prompt: 'a fox' }) {
   const request = { templateCode: 'poster', userId: anna.id, parameters: parameters as never };

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { graphql, until } from '../kit/clients/requests.ts';
+import { graphql } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { overEvents, overWebSocket, sendRequest } from './bare-sockets.ts';
 import { executePoster, type Started } from './following.ts';
@@ -36,23 +36,14 @@ it('leaves no listener behind of 200 subscribers that vanish', async () => {
       overEvents(kiln.url, ofExecution),
     ]).flat(),
   );
-  await until(
-    async () => kiln.media.watcherCount(),
-    (count) => count === 4 * EACH,
-  );
-  expect(kiln.server.openStreams()).toBe(4 * EACH);
+  await expect.poll(() => kiln.media.watcherCount()).toBe(4 * EACH);
+  await expect.poll(() => kiln.server.openStreams()).toBe(4 * EACH);
   expect(kiln.runtime.bus.listenerCount()).toBeGreaterThan(listenersBefore);
 
   for (const socket of sockets) socket.destroy();
-  await until(
-    async () => kiln.media.watcherCount(),
-    (count) => count === 0,
-  );
-  await until(
-    async () => kiln.server.openStreams(),
-    (count) => count === 0,
-  );
-  expect(kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
+  await expect.poll(() => kiln.media.watcherCount()).toBe(0);
+  await expect.poll(() => kiln.server.openStreams()).toBe(0);
+  await expect.poll(() => kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
   await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id: started.taskId });
 });
 
@@ -73,20 +64,11 @@ it('leaves none of those either who vanish before their subscription has begun',
   // Whoever comes after them is served, and is the only one.
   const last = await overEvents(kiln.url, payload);
   sockets.push(last);
-  await until(
-    async () => kiln.media.watcherCount(),
-    (count) => count === 1,
-  );
+  await expect.poll(() => kiln.media.watcherCount()).toBe(1);
   last.destroy();
-  await until(
-    async () => kiln.media.watcherCount(),
-    (count) => count === 0,
-  );
-  await until(
-    async () => kiln.server.openStreams(),
-    (count) => count === 0,
-  );
-  expect(kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
+  await expect.poll(() => kiln.media.watcherCount()).toBe(0);
+  await expect.poll(() => kiln.server.openStreams()).toBe(0);
+  await expect.poll(() => kiln.runtime.bus.listenerCount()).toBe(listenersBefore);
   await graphql(kiln.url, 'mutation ($id: ID!) { cancelTask(id: $id) { id } }', { id: started.taskId });
 });
 

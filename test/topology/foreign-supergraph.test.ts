@@ -217,7 +217,7 @@ it('leaves no subscription behind at the subgraph when its subscribers vanish', 
     (count) => count === sockets.length,
   );
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => two.listenerCount(), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => two.listenerCount()).toBe(0);
 });
 
 it('has none of the documented REST paths, and says why in its log', async () => {

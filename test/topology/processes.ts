@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { until } from '../kit/clients/requests.ts';
-import { compiledCode } from '../kit/processes/compiled.ts';
+import { inherited } from '../kit/processes/inherited.ts';
 import { expectSilentOutput } from '../kit/processes/log-watch.ts';
 
 /** Kiln's parts as processes of their own, as an operator runs them; each can be killed, and started again. */
@@ -49,7 +49,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       LOG_LEVEL: 'info',
-      ...compiledCode(),
+      ...inherited(),
       ...options.settings,
     },
   });

@@ -24,7 +24,7 @@ import { silentLogger } from '../../process/logger.ts';
 import { socketFolder } from './cluster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
-const WAIT = { timeout: 40_000, interval: 50 };
+const WAIT = { timeout: 100_000, interval: 50 };
 const logger = silentLogger();
 let folder: string;
 let dataDir: string;

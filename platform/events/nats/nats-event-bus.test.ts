@@ -15,7 +15,7 @@ import type { EventBus } from '../event-bus.ts';
 import { createNatsEventBus } from './nats-event-bus.ts';
 
 const logger = silentLogger();
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 100_000 };
 
 describe.skipIf(!isOnPath('nats-server'))('the event bus on NATS', () => {
   let server: ServerOnPath;

@@ -8,7 +8,7 @@ import type { EventBus } from '../event-bus.ts';
 import { createEventBus } from './postgres-event-bus.ts';
 
 const logger = silentLogger();
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 100_000 };
 let home: TestDatabase;
 const open: { database: Database; bus: EventBus }[] = [];
 

@@ -16,7 +16,7 @@ import { createLogger } from '../../process/logger.ts';
 import type { Job, NewJob, Queue } from '../queue.ts';
 import { createQueue } from './pg-boss-queue.ts';
 
-const WAIT = { timeout: 40_000, interval: 50 };
+const WAIT = { timeout: 100_000, interval: 50 };
 
 interface Member {
   readonly name: string;

@@ -1,9 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { silentLogger } from '../../process/logger.ts';
 import { startSlotWorker } from './worker.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 test('an idle worker with free slots asks for jobs when it is woken, and not by itself', async () => {
   let fetches = 0;
@@ -19,13 +20,13 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
     logger: silentLogger(),
     onReleased: () => {},
   });
-  await pause(150);
+  await vi.advanceTimersByTimeAsync(600_000);
   expect(fetches).toBe(1);
   worker.wake();
-  await pause(50);
+  await vi.advanceTimersByTimeAsync(600_000);
   expect(fetches).toBe(2);
   await worker.stop(0);
   worker.wake();
-  await pause(50);
+  await vi.advanceTimersByTimeAsync(600_000);
   expect(fetches).toBe(2);
 });

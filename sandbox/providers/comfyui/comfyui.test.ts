@@ -71,12 +71,11 @@ const history = (id: string) =>
   getJson<Record<string, { status: { completed: boolean; messages: unknown[][] } }>>(
     `${sandbox.url}/comfyui-a/history/${id}`,
   );
-const isOver = (id: string) =>
-  expect.poll(async () => Object.keys(await history(id)), { timeout: 20_000 }).toEqual([id]);
+const isOver = (id: string) => expect.poll(async () => Object.keys(await history(id))).toEqual([id]);
 const heard = (frames: readonly Frame[], id: string) =>
   frames.filter(({ data }) => data['prompt_id'] === id).map(({ type }) => type);
 const hears = (frames: readonly Frame[], type: string) =>
-  expect.poll(() => frames.some((frame) => frame.type === type), { timeout: 20_000 }).toBe(true);
+  expect.poll(() => frames.some((frame) => frame.type === type)).toBe(true);
 
 it('an uploaded picture is kept, and another of its name gets a number', async () => {
   const upload = async (background: string) => {

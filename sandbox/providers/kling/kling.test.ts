@@ -38,9 +38,7 @@ const read = async (path: string) => {
 const task = async (path: string): Promise<Task> => (await read(path)).body.data;
 
 async function ended(path: string): Promise<Task> {
-  await expect
-    .poll(async () => (await task(path)).task_status, { timeout: 20_000 })
-    .toMatch(/^(succeed|failed)$/);
+  await expect.poll(async () => (await task(path)).task_status).toMatch(/^(succeed|failed)$/);
   return task(path);
 }
 

@@ -159,7 +159,7 @@ test('posts every change to a notifyHook on this machine, in order', async () =>
     const notifyHook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`;
     const { body } = await postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', notifyHook });
     await follow(url, String(body['result']));
-    await expect.poll(() => webhooks.at(-1)?.status, { timeout: 10_000 }).toBe('SUCCESS');
+    await expect.poll(() => webhooks.at(-1)?.status).toBe('SUCCESS');
     const values = webhooks.map(({ progress }) => Number.parseInt(progress ?? '0', 10));
     expect(values).toEqual(values.toSorted((one, other) => one - other));
     expect(values.length).toBeGreaterThan(3);

@@ -55,7 +55,7 @@ const speech = (change: object = {}) => ({
 
 async function endedVideo(id: unknown): Promise<Said> {
   const path = `/v1/query/video_generation?task_id=${String(id)}`;
-  await expect.poll(async () => (await get(path))['status'], { timeout: 20_000 }).toMatch(/^(Success|Fail)$/);
+  await expect.poll(async () => (await get(path))['status']).toMatch(/^(Success|Fail)$/);
   return get(path);
 }
 

@@ -22,7 +22,7 @@ import { createExecutionStore } from './store.ts';
 import { createExecutionWorker, type ExecutionWorker } from './worker.ts';
 
 const logger = createLogger({ level: 'silent' });
-const until = { timeout: 20_000, interval: 20 };
+const until = { timeout: 100_000, interval: 20 };
 const user = (id: string, ...scopes: string[]): Caller => ({
   kind: 'user',
   id,

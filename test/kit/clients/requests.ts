@@ -59,7 +59,7 @@ export async function rest(
 export async function until<Value>(
   ask: () => Promise<Value>,
   satisfies: (value: Value) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 100_000,
   pauseMs = 50,
 ): Promise<Value> {
   const deadline = Date.now() + timeoutMs;

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 import { Client, type PoolConfig } from 'pg';
 
+import { OWNER } from '../processes/owner.ts';
+
 /**
  * Fresh databases for tests, on one real PostgreSQL per test run. The first test that asks starts the server in a
  * process of its own (postgres-server.ts), which ends, and removes its files, when the run's main process does.
@@ -76,9 +78,12 @@ async function testServer(): Promise<ServerAddress> {
   const known = readAddress(folder);
   if (known) return known;
   const program = fileURLToPath(new URL('postgres-server.ts', import.meta.url));
+  // It stays for the files after this one, and ends with the run by itself.
+  const { [OWNER]: _, ...env } = process.env;
   spawn(process.execPath, [program, folder, String(runProcess())], {
     detached: true,
     stdio: 'ignore',
+    env,
   }).unref();
   const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 
 import { socketFolder } from '../../../platform/database/embedded-postgres/cluster.ts';
 import { until } from '../clients/requests.ts';
-import { compiledCode } from './compiled.ts';
+import { inherited } from './inherited.ts';
 import { expectSilentOutput } from './log-watch.ts';
 import { type FoundProcess, isAlive, processesOf, signal } from './process-table.ts';
 
@@ -134,7 +134,7 @@ export async function startKilnProcess(
 }
 
 /** Waits until none of these processes runs; fails with what still does. */
-export async function untilGone(processes: readonly FoundProcess[], timeoutMs = 30_000): Promise<void> {
+export async function untilGone(processes: readonly FoundProcess[], timeoutMs = 100_000): Promise<void> {
   await until(
     async () => processes.filter(isAlive),
     (rest) => rest.length === 0,
@@ -149,7 +149,7 @@ function environmentOf({ dataDir, settings, role = 'all' }: KilnProcessOptions):
     PATH,
     HOME,
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
-    ...compiledCode(),
+    ...inherited(),
     PORT: '0',
     RATE_LIMIT: 'off',
     CONSOLE_BUILD: 'off',

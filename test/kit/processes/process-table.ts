@@ -39,6 +39,12 @@ export function isAlive({ pid, startedAt }: FoundProcess): boolean {
   return readProcess(pid)?.startedAt === startedAt;
 }
 
+/** A process's id and when it began (`pid:ticks`); undefined when it has ended, or where there is no /proc. */
+export function identityOf(pid: number): string | undefined {
+  const found = readProcess(pid);
+  return found && `${pid}:${found.startedAt}`;
+}
+
 /** Sends a signal; a process that has ended meanwhile is no error. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

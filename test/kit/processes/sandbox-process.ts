@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { until } from '../clients/requests.ts';
-import { compiledCode } from './compiled.ts';
+import { inherited } from './inherited.ts';
 
 /** The sandbox as a process of its own: what it has seen is counted outside of what a test kills. */
 export interface SandboxProcess {
@@ -76,7 +76,7 @@ interface Said {
 
 async function launch(folder: string, more: readonly string[]): Promise<{ child: ChildProcess; said: Said }> {
   const words = [program, '--instant', '--data', folder, ...more];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: compiledCode() });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env: inherited() });
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([
     once(lines, 'line').then(([first]) => String(first)),

@@ -231,14 +231,12 @@ function startContract({ row, job, can, bench }: Suite): void {
     await environment.injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
     const giveUp = new AbortController();
     const started = failureOf(start(REFERENCE, { ...context, signal: giveUp.signal }));
-    await expect.poll(startsSent, { timeout: 10_000 }).toBe(1);
+    await expect.poll(startsSent).toBe(1);
     giveUp.abort();
     expect(await started).toMatchObject({ retryable: true, startUnknown: true });
-    await expect.poll(() => environment.starts(), { timeout: 10_000 }).toEqual(onceStarted(job));
+    await expect.poll(() => environment.starts()).toEqual(onceStarted(job));
     // It is carried out all the same, and the next test must not meet it.
-    await expect
-      .poll(() => environment.jobStates(), { timeout: 10_000 })
-      .toHaveLength(1 + (job.handsOver ?? 0));
+    await expect.poll(() => environment.jobStates()).toHaveLength(1 + (job.handsOver ?? 0));
   });
 
   it('whose start got an answer that is too large may have happened', async () => {

@@ -97,12 +97,12 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
       await world().injectFault({ wire, operation, fault: 'slow', delayMs: 20_000 });
       const giveUp = new AbortController();
       const failed = failureOf(run({ signal: giveUp.signal }));
-      await expect.poll(() => sent().length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => sent().length).toBe(1);
       giveUp.abort();
       expect(await failed).toMatchObject({ retryable: true, startUnknown: true });
       // It is carried out all the same, and the next test must not meet it.
       const end = short.isInterrupted === true ? /^(finished|cancelled)$/ : /^finished$/;
-      await expect.poll(() => world().jobStates(), { timeout: 10_000 }).toEqual([expect.stringMatching(end)]);
+      await expect.poll(() => world().jobStates()).toEqual([expect.stringMatching(end)]);
     });
 
     it('may have happened after an answer that is too large', async () => {

@@ -34,7 +34,7 @@ export async function uploadedVideo(world: Environment): Promise<string> {
         videoId = status.state === 'finished' ? status.outcome.facts?.['videoId'] : undefined;
         return status.state;
       },
-      { timeout: 10_000, interval: 10 },
+      { timeout: 100_000, interval: 10 },
     )
     .toBe('finished');
   return videoId as string;

@@ -47,7 +47,7 @@ describe('whoever follows a graph', () => {
     leaving.abort();
     await Promise.all(watching);
     // Some timers of this process are the sandbox's.
-    await expect.poll(timers, { timeout: 10_000 }).toBeLessThan(before + MANY / 2);
+    await expect.poll(timers).toBeLessThan(before + MANY / 2);
   });
 
   it('opens the socket anew when it breaks, and still hears of the end', async () => {
@@ -62,7 +62,7 @@ describe('whoever follows a graph', () => {
     const handle = await job.start({ kind: 'COMFY_WORKFLOW', workflow, files: {}, node: undefined }, context);
     const heard: WatchedProgress[] = [];
     const watching = job.watch?.(handle, context, (progress) => void heard.push(progress));
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => heard.length).toBeGreaterThan(1);
 
     // A second socket of the same client throws the first one out, as a ComfyUI server does.
     const client = handle['promptId'] as string;
@@ -72,11 +72,9 @@ describe('whoever follows a graph', () => {
     await once(thief, 'message');
     const before = heard.length;
     await once(thief, 'close');
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(() => heard.length).toBeGreaterThan(before);
 
     await watching;
-    await expect
-      .poll(async () => (await job.status(handle, context)).state, { timeout: 10_000 })
-      .toBe('finished');
+    await expect.poll(async () => (await job.status(handle, context)).state).toBe('finished');
   });
 });

@@ -92,9 +92,7 @@ describe('the stand-in of Hedra’s older API', () => {
     const job = must(provider().jobs?.LIP_SYNC, 'job');
     const handle = await job.start(request, context());
     let last: JobStatus | undefined;
-    await expect
-      .poll(async () => isFinal((last = await job.status(handle, context()))), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(async () => isFinal((last = await job.status(handle, context())))).toBe(true);
     return must(last, 'status');
   }
 

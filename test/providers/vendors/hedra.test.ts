@@ -83,9 +83,7 @@ describe('the stand-in of Hedra', () => {
     runs += 1;
     const handle = await job().start(request, { ...context(), reference: `run/${runs}/1` });
     let last: JobStatus | undefined;
-    await expect
-      .poll(async () => isFinal((last = await job().status(handle, context()))), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(async () => isFinal((last = await job().status(handle, context())))).toBe(true);
     return must(last, 'status');
   }
 

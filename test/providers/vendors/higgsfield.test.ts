@@ -92,9 +92,7 @@ describe('the stand-in of Higgsfield', () => {
     const job: JobCapability = must(world().providers['higgsfield']?.jobs?.[request.kind], 'job');
     const handle = await job.start(request, { ...context(), ...change });
     let last: JobStatus | undefined;
-    await expect
-      .poll(async () => isFinal((last = await job.status(handle, context()))), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(async () => isFinal((last = await job.status(handle, context())))).toBe(true);
     return { handle, last: must(last, 'status') };
   }
 
@@ -131,7 +129,7 @@ describe('the stand-in of Higgsfield', () => {
     try {
       hook.respondNext('/hook', { status: 200 });
       const { handle } = await run(soul(), { webhookUrl: `${hook.origin}/hook?t=1` });
-      await expect.poll(() => hook.sent.length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => hook.sent.length).toBe(1);
       const told = JSON.parse(String(hook.sent[0]?.body)) as object;
       expect(told).toMatchObject({ status: 'completed', request_id: handle['id'] });
       expect(JSON.stringify(hook.sent)).not.toContain(SECRET);

@@ -169,9 +169,7 @@ describe('two servers with OpenAI’s API', () => {
     const handle = await video.start(videoRequest(), contextFor(filming));
     const start = must(first.proxy.sent[0], 'request');
     expect(start.body.toString('latin1')).not.toContain('name="size"');
-    await expect
-      .poll(async () => (await video.status(handle, contextFor(filming))).state, { timeout: 20_000 })
-      .toBe('finished');
+    await expect.poll(async () => (await video.status(handle, contextFor(filming))).state).toBe('finished');
     expect(new Set(sentTo(first).map(([, key]) => key))).toEqual(new Set([`Bearer ${KEYS.FIRST_KEY}`]));
     expect(sentTo(second)).toEqual([['/openai/v1/audio/speech', `Bearer ${KEYS.SECOND_KEY}`]]);
   });

@@ -89,7 +89,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
     const seen: number[] = [];
     const report = ({ progress }: { readonly progress: number }) => void seen.push(progress);
     const made = failureOf(call().call(imageRequest(), { ...contextFor(cancel.signal), report }));
-    await expect.poll(() => seen.some((progress) => progress > 0), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => seen.some((progress) => progress > 0)).toBe(true);
     cancel.abort();
     await made;
     expect(await world().jobStates()).toEqual(['cancelled']);
@@ -99,9 +99,9 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
     await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
     const [other, cancel] = [new AbortController(), new AbortController()];
     const first = failureOf(call().call(imageRequest(), contextFor(other.signal)));
-    await expect.poll(() => world().jobStates(), { timeout: 10_000 }).toEqual(['running']);
+    await expect.poll(() => world().jobStates()).toEqual(['running']);
     const second = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
-    await expect.poll(async () => (await world().jobStates()).length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => (await world().jobStates()).length).toBe(2);
     cancel.abort();
     await second;
     expect(sentTo('/interrupt')).toBe(0);
@@ -115,7 +115,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
     await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
     const cancel = new AbortController();
     const made = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
-    await expect.poll(() => world().jobStates(), { timeout: 10_000 }).toEqual(['running']);
+    await expect.poll(() => world().jobStates()).toEqual(['running']);
     world().proxy.respondNext('/internal/progress', { status: 404, body: { detail: 'Not Found' } });
     cancel.abort();
     await made;

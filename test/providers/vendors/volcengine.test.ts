@@ -144,7 +144,7 @@ describe('the stand-in of Volcengine', () => {
     let last: JobStatus | undefined;
     await expect
       .poll(async () => isFinal((last = await job(request.kind).status(handle, context()))), {
-        timeout: 20_000,
+        timeout: 100_000,
       })
       .toBe(true);
     return must(last, 'status');

@@ -182,7 +182,7 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
   );
   // The list is cached for two seconds; in open mode everybody sees the voices that nobody owns.
   await expect
-    .poll(async () => (await get('/api/agg/speech_router/sync/get/voices')).body, { timeout: 20_000 })
+    .poll(async () => (await get('/api/agg/speech_router/sync/get/voices')).body)
     .toMatchObject({
       status: true,
       data: expect.arrayContaining(['KilnVoice01', 'KilnVoice02']),

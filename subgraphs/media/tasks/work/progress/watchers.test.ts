@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createQueue } from '../../../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import type { TaskEvent } from '../../../domain/task.ts';
 import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
@@ -37,16 +36,22 @@ async function setUp(watch: Watch, pollMs = 60_000) {
 describe('an upstream that streams its progress', () => {
   it('is shown as it streams, and asked as soon as the stream ends', async () => {
     let finished = false;
+    const started = Promise.withResolvers<string>();
+    const isLogged = (is: (event: TaskEvent) => boolean) => async () =>
+      (await service.events(await started.promise, 0, 100)).some(is);
     upstream.onStatus = () => (finished ? { state: 'finished' } : { state: 'running', progress: null });
     const { service, submit } = await setUp(async (handle, _, report) => {
       expect(handle).toEqual({ id: expect.any(String) });
+      // A report is only a hint: dropped before the step runs, and one that follows too soon takes its place.
+      await until(isLogged(({ state }) => state === 'RUNNING'));
       for (const progress of [20, 40, 80]) {
         report({ progress, stage: `node ${progress}` });
-        await pause(150);
+        await until(isLogged(({ stage }) => stage === `node ${progress}`));
       }
       finished = true;
     });
     const { id } = await submit();
+    started.resolve(id);
     expect(await engine.ended(service, id)).toMatchObject({ state: 'SUCCEEDED' });
     const log = await service.events(id, 0, 100);
     const shown = log.filter(({ stage }) => stage.startsWith('node '));

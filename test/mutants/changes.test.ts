@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+
+import { changed, changesOf } from './changes.ts';
+
+const made = (source: string) => changesOf('it.ts', source).map((change) => changed(source, change));
+
+it.each([
+  ['const f = (a = 5) => a;', 'const f = (a = 0) => a;'],
+  [`const { a = 'x' } = b;`, `const { a = 'other' } = b;`],
+  ['const a = b ?? 7;', 'const a = 7;'],
+  ['if (a) b(); else c();', 'if (!(a)) b(); else c();'],
+  ['if (a) b(); else c();', 'if (a) b(); else {}'],
+  ['while (a) b();', 'while (!(a)) b();'],
+  ['function f() { throw a; }', 'function f() { ; }'],
+  ['function f() { return; }', 'function f() { ; }'],
+  ['f(...a);', 'f(...[]);'],
+])('changes %s into %s', (source, expected) => {
+  expect(made(source)).toContain(expected);
+});
