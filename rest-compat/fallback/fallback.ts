@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { AuthMode } from '../../platform/access/policy.ts';
 import { AppError, notFound, toError } from '../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
@@ -61,7 +63,7 @@ export function createFallback(options: FallbackOptions): Fallback {
     async answer(request) {
       const target = readTarget(request.route, request);
       if (target === null) return null;
-      const storedBody = (await options.ended?.find(target)) ?? null;
+      const storedBody = await findStored(options, request, target);
       if (storedBody !== null) options.reads.count(target.operation, 'stored', ageOf(storedBody, Date.now()));
       const answer =
         storedBody === null ? await ask(options, request, target) : { status: 200, body: storedBody };
@@ -95,7 +97,45 @@ async function ask(
   if (answer.status === 404) return null;
   const isEnded = answer.status === 200 && !isUnknown(answer) && isFinal(target, answer.body);
   if (!isEnded || options.ended === null) return answer;
-  return { ...answer, body: await options.ended.store(target, answer.body) };
+  const [storedAs = target] = storedTargets(request, target);
+  return { ...answer, body: await options.ended.store(storedAs, answer.body) };
+}
+
+/** What is stored of an answer that this caller may read. */
+async function findStored(
+  { ended, readers }: FallbackOptions,
+  request: FallbackRequest,
+  target: FallbackTarget,
+): Promise<JsonObject | null> {
+  // Where nobody can be asked any more, what the parameters would have changed is not known: the answer without them is given.
+  const last = readers[target.service] === null ? [target] : [];
+  for (const one of [...storedTargets(request, target), ...last]) {
+    const found = (await ended?.find(one)) ?? null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/**
+ * Under what an answer is stored: the thing, the parameters of the request, and whom it was answered to where a credential was sent to
+ * the old service. That one decides who reads it, so that others are answered by it, too, and not by what is stored. First the own
+ * answer, then what was answered to anybody.
+ */
+function storedTargets(request: FallbackRequest, target: FallbackTarget): readonly FallbackTarget[] {
+  const { caller } = request.context;
+  const others = [...request.query].filter(([, value]) => value !== target.id).map((pair) => pair.join('='));
+  const asked = others.length === 0 ? target.id : `${target.id}?${others.toSorted().join('&')}`;
+  const { authorization } = readOf(request);
+  if (authorization === null) return [{ ...target, id: asked }];
+  const reader = caller.kind === 'anonymous' ? sha256(authorization) : caller.id;
+  return [
+    { ...target, id: `${asked} of ${reader}` },
+    { ...target, id: asked },
+  ];
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 async function counted(
