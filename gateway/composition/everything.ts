@@ -59,7 +59,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     sandbox: sandbox?.browser ?? undefined,
     database: runtime.database,
   });
-  if (!config.production) {
+  if (config.auth.isAllEmbedded) {
     printConsoleAddress(publicUrl, await onceThere(developmentCode, { logger }));
   }
   // Last, so that whatever waited for this start does not compete with it for the database.
@@ -123,19 +123,22 @@ async function linkSubgraphs(
   };
 }
 
-/** In development a service key is made at the first start, printed once, and kept in DATA_DIR. */
+/** In development a service key is made at the first start, and kept in DATA_DIR; it is printed where nothing real can be spent with it. */
 async function developmentKey({ config }: ProcessParts): Promise<BootstrapKey[]> {
   if (config.production) return [];
   const { secret, isNew } = await localSecret({ directory: config.data.dir, name: 'service-key' });
   const key = `kiln_${secret}`;
   // Not logged: logs are kept and shipped, and this is for the terminal only.
-  if (isNew) process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
+  if (isNew && config.auth.isAllEmbedded)
+    process.stdout.write(`Service key of this development server (shown once): ${key}\n`);
   return [{ name: 'development', sha256: createHash('sha256').update(key).digest('hex') }];
 }
 
-/** In development the console's address is printed with a login code that signs one browser in as the administrator. */
+/** Where everything is embedded the console's address is printed with a login code that signs one browser in as the administrator. */
 function printConsoleAddress(publicUrl: string, code: string): void {
   // Not logged, as the service key is not; and in the fragment, which no server and no referrer sees.
   const address = `${publicUrl}/console/#login_code=${code}`;
-  process.stdout.write(`Console, signed in as the administrator (good once): ${address}\n`);
+  process.stdout.write(
+    `Console, signed in as the administrator (good once, within 15 minutes): ${address}\n`,
+  );
 }

@@ -19,6 +19,7 @@ export interface SettingsContext {
 export function checkCombinations(context: SettingsContext, report: Report): void {
   checkSplit(context, report);
   checkAuth(context, report);
+  checkSandboxSignIn(context, report);
   checkProviders(context.values, report);
   checkStorage(context.values, report);
   checkPayments(context.values, report, context.production);
@@ -75,6 +76,30 @@ function checkAuth({ values, role, production }: SettingsContext, report: Report
     'REST_AUTH',
     `must be chosen (open: nobody needs a credential; compat: as the documents say; required: everybody does), because ${reasons.join(', ')}`,
   );
+}
+
+/** Where the sandbox signs people in, anybody chooses who they are: nothing real may be spent in their name. */
+function checkSandboxSignIn({ values, role, production }: SettingsContext, report: Report): void {
+  const { REST_AUTH: mode } = values;
+  const spent = spendingSettings(values);
+  if (production || role === 'worker' || mode === null || mode === 'open' || spent.length === 0) return;
+  if (values.IDP_ISSUER !== null) return;
+  report(
+    'IDP_ISSUER',
+    `is needed in development with REST_AUTH=${mode} and ${spent.join(', ')}, as the sandbox signs anybody in as anybody: set it with IDP_CLIENT_ID, or KILN_ENV=production, which has no such sign-in`,
+  );
+}
+
+const SIGN_IN_SETTINGS = ['IDP_ISSUER', 'WECHAT_APPS', 'DOUYIN_APPS', 'ALIPAY_APPS'];
+
+/** The settings that connect Kiln to something real other than people. */
+export function spendingSettings(values: Values): string[] {
+  return realSettings.filter((name) => values[name] !== null && !SIGN_IN_SETTINGS.includes(name));
+}
+
+/** Whether all of it is embedded or the sandbox, on this machine alone: what the terminal shows is for who started it. */
+export function isAllEmbedded({ values, production }: SettingsContext): boolean {
+  return !production && isLoopback(values.HOST) && realSettings.every((name) => values[name] === null);
 }
 
 /** Why REST_AUTH must be set: whatever makes Kiln spend money, use somebody's machines, or know real people. */

@@ -147,10 +147,35 @@ describe('who may call', () => {
     [{ NODE_ENV: 'production' }, 'this is production'],
   ])('must be chosen with %j', (environment, reason) => {
     expect(problemsOf(environment)['REST_AUTH']).toContain(reason);
-    expect(readConfig({ ...environment, REST_AUTH: 'compat' }).auth).toMatchObject({
+    const people = { IDP_ISSUER: 'https://id.example.org', IDP_CLIENT_ID: 'kiln' };
+    expect(readConfig({ ...environment, ...people, REST_AUTH: 'compat' }).auth).toMatchObject({
       mode: 'compat',
       isChosen: true,
     });
+  });
+
+  test.each(['compat', 'required'])(
+    'may not be %s where the sandbox signs anybody in and money is real',
+    (mode) => {
+      const real = { OPENAI_API_KEY: 'sk-real', REST_AUTH: mode };
+      const people = { IDP_ISSUER: 'https://id.example.org', IDP_CLIENT_ID: 'kiln' };
+      expect(problemsOf(real)['IDP_ISSUER']).toContain(`REST_AUTH=${mode} and OPENAI_API_KEY`);
+      expect(problemsOf({ ...real, ...people })).toEqual({});
+      expect(problemsOf({ ...real, KILN_ENV: 'production' })).toEqual({});
+      expect(problemsOf({ REST_AUTH: mode })).toEqual({});
+      expect(problemsOf({ ...real, REST_AUTH: 'open' })).toEqual({});
+    },
+  );
+
+  test.each([
+    [{}, true],
+    [{ REST_AUTH: 'required' }, true],
+    [{ OPENAI_API_KEY: 'sk-real', REST_AUTH: 'open' }, false],
+    [{ HOST: '0.0.0.0', REST_AUTH: 'compat' }, false],
+    [{ KILN_ENV: 'demo', HOST: '0.0.0.0' }, false],
+    [{ KILN_ENV: 'production', REST_AUTH: 'required' }, false],
+  ])('with %j all is embedded: %s', (environment, isAllEmbedded) => {
+    expect(readConfig(environment).auth.isAllEmbedded).toBe(isAllEmbedded);
   });
 
   test('need not be chosen in a demo on any address, until something real is configured', () => {

@@ -1,6 +1,12 @@
 import path from 'node:path';
 
-import { checkCombinations, isLoopback, type SettingsContext } from './combinations.ts';
+import {
+  checkCombinations,
+  isLoopback,
+  type SettingsContext,
+  isAllEmbedded,
+  spendingSettings,
+} from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile } from './generators-file.ts';
 import { paymentsOf } from './payments.ts';
@@ -125,6 +131,10 @@ function configOf(context: SettingsContext) {
         values.UNPAID_EXECUTIONS ?? ((values.REST_AUTH ?? 'open') === 'open' ? 'open' : 'keys'),
       /** Whether the mode was set; otherwise it is open because everything is embedded. */
       isChosen: values.REST_AUTH !== null,
+      /** Whether nothing real is connected, and only this machine reaches it. */
+      isAllEmbedded: isAllEmbedded(context),
+      /** Whether something real is connected that can be used up in somebody's name. */
+      isReal: spendingSettings(values).length > 0,
       serviceKeys: values.SERVICE_KEYS,
       adminSubjects: values.ADMIN_SUBJECTS,
     },

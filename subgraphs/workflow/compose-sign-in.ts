@@ -53,7 +53,12 @@ export function composeSignIn(
   return {
     admins: [...auth.adminSubjects, ...(production ? [] : [developmentAdministrator])],
     provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
-    platforms: platformsOf(signIn, sandbox?.platforms ?? null, http),
+    // The sandbox's sign anybody in as anybody.
+    platforms: platformsOf(
+      signIn,
+      auth.isReal && auth.mode !== 'open' ? null : (sandbox?.platforms ?? null),
+      http,
+    ),
     redirects: signIn.redirects,
     legacyTokens: signIn.legacyTokens,
   };

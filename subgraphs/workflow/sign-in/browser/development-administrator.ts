@@ -11,7 +11,7 @@ export const developmentAdministrator = {
 } as const;
 
 /** Seconds in which the printed address can be used, once. */
-const SECONDS = 12 * 3_600;
+const SECONDS = 15 * 60;
 
 /** A login code that signs a browser in as the development administrator, once. */
 export async function issueDevelopmentCode({
