@@ -103,6 +103,24 @@ function splitOf({ values, commandLine }: SettingsContext) {
   };
 }
 
+/** Who may call. */
+function authOf(context: SettingsContext) {
+  const { values } = context;
+  return {
+    mode: values.REST_AUTH ?? 'open',
+    auditRetentionDays: values.AUDIT_RETENTION_DAYS,
+    unpaidExecutions: values.UNPAID_EXECUTIONS ?? ((values.REST_AUTH ?? 'open') === 'open' ? 'open' : 'keys'),
+    /** Whether the mode was set; otherwise it is open because everything is embedded. */
+    isChosen: values.REST_AUTH !== null,
+    /** Whether nothing real is connected, and only this machine reaches it. */
+    isAllEmbedded: isAllEmbedded(context),
+    /** Whether something real is connected that can be used up in somebody's name. */
+    isReal: spendingSettings(values).length > 0,
+    serviceKeys: values.SERVICE_KEYS,
+    adminSubjects: values.ADMIN_SUBJECTS,
+  };
+}
+
 function configOf(context: SettingsContext) {
   const { values, role, production } = context;
   return {
@@ -124,20 +142,7 @@ function configOf(context: SettingsContext) {
       queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
     },
     split: splitOf(context),
-    auth: {
-      mode: values.REST_AUTH ?? 'open',
-      auditRetentionDays: values.AUDIT_RETENTION_DAYS,
-      unpaidExecutions:
-        values.UNPAID_EXECUTIONS ?? ((values.REST_AUTH ?? 'open') === 'open' ? 'open' : 'keys'),
-      /** Whether the mode was set; otherwise it is open because everything is embedded. */
-      isChosen: values.REST_AUTH !== null,
-      /** Whether nothing real is connected, and only this machine reaches it. */
-      isAllEmbedded: isAllEmbedded(context),
-      /** Whether something real is connected that can be used up in somebody's name. */
-      isReal: spendingSettings(values).length > 0,
-      serviceKeys: values.SERVICE_KEYS,
-      adminSubjects: values.ADMIN_SUBJECTS,
-    },
+    auth: authOf(context),
     stopping: stoppingOf(context),
     limits: {
       rate: values.RATE_LIMIT,

@@ -161,7 +161,8 @@ export const payments: Section = {
       variables: ({ paymentId, reason, amount, metadata }) => ({
         id: paymentId,
         reason: upperCase(reason ?? 'user_request'),
-        amount,
+        // In the document's words 0 is what is left; in GraphQL it is a mistake.
+        amount: amount === 0 ? undefined : amount,
         metadata,
       }),
       dataSchema: paymentSchemas.refund,

@@ -7,8 +7,15 @@
 const LOCK_WAIT_MS = 500;
 const AGED = {
   'media.tasks': ['created_at', 'cancel_requested_at', 'started_at', 'ended_at'],
-  'media.task_steps': ['waiting_since', 'started_at', 'ended_at'],
-  'media.attempts': ['running_at', 'next_poll_at', 'watched_until', 'started_at', 'ended_at'],
+  'media.task_steps': ['waiting_since', 'unknown_since', 'started_at', 'ended_at'],
+  'media.attempts': [
+    'unknown_since',
+    'running_at',
+    'next_poll_at',
+    'watched_until',
+    'started_at',
+    'ended_at',
+  ],
   model_jobs: ['start_after'],
 };
 const AGED_IF_PAID = {

@@ -15,7 +15,7 @@ import type { StoredPayment } from './store.ts';
 /** A request to refund a payment. */
 export interface RefundRequest {
   readonly reason: RefundReason;
-  /** Minor units; null or 0: everything that is left. */
+  /** Minor units; null: everything that is left. */
   readonly amount: number | null;
   readonly metadata: JsonObject;
   readonly idempotencyKey: string | null;
@@ -73,7 +73,7 @@ type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 function refuseOther(row: RefundRow, { amount, reason, metadata, isAutomatic = false }: RefundRequest): void {
   const isSame =
     row.reason === reason &&
-    (!amount || amount === row.amount) &&
+    (amount === null || amount === row.amount) &&
     fingerprintOf(row.metadata) === fingerprintOf(metadata);
   if (!isAutomatic && !isSame) throw idempotencyConflict();
 }
@@ -101,7 +101,7 @@ async function newRow(
     throw badInput('id', `a payment that is ${payment.status.toLowerCase()} can't be refunded`);
   }
   const left = payment.amount - payment.amountRefunded;
-  const amount = request.amount === null || request.amount === 0 ? left : request.amount;
+  const amount = request.amount ?? left;
   if (!Number.isInteger(amount) || amount < 1 || amount > left) {
     throw badInput('amount', `amount must be from 1 to ${left}, what is left of this payment`);
   }

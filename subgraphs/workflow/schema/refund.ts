@@ -30,7 +30,7 @@ builder.mutationField('refundPayment', (t) =>
     args: {
       id: t.arg.id({ required: true, description: 'The id of the payment.' }),
       reason: t.arg({ type: RefundReason, required: true, description: 'Why.' }),
-      amount: t.arg.int({ description: 'In minor units; absent or 0: what is left.' }),
+      amount: t.arg.int({ description: 'In minor units, at least 1; absent: what is left.' }),
       metadata: t.arg({ type: 'JSON', description: 'Kept with the refund.' }),
       idempotencyKey: t.arg.string({
         description:

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { rest, until } from '../../kit/clients/requests.ts';
+import { graphql, rest, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { moment, refusal, told } from './envelopes.ts';
 
@@ -185,6 +185,12 @@ describe('a purchase', () => {
     );
     expect(await post(refunds, { amount })).toEqual(refusal(400, ['amount']));
     expect((await payment(checkout)).status).toBe('completed');
+    const nothing = await graphql(
+      kiln.url,
+      'mutation ($id: ID!) { refundPayment(id: $id, reason: USER_REQUEST, amount: 0) { id } }',
+      { id: paymentId },
+    );
+    expect(nothing.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'amount' });
     const whatIsLeft = { refundId: expect.any(String), amount: amount - 1, status: 'succeeded' };
     expect(await post(refunds, { reason: 'user_request', amount: 0 })).toEqual(told(whatIsLeft));
     const refund = { refundId: expect.any(String), status: 'succeeded', createdAt: moment };

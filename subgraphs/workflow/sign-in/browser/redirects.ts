@@ -16,7 +16,8 @@ const MAX_LENGTH = 2_000;
 /** The absolute address: a relative one could be read as another host. BAD_USER_INPUT. */
 export function checkedRedirect(target: string, rule: RedirectRule, field = 'redirect_url'): string {
   const url = readTarget(target, rule.publicUrl);
-  if (url !== null && isAllowed(url, rule)) return url.href;
+  // `/.//host` is a path of ours that others would read as a host.
+  if (url !== null && isAllowed(url, rule) && !url.pathname.startsWith('//')) return url.href;
   throw badInput(field, `${field} must be a path of this service, or an address that is allowed here`);
 }
 
