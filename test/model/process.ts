@@ -144,7 +144,12 @@ function remembering(steps: Set<string>, handler: JobHandler): JobHandler {
 function registryWithout({ upstream, removed }: Shared, process: ScheduledProcess): GeneratorRegistry {
   const bindings = BINDINGS.map((id): Binding => {
     const change = { concurrency: CONCURRENCY, attemptTimeoutSeconds: 100 };
-    return testBinding(id, upstream.providersOf(process, id), 'http://127.0.0.1:1', change);
+    return testBinding(
+      id,
+      upstream.providersOf(process, id),
+      `http://127.0.0.1:1/${id.replace('#', '/')}`,
+      change,
+    );
   });
   return registryOf(...bindings.filter(({ id }) => !removed.has(id)));
 }
