@@ -2,7 +2,10 @@ import { type Request, type Response, Router } from 'express';
 import pTimeout from 'p-timeout';
 
 import { failingParts } from '../../platform/http/readiness.ts';
+import { createKeyCheck } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import type { CallerFinder } from '../authentication/caller.ts';
+import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 
 /** Options of the health endpoints. */
 export interface HealthOptions {
@@ -10,6 +13,11 @@ export interface HealthOptions {
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
   /** What /readyz?verbose tells of providers besides (default: nothing). It does not decide readiness. */
   readonly providers?: (() => Promise<unknown>) | undefined;
+  /** METRICS_KEY, which opens that as an administrator's credential does; null: there is none. */
+  readonly metricsKey?: string | null;
+  readonly callers: CallerFinder;
+  /** Counts requests to /readyz against their address as status reads; absent: they are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Timeout of a check in milliseconds (default 1,800: the answer comes within two seconds, and parts that take 1.5 to know have told). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
@@ -17,17 +25,30 @@ export interface HealthOptions {
 
 /** The health endpoints. */
 export interface Health {
-  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail; `?verbose` with the providers). */
+  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail; `?verbose` with the providers, for administrators). */
   readonly router: Router;
   /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
   drain(): void;
 }
 
-/** Makes the health endpoints. Each request to /readyz runs all checks at once. */
+/** Makes the health endpoints. A request to /readyz runs all checks at once; those that come meanwhile share the outcome. */
 export function createHealth(options: HealthOptions): Health {
-  const { checks, timeoutMs = 1_800, logger } = options;
+  const { checks, timeoutMs = 1_800, logger, callers, rateLimiter } = options;
   const router = Router();
+  const hasKey = createKeyCheck(options.metricsKey ?? null);
   let isDraining = false;
+  let running: Promise<readonly string[]> | null = null;
+
+  function failingNow(): Promise<readonly string[]> {
+    running ??= failingParts(checks, { logger, timeoutMs }).finally(() => (running = null));
+    return running;
+  }
+
+  async function isAdministrator(request: Request): Promise<boolean> {
+    if (hasKey(request)) return true;
+    const caller = await callers.find(request, { strict: true }).catch(() => null);
+    return caller?.scopes.includes('admin') === true;
+  }
 
   /** Null where they can not be read: that is no reason to be not ready. */
   async function readProviders(): Promise<unknown> {
@@ -36,10 +57,17 @@ export function createHealth(options: HealthOptions): Health {
   }
 
   async function answerReady(request: Request, response: Response): Promise<void> {
-    const failing = isDraining ? ['stopping'] : await failingParts(checks, { logger, timeoutMs });
+    // By the address, whatever credential comes along: it would have to be looked up first.
+    const nobody = await callers.find(request, { authorization: '' });
+    const rate = await rateLimiter?.take(nobody, 'status');
+    if (rate?.allowed === false) {
+      response.status(429).set(rateHeaders(rate));
+      return void response.json({ status: 'too many requests' });
+    }
+    const failing = isDraining ? ['stopping'] : await failingNow();
     const status = failing.length === 0 ? 'ready' : 'not ready';
     response.status(failing.length === 0 ? 200 : 503).set('Cache-Control', 'no-store');
-    const isVerbose = request.query['verbose'] !== undefined;
+    const isVerbose = request.query['verbose'] !== undefined && (await isAdministrator(request));
     const more = isVerbose ? { providers: await readProviders() } : {};
     response.json({ status, checks: Object.keys(checks), failing, ...more });
   }
@@ -47,8 +75,8 @@ export function createHealth(options: HealthOptions): Health {
   router.get('/healthz', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
   });
-  router.get('/readyz', (request, response) => {
-    void answerReady(request, response);
+  router.get('/readyz', (request, response, next) => {
+    answerReady(request, response).catch(next);
   });
   return {
     router,

@@ -142,7 +142,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const basePath = basePathOf(options.publicUrl);
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
-  const health = createHealth({ ...options, checks: options.readiness });
+  const health = createHealth({ ...options, callers, checks: options.readiness });
   const { shared, streams, sockets, graphql } = createTransports({ options, basePath, callers, cors });
 
   const observe = createRequestObserver({

@@ -30,6 +30,7 @@ const taskEnds: Record<string, unknown>[] = [];
 const requests: Record<string, unknown>[] = [];
 let metrics: string;
 let readiness: { readonly providers: readonly Record<string, unknown>[] };
+let strangersReadiness: { readonly providers: readonly Record<string, unknown>[] };
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -61,7 +62,10 @@ beforeAll(async () => {
       headers: { authorization: 'Bearer key of the metrics' },
     });
     metrics = await scrape.text();
-    readiness = (await (await fetch(`${kiln.url}/readyz?verbose`)).json()) as typeof readiness;
+    const read = async (headers: Record<string, string>) =>
+      (await (await fetch(`${kiln.url}/readyz?verbose`, { headers })).json()) as typeof readiness;
+    strangersReadiness = await read({});
+    readiness = await read({ authorization: 'Bearer key of the metrics' });
   } finally {
     // What is left is sent when it stops.
     await kiln.close();
@@ -190,7 +194,8 @@ it('measures how late events come', () => {
   expect(Number(/kiln_event_lag_seconds_count\{role="all"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
 });
 
-it('tells of each provider at /readyz?verbose, and no messages', () => {
+it('tells of each provider at /readyz?verbose, and no messages, who has the key of the metrics', () => {
+  expect(strangersReadiness).toEqual({ status: 'ready', checks: expect.any(Array), failing: [] });
   const { providers } = readiness;
   expect(providers).toContainEqual(
     expect.objectContaining({

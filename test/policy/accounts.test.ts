@@ -256,6 +256,28 @@ describe('a service key', () => {
     ).toBeNull();
   });
 
+  it('makes no key that may do more than it, or lasts longer', async () => {
+    const end = new Date(Date.now() + 3_600_000).toISOString();
+    const parent = await keyWith({ scopes: ['admin'], generators: ['vidb', 'vidc'], expiresAt: end });
+    const make = `mutation ($generators: [String!], $expiresAt: DateTime) {
+      createServiceKey(name: "child", scopes: ["admin"], generators: $generators, expiresAt: $expiresAt) {
+        key { generators expiresAt }
+      }
+    }`;
+    const childWith = async (wanted: object) => {
+      const { data, errors } = await graphql(kiln.url, make, { ...wanted }, parent.headers);
+      return data?.createServiceKey?.key ?? errors?.[0]?.extensions['field'];
+    };
+    expect(await childWith({})).toEqual({ generators: ['vidb', 'vidc'], expiresAt: end });
+    const sooner = new Date(Date.now() + 60_000).toISOString();
+    expect(await childWith({ generators: ['vidc'], expiresAt: sooner })).toEqual({
+      generators: ['vidc'],
+      expiresAt: sooner,
+    });
+    expect(await childWith({ generators: ['vidb', 'imga'] })).toBe('generators');
+    expect(await childWith({ expiresAt: new Date(Date.now() + 7_200_000).toISOString() })).toBe('expiresAt');
+  });
+
   it('ends by itself, and is not made ended', async () => {
     const soon = new Date(Date.now() + 1_500).toISOString();
     const { headers } = await keyWith({ expiresAt: soon });

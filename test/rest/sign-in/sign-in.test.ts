@@ -250,6 +250,8 @@ describe('a redirect', () => {
     'ftp://{own}/',
     'http://\u202e{own}/',
     `/${'a'.repeat(5_000)}`,
+    '/x/..//evil.example',
+    '/.//evil.example/%2e%2e',
   ])('to %j is refused', async (target) => {
     const query = new URLSearchParams({ redirect_url: target.replaceAll('{own}', own()) });
     const { status, headers, body } = await rest(kiln.url, 'GET', `/auth/idp/authorize?${query.toString()}`);
@@ -259,15 +261,12 @@ describe('a redirect', () => {
     );
   });
 
-  it.each(['/x/..//evil.example', '/.//evil.example/%2e%2e', '/%2f/evil.example'])(
-    'to our own %s stays with us',
-    async (target) => {
-      const browser = createBrowser();
-      const query = `?${new URLSearchParams({ redirect_url: target }).toString()}`;
-      const answer = await browser.open((await logIn(browser, { query })).href);
-      expect(new URL(answer.headers.get('location') ?? '', 'https://nowhere.example').origin).toBe(kiln.url);
-    },
-  );
+  it('to our own /%2f/evil.example stays with us', async () => {
+    const browser = createBrowser();
+    const query = `?${new URLSearchParams({ redirect_url: '/%2f/evil.example' }).toString()}`;
+    const answer = await browser.open((await logIn(browser, { query })).href);
+    expect(new URL(answer.headers.get('location') ?? '', 'https://nowhere.example').origin).toBe(kiln.url);
+  });
 
   it('that would not fit the cookie is refused instead of lost', async () => {
     const query = new URLSearchParams({

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql } from 'kysely';
 
-import { keyScopes } from '../../../../platform/access/caller.ts';
+import { type Caller, keyScopes } from '../../../../platform/access/caller.ts';
 import { badInput, notFound } from '../../../../platform/errors.ts';
 import type { WorkflowDatabase } from '../../database/database.ts';
 import type { ServiceKey, ServiceKeyService } from '../../domain/sign-in.ts';
@@ -34,8 +34,11 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
         .orderBy('createdAt', 'desc')
         .limit(MAX_KEYS)
         .execute(),
-    async create(caller, { name, scopes, generators = null, expiresAt = null }) {
+    async create(caller, { name, scopes, ...wanted }) {
+      const generators = wanted.generators ?? caller.generators ?? null;
+      const expiresAt = wanted.expiresAt ?? lifeOf(caller);
       checkKey({ name, scopes, generators, expiresAt });
+      checkParent(caller, { generators, expiresAt });
       const secret = `${PREFIX}${randomBytes(32).toString('hex')}`;
       const key = await database
         .insertInto('workflow.serviceKeys')
@@ -107,6 +110,29 @@ function checkKey({
   }
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
     throw badInput('expiresAt', 'expiresAt must be in the future');
+  }
+}
+
+/** When the key that makes another one ends: what it makes ends with it. */
+function lifeOf({ kind, expiresAt }: Caller): Date | null {
+  return kind === 'key' ? (expiresAt ?? null) : null;
+}
+
+/** A key makes none that may do more than it, or lasts longer. Throws BAD_USER_INPUT. */
+function checkParent(caller: Caller, key: Pick<ServiceKey, 'generators' | 'expiresAt'>): void {
+  const { generators = null } = caller;
+  const end = lifeOf(caller);
+  if (generators !== null && key.generators?.every((name) => generators.includes(name)) !== true) {
+    throw badInput(
+      'generators',
+      `generators may be those of the key that makes it: ${generators.join(', ')}`,
+    );
+  }
+  if (end !== null && (key.expiresAt === null || key.expiresAt > end)) {
+    throw badInput(
+      'expiresAt',
+      `expiresAt may be no later than the end of the key that makes it, ${end.toISOString()}`,
+    );
   }
 }
 
