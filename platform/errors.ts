@@ -26,6 +26,8 @@ export type AppErrorCode =
   | 'BUDGET_EXCEEDED'
   /** The binding's queue is full; nothing was written. 503, with retryAfter. */
   | 'QUEUE_FULL'
+  /** The model has ended at its provider; the message names its successor. 410. */
+  | 'MODEL_RETIRED'
   /** The task's event log was pruned; the task itself is still readable. 410. */
   | 'EVENTS_EXPIRED'
   /** Too late (cancelling while the result is being stored). 409. */

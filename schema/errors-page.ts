@@ -53,6 +53,10 @@ const requestErrors: Readonly<Record<AppErrorCode, Advice>> = {
     meaning: 'too much work waits for this generator; nothing was started',
     remedy: 'repeat after `retryAfter` seconds',
   },
+  MODEL_RETIRED: {
+    meaning: 'the model has ended at its provider; nothing was started',
+    remedy: 'name the successor that the message names, or no model',
+  },
   EVENTS_EXPIRED: {
     meaning: "the task's events were removed after EVENT_RETENTION_DAYS",
     remedy: 'read the task itself, which has its end',

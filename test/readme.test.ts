@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import packageJson from '../package.json' with { type: 'json' };
-import { modelsOf } from '../subgraphs/media/generators/models/catalog.ts';
+import { createCatalog } from '../subgraphs/media/generators/catalog/catalog.ts';
 import { capabilitiesOf, registeredNames } from './providers/environment/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -41,7 +41,9 @@ describe('the README', () => {
     const rows = registeredNames()
       .toSorted()
       .map((provider) => {
-        const known = modelsOf(provider).flatMap((model) => model.kinds);
+        const known = createCatalog()
+          .modelsOf(provider)
+          .flatMap((model) => model.kinds);
         const kinds = known.length > 0 ? known : kindsOf(provider);
         expect(kinds.filter((kind) => !COLUMNS.flat().includes(kind))).toEqual([]);
         return [

@@ -10,12 +10,12 @@ import {
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile } from './generators-file.ts';
 import { paymentsOf } from './payments.ts';
-import { readPricesFile } from './prices-file.ts';
 import { providersOf } from './providers.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 import { signInOf } from './sign-in.ts';
 import { storageOf } from './storage.ts';
+import { readTextFile } from './text-file.ts';
 import { tracingOf } from './tracing.ts';
 import { readWorkflowNames } from './workflow-names.ts';
 
@@ -60,14 +60,21 @@ export function readConfig(
   const context: SettingsContext = { values, commandLine, role: values.ROLE, production };
   checkCombinations(context, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
-  const pricesFile = readPricesFile(absolute(values.PRICES_FILE), report);
+  const pricesFile = readTextFile('PRICES_FILE', absolute(values.PRICES_FILE), report);
+  const catalogFile = readTextFile('CATALOG_FILE', absolute(values.CATALOG_FILE), report);
   const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
   const signIn = signInOf(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...configOf(context),
     signIn,
-    providers: { ...providersOf(values), generatorsFile, pricesFile },
+    providers: {
+      ...providersOf(values),
+      generatorsFile,
+      catalogFile,
+      catalogDate: values.CATALOG_DATE,
+      pricesFile,
+    },
     /** Names of workflows that other systems use. */
     workflowNames,
   };

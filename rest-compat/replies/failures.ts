@@ -31,6 +31,7 @@ const mediaStatuses: Statuses = {
   NOT_FOUND: 200,
   CONFLICT: 200,
   NOT_CONFIGURED: 200,
+  MODEL_RETIRED: 200,
   TOO_LATE: 200,
   EVENTS_EXPIRED: 200,
 };
@@ -45,6 +46,7 @@ const workflowStatuses: Statuses = {
   NOT_FOUND: 404,
   CONFLICT: 400,
   NOT_CONFIGURED: 503,
+  MODEL_RETIRED: 410,
   TOO_LATE: 409,
   EVENTS_EXPIRED: 404,
 };

@@ -3,6 +3,7 @@ import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { mediaDatabase } from './database/database.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { createBreakers } from './generators/breakers/breakers.ts';
+import { createCatalog } from './generators/catalog/catalog.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
@@ -27,19 +28,20 @@ export interface ComposeMediaOptions {
 
 /**
  * The media subgraph as the settings configure it: real providers where they are configured, the sandbox elsewhere.
- * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE or PRICES_FILE.
+ * Throws NOT_CONFIGURED with every mistake of GENERATORS_FILE, CATALOG_FILE or PRICES_FILE.
  */
 export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): MediaSubgraph {
   const { config, http } = runtime;
   const { sandboxUrls, publicUrl, localUrl, fileSecret, webhookSecret } = options;
   const providers = createProviders({ http });
-  const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers });
-  const file = config.providers.generatorsFile;
-  const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers });
+  const { catalogFile, catalogDate, generatorsFile: file, pricesFile } = config.providers;
+  const catalog = createCatalog({ file: catalogFile, date: catalogDate });
+  const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers, catalog });
+  const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers, catalog });
   const refusals = createCredentialRefusals(runtime);
   const breakers = createBreakers(runtime);
   const pauses = createPauses({ ...runtime, database: mediaDatabase(runtime.database) });
-  const priced = withPrices(bindings.bindings, readPriceList(config.providers.pricesFile));
+  const priced = withPrices(bindings.bindings, readPriceList(pricesFile, catalog));
   return createMediaSubgraph({
     ...runtime,
     logger: runtime.logger.part('media'),

@@ -12,6 +12,7 @@ import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
+import { createModelEnds } from './provider-health/model-ends.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
 import { createProviderHealth } from './provider-health/provider-health.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
@@ -149,6 +150,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const { files, budgets, publisher } = parts;
   const services = createServices(parts);
   const { tasks, chat, videoTemplates } = services;
+  const modelEnds = createModelEnds(options);
   const attempts = createRunningAttempts(parts);
   const addresses = createProviderWebhookAddresses(fileSettings);
   const wakeUps = createWakeUps({ ...options, makeDue: (key) => attempts.makeDue(key) });
@@ -167,10 +169,12 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       await defineTaskQueues(parts);
       await onceThere(() => videoTemplates.importBundled(), options);
       logMissing(options);
+      modelEnds.start();
     },
     finishChats: (graceSeconds) => chat.finish(graceSeconds),
     async close() {
       closeWatches(options);
+      modelEnds.close();
       budgets.close();
       publisher.close();
       tasks.close();

@@ -169,7 +169,7 @@ describe('what is read', () => {
     expect(
       (await asking.ok('{ models(generator: "union", category: "image") { id } }')).models,
     ).toContainEqual({
-      id: 'union:gpt-image-1',
+      id: 'union:gpt-image-2',
     });
     expect((await asking.ok('{ models(category: "none") { id } }')).models).toEqual([]);
   });

@@ -8,6 +8,7 @@ import type { LogLevel } from '../../platform/config/settings/log-levels.ts';
 import { createLifecycle } from '../../platform/process/lifecycle.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
+import { CATALOG_DATE } from './catalog-date.ts';
 import { migratedDatabase } from './database/migrated.ts';
 import { watchLog } from './processes/log-watch.ts';
 
@@ -61,6 +62,7 @@ export async function startKiln({
     DATA_DIR: dataDir,
     PORT: '0',
     RATE_LIMIT: 'off',
+    CATALOG_DATE,
     ...(typeof settings === 'function' ? settings(outside.url) : settings),
   });
   const everything = await startEverything({ config, logger, lifecycle });

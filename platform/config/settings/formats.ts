@@ -8,6 +8,9 @@ import { z } from 'zod';
 /** Any text. */
 export const text = z.string();
 
+/** A day, YYYY-MM-DD. */
+export const day = z.iso.date({ error: 'must be a day, such as 2026-12-31' });
+
 /** One of the listed values. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `must be ${listed(words)}` });

@@ -1,4 +1,5 @@
 import { capacitySettings } from './capacity-settings.ts';
+import { catalogSettings } from './catalog-settings.ts';
 import {
   addressOrRange,
   adminSubject,
@@ -179,16 +180,7 @@ export const settings = {
     'signs result webhooks: whsec_ and 24 to 64 bytes in base64',
     'made at first start',
   ),
-  GENERATORS_FILE: real(
-    text,
-    'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
-    'bundled bindings',
-  ),
-  PRICES_FILE: optional(
-    text,
-    'JSON file: what each provider charges for each model (docs/costs.md)',
-    'bundled price list',
-  ),
+  ...catalogSettings,
   WORKFLOW_NAMES: optional(
     text,
     'JSON file: name of a workflow in another system -> image, video or comfy:NAME, or {"workflow", "parameters"} with parameters that are always set',

@@ -7,6 +7,8 @@ interface Flight {
   readonly controller: AbortController;
   askers: number;
   readonly beganAt: number;
+  /** Whether the turn of the event loop that it began in goes on: its requests came in together, however slow the machine is. */
+  isOfThisTurn: boolean;
   /** What the answer says, once one of several askers has read it; never changed. */
   read: { readonly value: unknown } | null;
 }
@@ -29,7 +31,9 @@ export function shareReads(client: PostClient): PostClient {
       if (flights.get(key) === flight) flights.delete(key);
     };
     const answer = client.post({ ...request, signal: controller.signal }).finally(over);
-    const flight: Flight = { answer, controller, askers: 0, beganAt: performance.now(), read: null };
+    const beganAt = performance.now();
+    const flight: Flight = { answer, controller, askers: 0, beganAt, isOfThisTurn: true, read: null };
+    setImmediate(() => (flight.isOfThisTurn = false));
     controller.signal.addEventListener('abort', over);
     flights.set(key, flight);
     return flight;
@@ -44,11 +48,14 @@ export function shareReads(client: PostClient): PostClient {
       }
       const key = `${JSON.stringify(headers)}\n${body}`;
       const flight = flights.get(key);
-      const isFresh = flight !== undefined && performance.now() - flight.beganAt <= JOIN_MS;
-      return join(isFresh ? flight : begin(key, request), signal);
+      return join(flight !== undefined && isFresh(flight) ? flight : begin(key, request), signal);
     },
     close: () => client.close(),
   };
+}
+
+function isFresh({ beganAt, isOfThisTurn }: Flight): boolean {
+  return isOfThisTurn || performance.now() - beganAt <= JOIN_MS;
 }
 
 function join(flight: Flight, signal: AbortSignal): Promise<PostAnswer> {

@@ -8,9 +8,13 @@ import { noModel, problemOf } from './generate.ts';
 import { generateRequest, textIn } from './request.ts';
 
 const METHODS: Readonly<Record<string, readonly string[]>> = {
+  'gemini-3.5-flash-lite': ['generateContent', 'countTokens'],
+  'gemini-3.8-flash': ['generateContent', 'countTokens'],
+  'gemini-3.1-flash-image': ['generateContent', 'countTokens'],
   'gemini-2.5-flash': ['generateContent', 'countTokens'],
   'gemini-2.5-pro': ['generateContent', 'countTokens'],
   'gemini-2.5-flash-image': ['generateContent', 'countTokens'],
+  'veo-3.1-generate-001': ['predictLongRunning'],
   'veo-3.1-generate-preview': ['predictLongRunning'],
 };
 

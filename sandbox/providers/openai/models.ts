@@ -3,8 +3,26 @@ import { openaiError } from './errors.ts';
 
 /** The vendor's names, so that clients need no other; behind them are local-rules and local-studio. */
 const NAMES = {
-  chat: ['local-rules', 'gpt-4o-mini', 'gpt-4o', 'gpt-5', 'gpt-5-mini'],
-  images: ['local-studio', 'gpt-image-1', 'gpt-image-1-mini'],
+  chat: [
+    'local-rules',
+    'gpt-6-luna',
+    'gpt-6.1-sol',
+    'gpt-6.1-terra',
+    'gpt-6-astra',
+    'gpt-4o-mini',
+    'gpt-4o',
+    'gpt-5',
+    'gpt-5-mini',
+  ],
+  images: [
+    'local-studio',
+    'gpt-image-2',
+    'gpt-image-2.5-flare',
+    'gpt-image-2.5-sunburst',
+    'gpt-image-1.5',
+    'gpt-image-1',
+    'gpt-image-1-mini',
+  ],
   speech: ['local-studio', 'gpt-4o-mini-tts', 'tts-1', 'tts-1-hd'],
   videos: ['local-studio', 'sora-2', 'sora-2-pro'],
 } as const;

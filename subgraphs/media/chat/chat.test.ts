@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { CatalogModel, GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { unknownModel } from '../generators/models/catalog.ts';
+import { unknownModel } from '../generators/catalog/catalog.ts';
 import type { ChatOutcome, ChatPiece, ChatRequest, Provider } from '../providers/contract/provider.ts';
 import {
   me,
@@ -531,7 +531,12 @@ describe('a conversation', () => {
   });
 
   it('that is too long for a model is refused, naming those that would take it', async () => {
-    const model = { kinds: ['CHAT'], generator: 'llm', maxPrompt: 20 } as unknown as CatalogModel;
+    const model = {
+      kinds: ['CHAT'],
+      generator: 'llm',
+      maxPrompt: 20,
+      isRetired: () => false,
+    } as unknown as CatalogModel;
     const binding = (index: number, id: string, maxPrompt: number) =>
       testBinding(`llm#${index}`, listener, 'http://127.0.0.1:1', { models: [{ ...model, id, maxPrompt }] });
     const service = serviceFor(registryOf(binding(0, 'short', 20), binding(1, 'long', 40)));
@@ -600,7 +605,18 @@ describe('a conversation', () => {
       const { inputs: all, ...known } = unknownModel('all', ['CHAT']);
       const binding = (id: string, inputs: readonly string[]) =>
         testBinding(`llm#${id}`, listener, 'http://127.0.0.1:1', {
-          models: [{ ...known, id, inputs, generator: 'llm', provider: 'answering', sandbox: false }],
+          models: [
+            {
+              ...known,
+              id,
+              inputs,
+              generator: 'llm',
+              provider: 'answering',
+              sandbox: false,
+              daysLeft: () => null,
+              isRetired: () => false,
+            },
+          ],
         });
       const service = serviceFor(registryOf(binding('some', ['messages']), binding('all', all)));
       const options = { idempotencyKey: null, signal: here() };

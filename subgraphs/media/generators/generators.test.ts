@@ -8,6 +8,7 @@ import { approximations } from '../domain/inputs/options.ts';
 import type { StepInput, Work } from '../domain/work/work.ts';
 import type { Provider } from '../providers/contract/provider.ts';
 import { createGeneratorRegistry } from './bindings/registry.ts';
+import { createCatalog } from './catalog/catalog.ts';
 import { bundledBindings } from './configuration/bundled-bindings.ts';
 import { bindingsTaking, checkWork } from './limits/limits.ts';
 
@@ -41,10 +42,11 @@ const none: ProvidersConfig = {
   aggregator: null,
 };
 const sandboxUrls = sandboxAddresses('http://127.0.0.1:1');
+const catalog = createCatalog({ date: '2026-09-01' });
 
 const registry = (settings: Partial<ProvidersConfig> = {}, urls: SandboxAddresses | null = sandboxUrls) =>
   createGeneratorRegistry(
-    bundledBindings({ sandboxUrls: urls, settings: { ...none, ...settings }, providers }),
+    bundledBindings({ sandboxUrls: urls, settings: { ...none, ...settings }, providers, catalog }),
   );
 
 describe('the bundled generators', () => {
@@ -105,7 +107,12 @@ describe('the bundled generators', () => {
     const provider: Provider = { name: 'hedra', jobs: { LIP_SYNC: job } };
     const made = (isOlderApi: boolean) => {
       const vendor = { apiKey: 's3cret', baseUrl: 'https://hedra.example', isOlderApi };
-      const options = { sandboxUrls, settings: { ...none, hedra: vendor }, providers: { hedra: provider } };
+      const options = {
+        sandboxUrls,
+        settings: { ...none, hedra: vendor },
+        providers: { hedra: provider },
+        catalog,
+      };
       return createGeneratorRegistry(bundledBindings(options)).bindingsFor('agg/lipsync', 'LIP_SYNC')[0];
     };
     const [current, older] = [made(false), made(true)];
@@ -146,7 +153,9 @@ describe('the bundled generators', () => {
     );
     expect(made.missing()).toMatchObject({ 'agg/imga': 'AGG_BASE_URL and AGG_API_KEY' });
     expect(made.missing()).not.toHaveProperty('union');
-    expect(made.models({ category: 'image' }).map(({ generator }) => generator)).toEqual(['union']);
+    expect(new Set(made.models({ category: 'image' }).map(({ generator }) => generator))).toEqual(
+      new Set(['union']),
+    );
   });
 
   it('are told apart from names that do not exist and kinds they do not make', () => {
@@ -164,7 +173,7 @@ describe('the bundled generators', () => {
     expect(wires('VIDEO')).toEqual(['openai', 'gemini', 'kling', 'minimax']);
     expect(wires('VIDEO', 'kling-v1-6')).toEqual(['kling']);
     expect(() => wires('IMAGE', 'kling-v1-6')).toThrow(
-      "not one of this generator's models (gpt-image-1, gemini",
+      "not one of this generator's models (gpt-image-2, gpt-image-2.5-flare",
     );
     expect(
       new Set(
@@ -261,14 +270,16 @@ describe('a request outside the limits of its model', () => {
   it('of a picture is refused for every option that its model would drop', () => {
     const picture = (generator: string, change: object) =>
       problemsOf({ kind: 'IMAGE', generator, prompt: 'a fox', ...change });
-    for (const resolution of ['8k', '2k', '9x9', '1080p']) {
+    for (const resolution of ['8k', '9x9', '1080p']) {
       expect(picture('union', { resolution })['resolution']).toBe(
-        'must be one of 1024x1024, 1536x1024, 1024x1536 (gpt-image-1)',
+        'must be one of 1024x1024, 1536x1024, 1024x1536, 2048x2048, 2048x1152, 1152x2048, ' +
+          '2560x1440, 1440x2560, 3840x2160, 2160x3840 (gpt-image-2); must be one of 1K, 2K, 4K (gemini-3.1-flash-image)',
       );
     }
     expect(picture('union', { resolution: '1024x1024' })).toEqual({});
     expect(picture('imga', { resolution: '1024x1024' })['resolution']).toBe(
-      'is not taken by this model; models that take this request: gpt-image-1 (union)',
+      'is not taken by this model; models that take this request: gpt-image-2 (union), gpt-image-2.5-flare (union), ' +
+        'gpt-image-2.5-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
     );
     expect(picture('union', { model: 'gpt-image-1', seed: 7 })['seed']).toMatch(
       /^is not taken by this model; models that take this request: .*gemini-2\.5-flash-image \(union\)/,
@@ -282,12 +293,12 @@ describe('a request outside the limits of its model', () => {
 
   it('without a model is refused with the limits of all models that come nearest', () => {
     expect(problemsOf({ ...video, generator: 'union', duration: 7 })['duration']).toBe(
-      'must be one of 4, 8, 12 (sora-2); must be one of 4, 6, 8 (veo-3.1-generate-preview); ' +
+      'must be one of 4, 8, 12 (sora-2); must be one of 4, 6, 8 (veo-3.1-generate-001); ' +
         'must be one of 5, 10 (kling-v2-5-turbo); must be one of 6, 10 (MiniMax-Hailuo-02)',
     );
     const both = problemsOf({ ...video, generator: 'union', duration: 10, resolution: '1080p', seed: 7 });
     expect(Object.keys(both)).toEqual(['duration', 'seed']);
-    expect(both['duration']).toBe('must be one of 4, 6, 8 (veo-3.1-generate-preview)');
+    expect(both['duration']).toBe('must be one of 4, 6, 8 (veo-3.1-generate-001)');
     expect(both['seed']).toBe('is not taken by this model (kling-v2-5-turbo, MiniMax-Hailuo-02)');
   });
 

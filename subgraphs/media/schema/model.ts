@@ -63,6 +63,22 @@ const Model = builder.objectRef<ListedModel>('Model').implement({
   }),
 });
 
+builder.objectFields(Model, (t) => ({
+  releasedAt: t.exposeString('releasedAt', {
+    nullable: true,
+    description: 'Day on which its provider released it, YYYY-MM-DD; null when not known.',
+  }),
+  retiresAt: t.exposeString('retiresAt', {
+    nullable: true,
+    description:
+      'The first day on which its provider refuses it, YYYY-MM-DD: from then on it is answered with MODEL_RETIRED. Null when none is known.',
+  }),
+  successor: t.exposeString('successor', {
+    nullable: true,
+    description: 'The model that its provider names in its place.',
+  }),
+}));
+
 builder.queryField('models', (t) =>
   t.field({
     type: [Model],
@@ -71,11 +87,16 @@ builder.queryField('models', (t) =>
     args: {
       generator: t.arg.string({ description: 'Only those of this generator.' }),
       category: t.arg.string({ description: 'Only those of this category.' }),
+      retired: t.arg.boolean({
+        description: 'Whether those that have ended are listed too.',
+        defaultValue: false,
+      }),
     },
-    resolve: (_, { generator, category }, { services }) => [
+    resolve: (_, { generator, category, retired }, { services }) => [
       ...services.registry.models({
         ...(typeof generator === 'string' ? { generator } : {}),
         ...(typeof category === 'string' ? { category } : {}),
+        retired: retired === true,
       }),
     ],
   }),

@@ -204,6 +204,7 @@ const refusals: readonly AppErrorCode[] = [
   'EVENTS_EXPIRED',
   'TOO_LATE',
   'NOT_CONFIGURED',
+  'MODEL_RETIRED',
 ];
 
 /** Known codes are kept; any other means that media is broken. */
@@ -232,6 +233,7 @@ export function isFinalRefusal(error: unknown): error is AppError {
     'FORBIDDEN',
     'CONFLICT',
     'NOT_CONFIGURED',
+    'MODEL_RETIRED',
     'PAYLOAD_TOO_LARGE',
   ];
   return error instanceof AppError && final.includes(error.code);

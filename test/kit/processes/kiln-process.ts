@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { socketFolder } from '../../../platform/database/embedded-postgres/cluster.ts';
+import { CATALOG_DATE } from '../catalog-date.ts';
 import { until } from '../clients/requests.ts';
 import { inherited } from './inherited.ts';
 import { expectSilentOutput } from './log-watch.ts';
@@ -153,6 +154,7 @@ function environmentOf({ dataDir, settings, role = 'all' }: KilnProcessOptions):
     PORT: '0',
     RATE_LIMIT: 'off',
     CONSOLE_BUILD: 'off',
+    CATALOG_DATE,
     DATA_DIR: dataDir,
     ROLE: role,
     SERVICE_KEYS: `tests=${createHash('sha256').update(KEY).digest('hex')}`,

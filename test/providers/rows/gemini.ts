@@ -107,7 +107,7 @@ export const gemini: ContractRow = {
         expect(answer).toEqual({
           files: [],
           texts: [expect.stringContaining('image/png')],
-          facts: { model: 'gemini-2.5-flash', usage: expect.any(Object) },
+          facts: { model: 'gemini-3.5-flash-lite', usage: expect.any(Object) },
           units: { inputTokens: 6, outputTokens: expect.any(Number), cachedTokens: 0 },
         }),
     },
@@ -145,7 +145,7 @@ function chatRow({ title, operation, run }: Pick<ShortRow, 'title' | 'operation'
     check: (answer) =>
       expect(answer).toEqual({
         text: expect.stringContaining('5'),
-        model: 'gemini-2.5-flash',
+        model: 'gemini-3.5-flash-lite',
         usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
       }),
   };

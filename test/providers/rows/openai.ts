@@ -71,7 +71,7 @@ export const openai: ContractRow = {
         size: '1536x1024',
         n: 2,
         output_format: 'png',
-        model: 'gpt-image-1',
+        model: 'gpt-image-2',
       },
       run: (provider, context) =>
         callImage(provider, context, { aspectRatio: '16:9', negativePrompt: 'people', count: 2 }),

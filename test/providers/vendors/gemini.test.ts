@@ -139,7 +139,7 @@ describe('an analysis', () => {
   it('of a file that Google has already sends no byte of it', async () => {
     stage.proxy.respondNext(':generateContent', { body: answers['text'] });
     await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
-    expect(sentPaths()).toEqual(['POST /v1beta/models/gemini-2.5-flash:generateContent']);
+    expect(sentPaths()).toEqual(['POST /v1beta/models/gemini-3.5-flash-lite:generateContent']);
     expect(sentBody(0)).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: URI } }, {}] }] });
   });
 
@@ -333,7 +333,7 @@ describe('a chat', () => {
         },
       ],
       toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
-      generationConfig: { thinkingConfig: { thinkingBudget: 8_192 } },
+      generationConfig: { thinkingConfig: { thinkingLevel: 'MEDIUM' } },
     });
     const schema = { type: 'object' };
     await say(hello, { responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema, strict: null } });
@@ -365,7 +365,8 @@ describe('a chat', () => {
       { role: 'tool', tool_call_id: 'a', content: '{"sky":"grey"}' },
       { role: 'tool', tool_call_id: 'b', content: 'noon' },
     ];
-    await say(talk);
+    await say(talk, { reasoningEffort: 'MEDIUM' }, 'gemini-2.5-flash');
+    expect(sentBody(0)).toMatchObject({ generationConfig: { thinkingConfig: { thinkingBudget: 8_192 } } });
     const args = { city: 'Oslo' };
     const results = {
       role: 'user',

@@ -11,6 +11,7 @@ import { silentLogger } from '../../../platform/process/logger.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Binding } from '../../../subgraphs/media/generators/bindings/binding.ts';
 import { createGeneratorRegistry } from '../../../subgraphs/media/generators/bindings/registry.ts';
+import { createCatalog } from '../../../subgraphs/media/generators/catalog/catalog.ts';
 import { withGeneratorsFile } from '../../../subgraphs/media/generators/configuration/generators-file.ts';
 import type { ChatPiece } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { createProviders } from '../../../subgraphs/media/providers/registry.ts';
@@ -62,7 +63,9 @@ const providers = createProviders({ http });
 
 function bindingsOf(text: string, variables: Readonly<Record<string, string>> = KEYS) {
   const file = { path: '/etc/kiln/generators.json', text, variables };
-  return createGeneratorRegistry(withGeneratorsFile({ bindings: [] }, { file, providers }));
+  return createGeneratorRegistry(
+    withGeneratorsFile({ bindings: [] }, { file, providers, catalog: createCatalog() }),
+  );
 }
 
 describe('two servers with OpenAI’s API', () => {

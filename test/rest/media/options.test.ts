@@ -27,30 +27,30 @@ const union = '/api/union/img/sync/generate/image';
 const custom = '/api/custom/image/submit/task';
 
 describe('an option', () => {
-  it.each(['8k', '2k', '9x9', '1080p'])(
-    'that no model has (resolution=%s) is refused',
-    async (resolution) => {
-      expect(await post(union, { prompt: 'a fox', resolution })).toEqual({
-        status: false,
-        data: null,
-        msg: 'resolution: must be one of 1024x1024, 1536x1024, 1024x1536 (gpt-image-1)',
-      });
-    },
-  );
+  it.each(['8k', '9x9', '1080p'])('that no model has (resolution=%s) is refused', async (resolution) => {
+    expect(await post(union, { prompt: 'a fox', resolution })).toEqual({
+      status: false,
+      data: null,
+      msg: expect.stringMatching(
+        /^resolution: must be one of 1024x1024, .* \(gpt-image-2\); must be one of 1K, 2K, 4K \(gemini-3.1-flash-image\)$/,
+      ),
+    });
+  });
 
   it('that another model has names that model', async () => {
     const { status, msg } = await post(custom, { prompt: 'a fox', resolution: '1024x1024' });
     expect([status, msg]).toEqual([
       false,
-      'resolution: is not taken by this model; models that take this request: gpt-image-1 (union)',
+      'resolution: is not taken by this model; models that take this request: gpt-image-2 (union), gpt-image-2.5-flare (union), ' +
+        'gpt-image-2.5-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
     ]);
   });
 
   it('decides about the model where several are behind a path, and the answer names that model', async () => {
     const answers = [{}, { seed: '7' }].map((option) => post(union, { prompt: 'a fox', ...option }));
     expect((await Promise.all(answers)).map(({ data }) => [data.provider, data.model])).toEqual([
-      ['openai', 'gpt-image-1'],
-      ['gemini', 'gemini-2.5-flash-image'],
+      ['openai', 'gpt-image-2'],
+      ['gemini', 'gemini-3.1-flash-image'],
     ]);
   });
 

@@ -7,7 +7,9 @@ const MAX_NAMED = 8;
 
 /** The model of a binding that a chat uses: the one it names, else the binding's first for chat. */
 export function chatModelOf({ models = [] }: Binding, model: string | null): CatalogModel | undefined {
-  return models.find(({ id, kinds }) => kinds.includes('CHAT') && (model === null || model === id));
+  const able = models.filter(({ kinds }) => kinds.includes('CHAT'));
+  if (model !== null) return able.find(({ id }) => id === model);
+  return able.find(({ isRetired }) => !isRetired()) ?? able[0];
 }
 
 /** A conversation, and the kinds of media in it. */

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { hedra } from '../../generators/models/hedra.ts';
-import { higgsfield } from '../../generators/models/higgsfield.ts';
-import { volcengine } from '../../generators/models/volcengine.ts';
+import { createCatalog } from '../../generators/catalog/catalog.ts';
 import { problemsOf, type StepInput } from './work.ts';
+
+const catalog = createCatalog();
+const hedra = catalog.modelsOf('hedra');
+const higgsfield = catalog.modelsOf('higgsfield');
+const volcengine = catalog.modelsOf('volcengine');
 
 /** What work with people in it is refused for, before it costs anything. */
 

@@ -1,6 +1,6 @@
-import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { BindingPrices } from '../../domain/price.ts';
 import type { Connection, Provider } from '../../providers/contract/provider.ts';
+import type { CatalogEntry } from '../catalog/entry.ts';
 
 /**
  * A generator is what an API caller names ("agg/imga"); a binding says what does its work: provider, model, address,
@@ -26,12 +26,14 @@ export interface Binding {
   readonly maxWaiting: number;
   /** Whether a start that may have happened is simply repeated (free or local upstreams). */
   readonly retryUnknownStart: boolean;
+  /** Most seconds of a call that makes the result itself; absent: what the model says, or the wire usually takes. */
+  readonly callTimeoutSeconds?: number | undefined;
   /** Seconds one attempt may take before it counts as stalled. */
   readonly attemptTimeoutSeconds: number;
   /** Seconds after the first try of a start in which others may follow: how long its work waits for a provider that is away. */
   readonly budgetSeconds: number;
   /**
-   * Its models, each with kinds and limits; the first of a kind is its default. Absent: every kind of its provider,
+   * Its models, each with kinds and limits; the first of a kind that is not retired is its default. Absent: every kind of its provider,
    * whatever the model, without limits of its own.
    */
   readonly models?: readonly CatalogModel[];
@@ -56,10 +58,14 @@ interface BindingBreaker {
 }
 
 /** A model of a binding. */
-export interface CatalogModel extends ModelLimits {
+export interface CatalogModel extends CatalogEntry {
   readonly generator: string;
   readonly provider: string;
   readonly sandbox: boolean;
+  /** Whole days until it ends, 0 on the first day on which it is refused; null when no end is known. */
+  readonly daysLeft: () => number | null;
+  /** Whether its day has come: nothing new is sent to it. */
+  readonly isRetired: () => boolean;
 }
 
 /** One entry of the `models` query. */
@@ -81,7 +87,8 @@ interface PlacedAttempt {
 export interface GeneratorRegistry {
   /**
    * The bindings of a generator for a kind of work, in the order of fall-back; of a model-selected generator only those
-   * that serve the model. NOT_CONFIGURED (`missing` has the setting) or BAD_USER_INPUT (no such generator, kind or model).
+   * that serve the model. NOT_CONFIGURED (`missing` has the setting), BAD_USER_INPUT (no such generator, kind or model) or
+   * MODEL_RETIRED (the model, or every one that could do it, has ended).
    */
   bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
   byId(id: string): Binding | null;
@@ -94,5 +101,10 @@ export interface GeneratorRegistry {
   missing(): Readonly<Record<string, string>>;
   /** Names of every generator that serves a kind. */
   generators(kind?: string): readonly string[];
-  models(filter: { readonly generator?: string; readonly category?: string }): readonly ListedModel[];
+  /** Those that have not ended, unless `retired` says otherwise. */
+  models(filter: {
+    readonly generator?: string;
+    readonly category?: string;
+    readonly retired?: boolean;
+  }): readonly ListedModel[];
 }

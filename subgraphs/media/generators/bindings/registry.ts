@@ -18,7 +18,6 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
   const ids = new Map(bindings.map((binding) => [binding.id, binding]));
   if (ids.size !== bindings.length) throw new Error('two bindings have the same id');
   const byGenerator = Map.groupBy(bindings, (binding) => binding.generator);
-  const models = catalogOf(bindings);
   const names = [...new Set([...byGenerator.keys(), ...Object.keys(missing)])].sort();
   return {
     bindingsFor(generator, kind, model) {
@@ -30,7 +29,9 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       }
       const chosen = serving.filter((binding) => serves(binding, kind, model));
       if (chosen.length === 0) throw unknownModel(serving, kind);
-      return chosen;
+      const current = chosen.filter((binding) => hasCurrent(binding, kind, model));
+      if (current.length === 0) throw retiredModel(chosen, kind, model);
+      return current;
     },
     byId: (id) => ids.get(id) ?? null,
     ofAttempt({ binding: id, provider, upstream }) {
@@ -47,9 +48,10 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       [...byGenerator]
         .filter(([, own]) => kind === undefined || own.some((binding) => serves(binding, kind)))
         .map(([name]) => name),
-    models: ({ generator, category }) =>
-      models.filter(
+    models: ({ generator, category, retired = false }) =>
+      catalogOf(bindings).filter(
         (model) =>
+          (retired || !model.isRetired()) &&
           (generator === undefined || model.generator === generator) &&
           (category === undefined || model.category === category),
       ),
@@ -64,6 +66,7 @@ function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
   ].toReversed();
   const taken = new Set<string>();
   return listed.map((model) => {
+    if (model.isRetired()) return { ...model, isDefault: false };
     const free = model.kinds.map((kind) => `${model.generator} ${kind}`).filter((kind) => !taken.has(kind));
     for (const kind of free) taken.add(kind);
     return { ...model, isDefault: free.length > 0 };
@@ -74,6 +77,17 @@ function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
 export function serves({ provider, models }: Binding, kind: string, model?: string): boolean {
   if (!isAble(provider, kind) || models === undefined) return isAble(provider, kind);
   return models.some(({ id, kinds }) => kinds.includes(kind) && (model === undefined || id === model));
+}
+
+/** Whether a binding has a model for this work that has not ended. */
+function hasCurrent({ models }: Binding, kind: string, model?: string): boolean {
+  return (
+    models === undefined ||
+    models.some(
+      ({ id, kinds, isRetired }) =>
+        kinds.includes(kind) && (model === undefined || id === model) && !isRetired(),
+    )
+  );
 }
 
 /** Whether a wire can do this kind of work at all. */
@@ -92,6 +106,20 @@ function unknownModel(serving: readonly Binding[], kind: string): AppError {
   const known = serving.flatMap(({ models = [] }) => models.filter(({ kinds }) => kinds.includes(kind)));
   const names = [...new Set(known.map(({ id }) => id))].join(', ');
   return badInput('model', `model: is not one of this generator's models (${names})`);
+}
+
+function retiredModel(chosen: readonly Binding[], kind: string, model?: string): AppError {
+  const ended = chosen
+    .flatMap(({ models = [] }) => models)
+    .filter(({ id, kinds }) => kinds.includes(kind) && (model === undefined || id === model));
+  const [first] = ended;
+  const name = first?.id ?? model ?? 'the model';
+  const successor = first?.successor ?? null;
+  const remedy = successor === null ? 'its provider names no successor' : `use ${successor}`;
+  const field = model === undefined ? 'generator' : 'model';
+  return new AppError('MODEL_RETIRED', `${field}: ${name} has ended on ${first?.retiresAt}; ${remedy}`, {
+    field,
+  });
 }
 
 function unknownGenerator(

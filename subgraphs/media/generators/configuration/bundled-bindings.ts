@@ -1,11 +1,11 @@
 import type { ProvidersConfig } from '../../../../platform/config/providers.ts';
 import type { SandboxAddresses } from '../../../../platform/config/sandbox-addresses.ts';
-import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { stepKinds, workKinds } from '../../domain/work/work.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import { modelsOf } from '../models/catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogEntry } from '../catalog/entry.ts';
 import { BINDING_DEFAULTS, createBinding } from './create-binding.ts';
 import {
   aggregated,
@@ -34,17 +34,18 @@ export interface BundledOptions {
   readonly settings: ProvidersConfig;
   /** Every provider, by name. */
   readonly providers: Readonly<Record<string, Provider>>;
+  readonly catalog: Catalog;
 }
 
 interface BundledBinding {
   readonly provider: string;
   readonly route: Route;
-  /** The models that callers may name, the default first. */
-  readonly models: readonly ModelLimits[];
+  /** Which models of the wire callers may name, the default first. */
+  readonly select: ModelSelection;
 }
 
 /** Selects the models of a wire that a binding has, and names them. */
-type ModelSelection = (models: readonly ModelLimits[]) => readonly ModelLimits[];
+type ModelSelection = (models: readonly CatalogEntry[]) => readonly CatalogEntry[];
 
 const everyModel: ModelSelection = (models) => models;
 const ofKinds = (...kinds: string[]): ModelSelection => {
@@ -54,7 +55,7 @@ const throughAggregator: ModelSelection = (models) =>
   models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
 
 function binding(provider: string, route: Route, select: ModelSelection = everyModel): BundledBinding {
-  return { provider, route, models: select(modelsOf(provider)) };
+  return { provider, route, select };
 }
 
 const video = ofKinds('VIDEO');
@@ -119,15 +120,15 @@ export function bundledBindings(options: BundledOptions): RegistryOptions {
 
 /** The binding of an entry; null when neither the settings nor the sandbox have an upstream for it. */
 function bindingOf(
-  { provider: name, route, models: all }: BundledBinding,
+  { provider: name, route, select }: BundledBinding,
   options: BundledOptions & { readonly generator: string; readonly index: number },
 ): Binding | null {
-  const { sandboxUrls, settings, providers, generator, index } = options;
+  const { sandboxUrls, settings, providers, catalog, generator, index } = options;
   const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
   const real = route.real(settings);
   const connection = real ?? (sandboxUrls && route.sandbox(sandboxUrls));
   if (connection === null || provider === undefined) return null;
-  const offered = all.filter(({ id }) => connection.lacks?.includes(id) !== true);
+  const offered = select(catalog.modelsOf(name)).filter(({ id }) => connection.lacks?.includes(id) !== true);
   const models = offered.filter(({ kinds }) => kinds.some((kind) => isAble(provider, kind)));
   if (models.length === 0) return null;
   return createBinding({
@@ -137,6 +138,7 @@ function bindingOf(
     connection,
     settings: route.settings,
     models,
+    today: catalog.today,
     sandbox: real === null,
     isAggregated: route.isAggregated,
     concurrency: route.concurrency,
@@ -147,10 +149,11 @@ function bindingOf(
 }
 
 /** As long as the slowest of their kinds may take. */
-function attemptTimeoutOf(models: readonly ModelLimits[]): number {
+function attemptTimeoutOf(models: readonly CatalogEntry[]): number {
   const kinds = models.flatMap((model) => stepKinds.filter((kind) => model.kinds.includes(kind)));
   const seconds = kinds.map((kind) => workKinds[kind].timeoutSeconds);
-  return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, ...seconds);
+  const longest = models.map(({ longestSeconds }) => longestSeconds ?? 0);
+  return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, ...seconds, ...longest);
 }
 
 /** Repeating a start at the sandbox costs nothing. */

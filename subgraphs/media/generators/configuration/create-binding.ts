@@ -1,8 +1,8 @@
-import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import { USUAL_SECONDS } from '../../domain/work/kind.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { namesModel } from '../models/catalog.ts';
+import { namesModel } from '../catalog/catalog.ts';
+import type { CatalogEntry } from '../catalog/entry.ts';
 
 /** The defaults of bindings. */
 export const BINDING_DEFAULTS = {
@@ -29,17 +29,21 @@ interface BindingDescription extends Limits {
   /** The model of the connection (default: the first of `models`). */
   readonly model?: string | undefined;
   /** The models that callers may name, the default first. */
-  readonly models: readonly ModelLimits[];
+  readonly models: readonly CatalogEntry[];
+  /** The day that models end by, YYYY-MM-DD. */
+  readonly today: () => string;
   readonly sandbox: boolean;
   readonly isAggregated?: boolean | undefined;
 }
 
 type OrUndefined<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
-type Limits = OrUndefined<Pick<Binding, keyof typeof BINDING_DEFAULTS | 'requestsPerMinute'>>;
+type Limits = OrUndefined<
+  Pick<Binding, keyof typeof BINDING_DEFAULTS | 'requestsPerMinute' | 'callTimeoutSeconds'>
+>;
 
 /** Makes the binding that is described. */
 export function createBinding(description: BindingDescription): Binding {
-  const { generator, index, provider, connection, models, sandbox } = description;
+  const { generator, index, provider, connection, models, sandbox, today } = description;
   const { name } = provider;
   return {
     id: `${generator}#${index}`,
@@ -63,8 +67,19 @@ export function createBinding(description: BindingDescription): Binding {
     requestsPerMinute: description.requestsPerMinute,
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
+    callTimeoutSeconds: description.callTimeoutSeconds,
     attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? BINDING_DEFAULTS.attemptTimeoutSeconds,
     budgetSeconds: description.budgetSeconds ?? BINDING_DEFAULTS.budgetSeconds,
-    models: models.map((model) => ({ ...model, generator, provider: name, sandbox })),
+    models: models.map((model) => {
+      const daysLeft = (): number | null => daysUntil(model.retiresAt, today());
+      const isRetired = (): boolean => (daysLeft() ?? Infinity) <= 0;
+      return { ...model, generator, provider: name, sandbox, daysLeft, isRetired };
+    }),
   };
+}
+
+const DAY_MS = 86_400_000;
+
+function daysUntil(end: string | null, today: string): number | null {
+  return end === null ? null : (Date.parse(end) - Date.parse(today)) / DAY_MS;
 }

@@ -54,6 +54,8 @@ const limits = z.strictObject({
   maxPrompt: integer(1, 10_000_000).optional(),
   maxCount: integer(1, 100).optional(),
   maxImages: integer(0, 100).optional(),
+  // A server of one's own may have a model longer, or shorter, than the vendor.
+  retiresAt: z.iso.date(must('must be a day, such as 2026-12-31, or null')).nullable().optional(),
 });
 
 /** One binding; `providers` are the wires that there are. */
@@ -82,6 +84,7 @@ function bindingOf(providers: readonly string[]) {
       maxWaiting: integer(1, 1_000_000).optional(),
       retryUnknownStart: z.boolean(must('must be true or false')).optional(),
       attemptTimeoutSeconds: integer(1, 86_400).optional(),
+      callTimeoutSeconds: integer(1, 86_400).optional(),
       budgetSeconds: integer(0, 86_400).optional(),
       // What these two were called before.
       restartUnknown: z.boolean(must('must be true or false')).optional(),

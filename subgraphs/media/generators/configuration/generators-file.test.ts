@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
+import { parseWithLines } from '../../../../platform/config/json-with-lines.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import { createGeneratorRegistry, type RegistryOptions } from '../bindings/registry.ts';
+import { createCatalog } from '../catalog/catalog.ts';
 import { withGeneratorsFile } from './generators-file.ts';
-import { parseWithLines } from './json-with-lines.ts';
 
 const job = { start: async () => ({}), status: async () => ({ state: 'queued' }) as const, pollMs: 1 };
 const call = { call: async () => ({ files: [], texts: [] }) };
@@ -22,7 +23,7 @@ const bundled: RegistryOptions = {
 
 function read(text: string, variables: Record<string, string> = {}) {
   const file = { path: '/etc/kiln/generators.json', text, variables };
-  return createGeneratorRegistry(withGeneratorsFile(bundled, { file, providers }));
+  return createGeneratorRegistry(withGeneratorsFile(bundled, { file, providers, catalog: createCatalog() }));
 }
 
 /** The lines of the refusal, without the two blanks before each. */

@@ -1,18 +1,13 @@
-import path from 'node:path';
-
-import type { z } from 'zod';
-
+import { readCheckedFile, reportIssue, type Report } from '../../../../platform/config/checked-file.ts';
 import type { GeneratorsFileText } from '../../../../platform/config/generators-file.ts';
-import { AppError } from '../../../../platform/errors.ts';
 import type { Json } from '../../../../platform/json.ts';
-import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
-import { modelsOf, namesModel, unknownModel } from '../models/catalog.ts';
+import { namesModel, unknownModel, type Catalog } from '../catalog/catalog.ts';
+import type { CatalogEntry } from '../catalog/entry.ts';
 import { createBinding } from './create-binding.ts';
 import { generatorsFileSchema, type WrittenBinding } from './generators-file.schema.ts';
-import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with-lines.ts';
 
 /**
  * GENERATORS_FILE: generator -> its bindings, in the order of fall-back. A generator that it names has these bindings
@@ -22,10 +17,13 @@ import { JsonSyntaxError, parseWithLines, type JsonWithLines } from './json-with
 export interface GeneratorsFileOptions {
   readonly file: GeneratorsFileText;
   readonly providers: Readonly<Record<string, Provider>>;
+  readonly catalog: Catalog;
 }
 
+/** What a binding is made of, besides what is written. */
+type Parts = Pick<GeneratorsFileOptions, 'providers' | 'catalog'>;
+
 type Path = readonly (string | number)[];
-type Report = (path: Path, message: string) => void;
 
 /** Replaces bundled bindings by those of the file. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
 export function withGeneratorsFile(
@@ -47,45 +45,14 @@ export function withGeneratorsFile(
   };
 }
 
-function readGenerators({ file, providers }: GeneratorsFileOptions): ReadonlyMap<string, readonly Binding[]> {
-  const name = path.basename(file.path);
-  let json: JsonWithLines;
-  try {
-    json = parseWithLines(file.text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw refusalOf([`${name}, line ${error.line}: the file ${error.message}`]);
-  }
-  const problems: { readonly line: number; readonly text: string }[] = [];
-  const reported = new Set<string>();
-  const report: Report = (at, message) => {
-    // One mistake per field: what follows from it (an empty address for an unset variable) is no news.
-    if (reported.has(fieldOf(at))) return;
-    reported.add(fieldOf(at));
-    const line = json.lineOf(at);
-    problems.push({ line, text: `${name}, line ${line}: ${fieldOf(at)} ${message}` });
-  };
-  for (const at of json.repeated) report(at, 'comes twice: the second would silently win, remove one');
-  const bindings = checkedBindings(withVariables(json.value, file, report), providers, report);
-  if (problems.length > 0) {
-    throw refusalOf(problems.toSorted((one, other) => one.line - other.line).map(({ text }) => text));
-  }
-  return bindings;
-}
-
-function refusalOf(lines: readonly string[]): AppError {
-  return new AppError(
-    'NOT_CONFIGURED',
-    `GENERATORS_FILE has mistakes\n${lines.map((line) => `  ${line}`).join('\n')}`,
+function readGenerators({
+  file,
+  providers,
+  catalog,
+}: GeneratorsFileOptions): ReadonlyMap<string, readonly Binding[]> {
+  return readCheckedFile({ setting: 'GENERATORS_FILE', ...file }, (json, report) =>
+    checkedBindings(withVariables(json.value, file, report), { providers, catalog }, report),
   );
-}
-
-/** A path as a person writes it: imga[0].headers.authorization. */
-function fieldOf(at: Path): string {
-  if (at.length === 0) return 'the file';
-  return at
-    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join('');
 }
 
 /** Every text with its variables filled in; one that is not set is a mistake of its own. */
@@ -117,12 +84,12 @@ function isList(value: Json): value is readonly Json[] {
 
 function checkedBindings(
   value: Json,
-  providers: Readonly<Record<string, Provider>>,
+  { providers, catalog }: Parts,
   report: Report,
 ): ReadonlyMap<string, readonly Binding[]> {
   const parsed = generatorsFileSchema(Object.keys(providers)).safeParse(value);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) reportIssue(issue, report);
+    for (const issue of parsed.error.issues) reportIssue(issue, report, 'a binding');
     return new Map();
   }
   for (const [generator, written] of Object.entries(parsed.data)) reportSameNames(generator, written, report);
@@ -132,23 +99,12 @@ function checkedBindings(
       written.flatMap((entry, index) => {
         const provider = providers[entry.provider];
         if (provider === undefined) return [];
-        checkTogether(entry, provider, (field, message) => report([generator, index, field], message));
-        return [toBinding(entry, { generator, index, provider })];
+        const parts = { provider, catalog };
+        checkTogether(entry, parts, (field, message) => report([generator, index, field], message));
+        return [toBinding(entry, { generator, index, ...parts })];
       }),
     ]),
   );
-}
-
-function reportIssue(issue: z.core.$ZodIssue, report: Report): void {
-  const at = issue.path.filter((part) => typeof part !== 'symbol');
-  if (issue.code === 'unrecognized_keys') {
-    for (const key of issue.keys)
-      report([...at, key], 'is no field of a binding: remove it, or correct its name');
-  } else if (issue.code === 'invalid_key') {
-    for (const { message } of issue.issues) report(at, message);
-  } else {
-    report(at, issue.message);
-  }
 }
 
 /** A name stands for one account: running work is looked for under it. */
@@ -163,24 +119,26 @@ function reportSameNames(generator: string, written: readonly WrittenBinding[], 
 /** Checks fields of one binding against each other. */
 function checkTogether(
   written: WrittenBinding,
-  provider: Provider,
+  parts: { readonly provider: Provider; readonly catalog: Catalog },
   report: (field: string, message: string) => void,
 ): void {
   const { baseUrl, nodes, model, kinds, credentials = {}, provider: name } = written;
+  const { provider, catalog } = parts;
+  const all = catalog.modelsOf(name);
   if (baseUrl === undefined && nodes === undefined)
     report('baseUrl', 'is missing: the address of the upstream');
   const unable = (kinds ?? []).filter((kind) => !isAble(provider, kind));
   if (unable.length > 0) report('kinds', `has ${unable.join(', ')}, which ${name} does not do: remove it`);
-  if (model === undefined && namesModel(name) && modelsOf(name).length === 0) {
+  if (model === undefined && namesModel(name) && all.length === 0) {
     report('model', `is missing: Kiln knows no models of ${name}, so name it as the server does`);
   }
-  const known = modelsOf(name).some(({ id }) => id === model);
+  const known = all.some(({ id }) => id === model);
   if (model !== undefined && !known && kinds === undefined) {
     report(
       'kinds',
       `is missing: Kiln does not know the model ${JSON.stringify(model)}, so say what it makes`,
     );
-  } else if (unable.length === 0 && modelsIn(written, provider).length === 0) {
+  } else if (unable.length === 0 && modelsIn(written, parts).length === 0) {
     report('kinds', `leaves nothing for this binding to do: name a model, or other kinds of ${name}`);
   }
   for (const [old, current] of OLD_NAMES) {
@@ -201,7 +159,12 @@ const OLD_NAMES = [
 
 function toBinding(
   written: WrittenBinding,
-  options: { readonly generator: string; readonly index: number; readonly provider: Provider },
+  options: {
+    readonly generator: string;
+    readonly index: number;
+    readonly provider: Provider;
+    readonly catalog: Catalog;
+  },
 ): Binding {
   const { nodes = [], baseUrl = nodes[0] ?? '', restartUnknown, stallSeconds } = written;
   const isPool = options.provider.name === 'comfyui' && nodes.length === 0;
@@ -213,7 +176,8 @@ function toBinding(
     provider: options.provider,
     connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
     settings: 'GENERATORS_FILE',
-    models: modelsIn(written, options.provider),
+    models: modelsIn(written, options),
+    today: options.catalog.today,
     sandbox: false,
   });
 }
@@ -221,9 +185,9 @@ function toBinding(
 /** The model that is written, or every known one of the wire; with the limits of the catalog, then those of the file. */
 function modelsIn(
   { model, kinds, limits = {}, provider: name }: WrittenBinding,
-  provider: Provider,
-): readonly ModelLimits[] {
-  const known = modelsOf(name);
+  { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
+): readonly CatalogEntry[] {
+  const known = catalog.modelsOf(name);
   const unknown = unknownModel(model ?? name, kinds ?? []);
   const chosen =
     model === undefined && known.length > 0 ? known : [known.find(({ id }) => id === model) ?? unknown];

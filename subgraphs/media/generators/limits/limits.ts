@@ -62,11 +62,11 @@ export function isUsable({ breaker, isPaused }: Binding): boolean {
   return (breaker?.pauseMs() ?? 0) === 0 && isPaused?.() !== true;
 }
 
-/** The model of a binding that work runs on: the one it names, else the binding's first for its kind. */
+/** The model of a binding that work runs on: the one it names, else the binding's first for its kind that has not ended. */
 export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogModel | undefined {
-  return binding.models?.find(
-    ({ id, kinds }) => kinds.includes(kind) && (model === undefined || model === id),
-  );
+  const able = binding.models?.filter(({ kinds }) => kinds.includes(kind)) ?? [];
+  if (model !== undefined) return able.find(({ id }) => id === model);
+  return able.find(({ isRetired }) => !isRetired()) ?? able[0];
 }
 
 function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {

@@ -57,8 +57,15 @@ export function expectedCost(binding: Binding, input: StepInput): Cost {
   const prices = binding.prices?.of(model) ?? null;
   const [seconds] = known?.durations ?? [];
   const usual = seconds === undefined ? {} : { milliseconds: seconds * 1000 };
-  const units: Units = { ...usual, ...prices?.expected, ...unitsOf(input) };
+  const own = unitsOf(input);
+  const units: Units = { ...usual, ...forEach(prices?.expected ?? {}, own.pictures ?? 1), ...own };
   return { ...priced(prices, currency, { units, input }), estimated: true };
+}
+
+/** What is expected for one result, for so many. */
+function forEach(expected: Units, count: number): Units {
+  const scaled = Object.entries(expected).map(([name, quantity]) => [name, quantity * count] as const);
+  return Object.fromEntries(scaled);
 }
 
 /** What a chat costs; `units` null: it broke off, and what it took is not known. */

@@ -4,11 +4,11 @@ import { AppError } from '../../../../platform/errors.ts';
 import { unitNames } from '../../domain/cost.ts';
 import { pricedUnits, type BindingPrices, type ModelPrices } from '../../domain/price.ts';
 import type { Binding } from '../bindings/binding.ts';
-import bundled from './prices.json' with { type: 'json' };
+import type { Catalog } from '../catalog/catalog.ts';
 
 /**
- * The price list: what each provider charges for each model. The bundled one (prices.json) has what vendors publish, on
- * its date; PRICES_FILE replaces it. A model that is not in it has no known price. `aggregator/NAME` is the provider NAME
+ * The price list: what each provider charges for each model. The catalog has what vendors publish, in US dollars;
+ * PRICES_FILE replaces all of it. A model that is not in it has no known price. `aggregator/NAME` is the provider NAME
  * behind the aggregator, who has prices of its own.
  */
 
@@ -41,28 +41,29 @@ const priceList = z.strictObject({
 export interface PriceList {
   /** ISO 4217, upper case. */
   readonly currency: string;
-  /** Day on which the prices were valid, YYYY-MM-DD. */
-  readonly date: string;
   of(provider: string, model: string | null): ModelPrices | null;
 }
 
 /** Any model of a provider that has no entry of its own. */
 const ANY = '*';
 
-/** Reads the list of PRICES_FILE, or the bundled one for null. Throws AppError NOT_CONFIGURED with every mistake. */
-export function readPriceList(file: { readonly path: string; readonly text: string } | null): PriceList {
-  const parsed = priceList.safeParse(file === null ? bundled : parseJson(file.text));
+/** Reads the list of PRICES_FILE, or the catalog's for null. Throws AppError NOT_CONFIGURED with every mistake. */
+export function readPriceList(
+  file: { readonly path: string; readonly text: string } | null,
+  catalog: Catalog,
+): PriceList {
+  if (file === null) return { currency: 'USD', of: (provider, model) => catalog.pricesOf(provider, model) };
+  const parsed = priceList.safeParse(parseJson(file.text));
   if (!parsed.success) {
     const lines = parsed.error.issues.map(
       ({ path, message }) => `  ${path.join('.') || 'the file'}: ${message}`,
     );
     throw new AppError('NOT_CONFIGURED', `PRICES_FILE has mistakes\n${lines.join('\n')}`);
   }
-  const { currency, date, models } = parsed.data;
+  const { currency, models } = parsed.data;
   const byName = new Map(models.map((entry) => [`${entry.provider} ${entry.model}`, entry]));
   return {
     currency,
-    date,
     of: (provider, model) =>
       byName.get(`${provider} ${model ?? ANY}`) ?? byName.get(`${provider} ${ANY}`) ?? null,
   };

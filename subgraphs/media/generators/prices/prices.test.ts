@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { testBinding } from '../../tasks/testing/provider.ts';
-import { modelsOf } from '../models/catalog.ts';
+import { createCatalog } from '../catalog/catalog.ts';
 import { costOfAttempt, type Charged } from './cost.ts';
 import { readPriceList, withPrices } from './price-list.ts';
 
-const list = readPriceList(null);
+const catalog = createCatalog();
+const list = readPriceList(null, catalog);
 
 function charged(provider: string, model: string, change: Partial<Charged>): Charged {
   const [binding = null] = withPrices(
@@ -74,7 +75,7 @@ describe('the cost of an attempt', () => {
       ],
     });
     const binding = testBinding('test#0', { name: 'comfyui' }, 'http://127.0.0.1:1');
-    const [priced = null] = withPrices([binding], readPriceList({ path: '/p.json', text }));
+    const [priced = null] = withPrices([binding], readPriceList({ path: '/p.json', text }, catalog));
     const failed = { ...charged('comfyui', 'any', { ending: 'failed' }), binding: priced };
     expect(costOfAttempt(failed)).toMatchObject({ microUnits: 20_000, currency: 'EUR', estimated: true });
     const measured = { gpuMilliseconds: 1_500 };
@@ -91,16 +92,16 @@ describe('the cost of an attempt', () => {
 describe('the price list', () => {
   it('names only models that are known', () => {
     for (const provider of ['openai', 'gemini', 'kling', 'minimax', 'fal', 'replicate']) {
-      expect(modelsOf(provider).some(({ id }) => list.of(provider, id) !== null)).toBe(true);
+      expect(catalog.modelsOf(provider).some(({ id }) => list.of(provider, id) !== null)).toBe(true);
     }
     expect(list.of('openai', 'gpt-image-1')).not.toBeNull();
   });
 
   it('is refused with every mistake', () => {
     const text = '{"currency":"usd","date":"soon","models":[{"provider":"a","model":"b","prices":[]}]}';
-    expect(() => readPriceList({ path: '/p.json', text })).toThrow(
+    expect(() => readPriceList({ path: '/p.json', text }, catalog)).toThrow(
       /currency[\s\S]*date[\s\S]*models\.0\.prices/,
     );
-    expect(() => readPriceList({ path: '/p.json', text: '{' })).toThrow('no JSON');
+    expect(() => readPriceList({ path: '/p.json', text: '{' }, catalog)).toThrow('no JSON');
   });
 });

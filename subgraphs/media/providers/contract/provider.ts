@@ -150,6 +150,8 @@ export interface Connection {
   readonly endpoints?: Readonly<Record<string, string>>;
   /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
   readonly resultOrigins: readonly string[];
+  /** Most milliseconds of a call that makes the result itself; absent: as long as the wire usually takes. */
+  readonly callTimeoutMs?: number;
 }
 
 /** The connection of a call, and the signal that aborts it. */

@@ -9,7 +9,7 @@ import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } f
 
 /** Chat: generateContent, or streamGenerateContent, whose last event has the finish reason. */
 
-const DEFAULT_MODEL = 'gemini-2.5-flash';
+const DEFAULT_MODEL = 'gemini-3.5-flash-lite';
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 8 << 20;
 /** Most bytes of one streamed reply, envelopes included. */

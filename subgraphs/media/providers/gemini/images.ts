@@ -9,8 +9,8 @@ import { generatedOf, throwBlocked, throwRefusal, unreadable } from './wire.ts';
 
 type ImageRequest = RequestOf<'IMAGE'>;
 
-const DEFAULT_MODEL = 'gemini-2.5-flash-image';
-const TIMEOUT_MS = 180_000;
+const DEFAULT_MODEL = 'gemini-3.1-flash-image';
+const TIMEOUT_MS = 600_000;
 const MAX_BYTES = 96 << 20;
 
 /** Generates the image. */
@@ -24,7 +24,7 @@ export async function makeImages(
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:generateContent`,
     json: await bodyOf(request),
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
   throwRefusal(answer);

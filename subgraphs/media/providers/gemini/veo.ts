@@ -26,7 +26,7 @@ export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
   };
 }
 
-const DEFAULT_MODEL = 'veo-3.1-generate-preview';
+const DEFAULT_MODEL = 'veo-3.1-generate-001';
 const START_TIMEOUT_MS = 120_000;
 
 const operation = z.object({

@@ -5,16 +5,16 @@ import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
-import { imageFiles, throwRefusal } from './wire.ts';
+import { imageFiles, imageUnits, throwRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
 
 type ImageRequest = RequestOf<'IMAGE'>;
 type Sent = Pick<ExchangeRequest, 'path' | 'json' | 'bytes'> & { readonly headers: Record<string, string> };
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 600_000;
 const MAX_BYTES = 96 << 20;
-const DEFAULT_MODEL = 'gpt-image-1';
+const DEFAULT_MODEL = 'gpt-image-2';
 
 /** Generates the images; `fieldsOf` gives what is sent besides pictures. */
 export async function makeImages(
@@ -33,11 +33,11 @@ export async function makeImages(
     ...sent,
     method: 'POST',
     headers: { ...sent.headers, 'idempotency-key': context.reference },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
   throwRefusal(answer);
-  return { files: imageFiles(answer), texts: [] };
+  return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
 }
 
 function imageFields(request: ImageRequest, model: string): Record<string, string | number> {

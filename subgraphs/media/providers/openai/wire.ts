@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { parsedArguments, type ChatToolCall } from '../../domain/chat-options.ts';
+import type { Units } from '../../domain/cost.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
@@ -23,6 +24,10 @@ const failure = z.object({
 const images = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).min(1),
   output_format: z.string().nullish(),
+  usage: z
+    .object({ input_tokens: z.number().nullish(), output_tokens: z.number().nullish() })
+    .nullish()
+    .catch(null),
 });
 
 const usage = z
@@ -173,6 +178,16 @@ export function imageFiles(answer: ExchangeAnswer): RemoteFile[] {
     if (url) return { url };
     throw unreadable(new Error('neither b64_json nor url'));
   });
+}
+
+/** What the images took, as far as the answer says. */
+export function imageUnits(answer: ExchangeAnswer): Units {
+  const { data, usage: counted } = read(images, answer);
+  return {
+    pictures: data.length,
+    ...(counted?.input_tokens != null && { inputTokens: counted.input_tokens }),
+    ...(counted?.output_tokens != null && { outputTokens: counted.output_tokens }),
+  };
 }
 
 /** The reply of a chat. */

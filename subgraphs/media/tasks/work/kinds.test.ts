@@ -58,7 +58,17 @@ const model: CatalogModel = {
   nearestRatios: null,
   lastFrameSizes: null,
   pictureDecidesShape: true,
+  prices: null,
+  chargesFailures: false,
+  expected: null,
+  longestSeconds: null,
+  releasedAt: null,
+  retiresAt: null,
+  successor: null,
+  sources: [],
   sandbox: false,
+  daysLeft: () => null,
+  isRetired: () => false,
 };
 
 function answering(outcome: { files?: typeof files; texts?: string[]; facts?: object }): CallCapability {

@@ -50,7 +50,13 @@ export function keyOf(attempt: Pick<AttemptRow, 'taskId' | 'step' | 'number'>): 
 export function connectionFor(binding: Binding, input: StepInput): Connection {
   const { connection } = binding;
   if (connection.model === null) return connection;
-  return { ...connection, model: input.model ?? modelFor(binding, input)?.id ?? connection.model };
+  const model = modelFor(binding, input);
+  const seconds = binding.callTimeoutSeconds ?? model?.longestSeconds ?? null;
+  return {
+    ...connection,
+    model: input.model ?? model?.id ?? connection.model,
+    ...(seconds !== null && { callTimeoutMs: seconds * 1000 }),
+  };
 }
 
 /** Reads what belongs to an attempt; null when its task or binding is gone. */

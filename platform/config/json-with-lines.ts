@@ -7,7 +7,7 @@ import {
   type ParseError,
 } from 'jsonc-parser';
 
-import type { Json } from '../../../../platform/json.ts';
+import type { Json } from '../json.ts';
 
 type Path = readonly (string | number)[];
 

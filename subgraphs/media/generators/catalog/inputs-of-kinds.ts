@@ -46,7 +46,7 @@ const INPUTS: { readonly [Kind in StepKind]: readonly Exclude<keyof WorkOf<Kind>
 };
 
 /** The inputs of chats; `image`, `audio` and `video` are what messages may hold. */
-export const CHAT_INPUTS = [
+const CHAT_INPUTS = [
   'messages',
   'system',
   'temperature',

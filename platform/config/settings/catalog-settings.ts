@@ -1,0 +1,26 @@
+import { day, text } from './formats.ts';
+import { optional, real } from './setting.ts';
+
+/** Which generators and models there are, and what they cost. */
+export const catalogSettings = {
+  GENERATORS_FILE: real(
+    text,
+    'JSON file: generator -> its bindings in order of fall-back, instead of the bundled ones of that generator',
+    'bundled bindings',
+  ),
+  CATALOG_FILE: optional(
+    text,
+    'JSON file: provider -> models that are added to the bundled ones, or changed (docs/catalog.md)',
+    'bundled catalog',
+  ),
+  CATALOG_DATE: optional(
+    day,
+    'day that models end by, YYYY-MM-DD, to see what would have ended on it (docs/catalog.md)',
+    'today, in UTC',
+  ),
+  PRICES_FILE: optional(
+    text,
+    'JSON file: what each provider charges for each model (docs/costs.md)',
+    'bundled price list',
+  ),
+};

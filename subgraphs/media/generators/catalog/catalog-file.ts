@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+import { readCheckedFile, reportIssue, type Report } from '../../../../platform/config/checked-file.ts';
+import type { TextFile } from '../../../../platform/config/text-file.ts';
+import type { Json } from '../../../../platform/json.ts';
+import { catalogEntry, type CatalogEntry } from './entry.ts';
+
+/**
+ * CATALOG_FILE: provider -> its models. An entry whose id is known changes the members that it names; any other adds a
+ * model behind the known ones, and names at least what a model needs: name, category, kinds and inputs.
+ */
+
+const shape = z.record(
+  z.string(),
+  z.array(z.looseObject({ id: z.string({ error: 'must be a text' }).min(1, 'must not be empty') }), {
+    error: 'must be a list of models',
+  }),
+  { error: 'must be an object: provider -> list of models' },
+);
+
+type Models = ReadonlyMap<string, readonly CatalogEntry[]>;
+
+/** The known models with those of the file. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
+export function withCatalogFile(known: Models, file: TextFile): Models {
+  return readCheckedFile({ setting: 'CATALOG_FILE', ...file }, ({ value }, report) =>
+    merged(known, value, report),
+  );
+}
+
+function merged(known: Models, value: Json, report: Report): Models {
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) reportIssue(issue, report, 'a model');
+    return known;
+  }
+  const all = new Map(known);
+  for (const [provider, written] of Object.entries(parsed.data)) {
+    const own = known.get(provider);
+    if (own === undefined) {
+      report([provider], `is no provider: known are ${[...known.keys()].join(', ')}`);
+      continue;
+    }
+    const byId = new Map(own.map((entry) => [entry.id, entry]));
+    for (const [index, entry] of written.entries()) {
+      const read = catalogEntry.safeParse({ ...byId.get(entry.id), ...entry });
+      if (read.success) byId.set(entry.id, read.data);
+      else reportModel(read.error, [provider, index], report);
+    }
+    all.set(provider, [...byId.values()]);
+  }
+  return all;
+}
+
+function reportModel(error: z.ZodError, at: readonly (string | number)[], report: Report): void {
+  for (const issue of error.issues)
+    reportIssue({ ...issue, path: [...at, ...issue.path] }, report, 'a model');
+}

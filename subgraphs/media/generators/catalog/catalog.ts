@@ -1,0 +1,66 @@
+import type { TextFile } from '../../../../platform/config/text-file.ts';
+import type { ModelPrices } from '../../domain/price.ts';
+import { workKinds, type StepKind } from '../../domain/work/work.ts';
+import { bundledModels } from './bundled.ts';
+import { withCatalogFile } from './catalog-file.ts';
+import { catalogEntry, type CatalogEntry } from './entry.ts';
+import { inputsOf } from './inputs-of-kinds.ts';
+
+/**
+ * The models that Kiln knows, by the wire that speaks for them (models/*.json): their limits, prices and ends, each with
+ * where it was read. The first of a kind that has not ended is the default. CATALOG_FILE changes and adds models. A model
+ * of GENERATORS_FILE that is not here has only the limits of that file.
+ *
+ * A combination that only some values allow (MiniMax: 1080P in 6 s alone) is left to the vendor, who refuses it free of
+ * charge. An option that a model does not list is refused: it would be dropped without a word.
+ */
+export interface Catalog {
+  /** The known models of a wire, the default of each kind first. */
+  modelsOf(provider: string): readonly CatalogEntry[];
+  /** What the provider charges for a model; null when that is not known. In US dollars, unless CATALOG_FILE has others. */
+  pricesOf(provider: string, model: string | null): ModelPrices | null;
+  /** The day that models end by, YYYY-MM-DD. */
+  readonly today: () => string;
+}
+
+/** What the catalog needs of the settings. */
+interface CatalogOptions {
+  /** The text of CATALOG_FILE; null without one. */
+  readonly file?: TextFile | null;
+  /** The day to go by, YYYY-MM-DD; null: that of the clock, in UTC. */
+  readonly date?: string | null;
+}
+
+/** Makes the catalog. Throws NOT_CONFIGURED with every mistake of CATALOG_FILE. */
+export function createCatalog({ file = null, date = null }: CatalogOptions = {}): Catalog {
+  const models = file === null ? bundledModels() : withCatalogFile(bundledModels(), file);
+  const modelsOf = (provider: string): readonly CatalogEntry[] => models.get(provider) ?? [];
+  return {
+    modelsOf,
+    pricesOf(provider, model) {
+      const entry = modelsOf(provider).find(({ id }) => id === model);
+      if (entry === undefined || entry.prices === null) return null;
+      const { prices, chargesFailures, expected } = entry;
+      return { prices, chargesFailures, expected: expected ?? undefined };
+    },
+    today: () => date ?? new Date().toISOString().slice(0, 10),
+  };
+}
+
+const UNNAMED: ReadonlySet<string> = new Set(['midjourney', 'comfyui']);
+
+/** Whether this wire carries a model's name; the others have but one model, or graphs that name theirs. */
+export function namesModel(provider: string): boolean {
+  return !UNNAMED.has(provider);
+}
+
+/** The category of a model that does this kind of work. */
+function categoryOf(kind = ''): string {
+  if (kind === 'CHAT') return 'language';
+  return Object.hasOwn(workKinds, kind) ? workKinds[kind as StepKind].category : 'other';
+}
+
+/** A model that Kiln does not know: it takes every input of its kinds, within no limits but those that all have. */
+export function unknownModel(id: string, kinds: readonly string[]): CatalogEntry {
+  return catalogEntry.parse({ id, name: id, category: categoryOf(kinds[0]), kinds, inputs: inputsOf(kinds) });
+}

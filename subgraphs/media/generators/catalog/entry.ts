@@ -1,0 +1,109 @@
+import { z } from 'zod';
+
+import { unitNames } from '../../domain/cost.ts';
+import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { pricedUnits } from '../../domain/price.ts';
+
+/**
+ * One model of the catalog, as its JSON says it: what it takes, what it costs, when it ends, and where each fact was read.
+ * catalog.schema.json is made of this for editors. Each message is the remedy.
+ */
+
+function must(remedy: string) {
+  return {
+    error: ({ input }: { readonly input?: unknown }) =>
+      input === undefined ? `is missing: it ${remedy}` : remedy,
+  };
+}
+
+const text = z.string(must('must be a text')).min(1, must('must not be empty'));
+const texts = z.array(text, must('must be a list of texts'));
+const amount = z.number(must('must be a number')).nonnegative(must('must not be negative'));
+const day = z.iso.date(must('must be a day, such as 2026-12-31'));
+const most = z
+  .int(must('must be a whole number above 0'))
+  .min(1, must('must be a whole number above 0'))
+  .nullable()
+  .default(null);
+
+const price = z.strictObject(
+  {
+    unit: z.enum(pricedUnits, must(`must be one of ${pricedUnits.join(', ')}`)),
+    amount,
+    per: z.number().positive(must('must be above 0')).optional(),
+    when: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  },
+  must('must be an object with unit and amount'),
+);
+
+/** Where a fact comes from: which members, from where, read on which day. */
+const source = z.strictObject({ of: texts, from: text, read: day }, must('must be {of, from, read}'));
+
+/** One model, every member of it; what is absent is not limited or not known. */
+export const catalogEntry = z.strictObject(
+  {
+    /** What callers and the provider call it. */
+    id: text,
+    /** Name for people. */
+    name: text,
+    category: text,
+    kinds: texts,
+    inputs: texts,
+    needs: texts.default([]),
+    sizes: texts.nullable().default(null),
+    aspectRatios: texts.nullable().default(null),
+    durations: z.array(z.number(), must('must be a list of seconds')).nullable().default(null),
+    formats: texts.nullable().default(null),
+    ranges: z.record(z.string(), z.tuple([z.number(), z.number()])).default({}),
+    maxPrompt: most,
+    maxCount: most,
+    maxImages: most,
+    counts: z.array(z.int(), must('must be a list of whole numbers')).nullable().default(null),
+    nearestRatios: texts.nullable().default(null),
+    lastFrameSizes: texts.nullable().default(null),
+    pictureDecidesShape: z.boolean(must('must be true or false')).default(true),
+    /** Prices in the currency of the price list; a list is one amount for each unit, the first that fits `when`. */
+    prices: z.array(price).min(1, must('must not be empty')).nullable().default(null),
+    /** Whether work that fails after it was accepted is charged. */
+    chargesFailures: z.boolean(must('must be true or false')).default(false),
+    /** Units that work is expected to take where its inputs do not tell, for estimates. */
+    expected: z.partialRecord(z.enum(unitNames), z.int().nonnegative()).nullable().default(null),
+    /** Seconds that one piece of work may take at the provider; null: as long as others of its kind. */
+    longestSeconds: most,
+    releasedAt: day.nullable().default(null),
+    /** The first day on which the provider refuses it. */
+    retiresAt: day.nullable().default(null),
+    /** What its provider names in its place. */
+    successor: text.nullable().default(null),
+    sources: z.array(source).default([]),
+  },
+  must('must be an object with id, name, ...'),
+);
+
+/** The models of one provider, the default of each kind first. */
+export const catalogPage = z.strictObject({
+  $schema: z.string().optional(),
+  provider: text,
+  models: z.array(catalogEntry),
+});
+
+/** A model with everything that is known of it. */
+export interface CatalogEntry extends ModelLimits {
+  /** Null: not known. */
+  readonly prices: z.infer<typeof catalogEntry>['prices'];
+  readonly chargesFailures: boolean;
+  readonly expected: z.infer<typeof catalogEntry>['expected'];
+  readonly longestSeconds: number | null;
+  /** Day, YYYY-MM-DD; null: not known. */
+  readonly releasedAt: string | null;
+  /** The first day on which its provider refuses it, YYYY-MM-DD; null: none is known. */
+  readonly retiresAt: string | null;
+  /** What its provider names in its place. */
+  readonly successor: string | null;
+  /** Which facts are from where, and when they were read. */
+  readonly sources: readonly {
+    readonly of: readonly string[];
+    readonly from: string;
+    readonly read: string;
+  }[];
+}
