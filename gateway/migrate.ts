@@ -1,4 +1,5 @@
 import { migrate } from '../platform/database/migrations.ts';
+import { checkPooler } from '../platform/database/pooler.ts';
 import { runProcess } from '../platform/runtime/run-process.ts';
 import { startDatabase } from '../platform/runtime/runtime.ts';
 import { allMigrations } from './migrations/all.ts';
@@ -10,6 +11,7 @@ await runProcess(async (parts) => {
     database,
     sets: allMigrations,
     logger: parts.logger,
+    isPooled: await checkPooler({ database, prepares: false, listens: false, logger: parts.logger }),
   });
   parts.logger.info(
     { migrations: done },

@@ -33,5 +33,7 @@ function isAway(error: Error): boolean {
   const isSocket = SOCKET_CODES.has(code) && ('syscall' in error || error instanceof AggregateError);
   // A server that has stopped takes its Unix socket with it; a file that is not there is another matter.
   const isSocketGone = code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+  // A pooler that refuses what every connection sends does not come back by itself.
+  if (error.message.startsWith('unsupported startup parameter')) return false;
   return isSocket || isSocketGone || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
 }

@@ -15,7 +15,7 @@ function manualWorkflow() {
       return lookup.promise;
     },
     subscribe: () => Promise.reject(new Error('unused')),
-    check: () => Promise.resolve(),
+    check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   };
   const answer = (index: number, id: string) =>

@@ -6,6 +6,7 @@ import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { OpenedData } from '../../platform/runtime/open-data.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { storeCheck } from '../../platform/runtime/store-check.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
 import { localSecret } from '../../platform/secrets/local-secret.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
@@ -53,7 +54,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     reserved,
     metrics: runtime.metrics,
     tracer: runtime.tracer,
-    readiness: { database: () => runtime.database.check(), files: () => runtime.store.check() },
+    readiness: { database: () => runtime.database.check(), files: storeCheck(runtime) },
     files: media.handleFile,
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,

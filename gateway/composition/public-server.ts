@@ -6,6 +6,7 @@ import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root
 import type { Database } from '../../platform/database/database.ts';
 import { tracedLinks } from '../../platform/graphql/links/traced-links.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
@@ -42,7 +43,7 @@ export interface PublicServerOptions {
   readonly metrics: Metrics;
   /** Of this process. */
   readonly tracer: Tracer;
-  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  readonly readiness: ReadinessChecks;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
   readonly files?: Handler | undefined;

@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import pTimeout from 'p-timeout';
 
-import { failingParts } from '../../platform/http/readiness.ts';
+import { lacksNow, readinessAnswer, type ReadinessChecks, STOPPING } from '../../platform/http/readiness.ts';
 import { createKeyCheck } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerFinder } from '../authentication/caller.ts';
@@ -9,8 +9,8 @@ import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 
 /** Options of the health endpoints. */
 export interface HealthOptions {
-  /** Readiness checks by name; a check that throws fails. Names are public, reasons are logged. */
-  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  /** Readiness checks by name. Names are public, reasons are logged. */
+  readonly checks: ReadinessChecks;
   /** What /readyz?verbose tells of providers besides (default: nothing). It does not decide readiness. */
   readonly providers?: (() => Promise<unknown>) | undefined;
   /** METRICS_KEY, which opens that as an administrator's credential does; null: there is none. */
@@ -25,7 +25,7 @@ export interface HealthOptions {
 
 /** The health endpoints. */
 export interface Health {
-  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that fail; `?verbose` with the providers, for administrators). */
+  /** `/healthz` (200 while the process serves) and `/readyz` (503 naming the parts that this process lacks, 200 naming those that all lack; `?verbose` with the providers, for administrators). */
   readonly router: Router;
   /** Reports not ready from now on: traffic should go elsewhere while running requests end. */
   drain(): void;
@@ -37,10 +37,10 @@ export function createHealth(options: HealthOptions): Health {
   const router = Router();
   const hasKey = createKeyCheck(options.metricsKey ?? null);
   let isDraining = false;
-  let running: Promise<readonly string[]> | null = null;
+  let running: ReturnType<typeof lacksNow> | null = null;
 
-  function failingNow(): Promise<readonly string[]> {
-    running ??= failingParts(checks, { logger, timeoutMs }).finally(() => (running = null));
+  function lacks(): ReturnType<typeof lacksNow> {
+    running ??= lacksNow(checks, { logger, timeoutMs }).finally(() => (running = null));
     return running;
   }
 
@@ -64,12 +64,11 @@ export function createHealth(options: HealthOptions): Health {
       response.status(429).set(rateHeaders(rate));
       return void response.json({ status: 'too many requests' });
     }
-    const failing = isDraining ? ['stopping'] : await failingNow();
-    const status = failing.length === 0 ? 'ready' : 'not ready';
-    response.status(failing.length === 0 ? 200 : 503).set('Cache-Control', 'no-store');
+    const { statusCode, body } = readinessAnswer(checks, isDraining ? STOPPING : await lacks());
+    response.status(statusCode).set('Cache-Control', 'no-store');
     const isVerbose = request.query['verbose'] !== undefined && (await isAdministrator(request));
     const more = isVerbose ? { providers: await readProviders() } : {};
-    response.json({ status, checks: Object.keys(checks), failing, ...more });
+    response.json({ ...body, ...more });
   }
 
   router.get('/healthz', (_request, response) => {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
+import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
@@ -94,7 +95,7 @@ export interface GatewayServerOptions extends DrainOptions {
   /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
   readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */
-  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  readonly readiness: ReadinessChecks;
   /** What /readyz?verbose tells of providers (default: nothing). */
   readonly providers?: (() => Promise<unknown>) | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */

@@ -147,6 +147,8 @@ function configOf(context: SettingsContext) {
       eventsUrls: values.EVENTS_URL,
       poolSize: values.DATABASE_POOL,
       queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
+      /** Whether the most frequent statements are prepared. */
+      databasePrepares: values.DATABASE_PREPARE === 'on',
     },
     split: splitOf(context),
     auth: authOf(context),

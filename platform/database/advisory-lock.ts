@@ -6,8 +6,9 @@ type AnyDatabase = Kysely<any>;
 
 /**
  * Runs work unless it runs already, in this process or in another one on the same database; true when it ran here. The
- * lock belongs to the connection, not to a transaction, because work may take minutes; it ends with the connection, so
- * a process that dies does not block the next run.
+ * lock belongs to a transaction of its own that does nothing else, for as long as the work takes: a pooler may hand what is
+ * outside of transactions to another connection, where nobody could release it. It ends with the connection, so a process
+ * that dies does not block the next run.
  */
 export async function withAdvisoryLock(
   database: AnyDatabase,
@@ -15,15 +16,13 @@ export async function withAdvisoryLock(
   name: string,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  return database.connection().execute(async (connection) => {
+  return database.transaction().execute(async (transaction) => {
+    // It has no snapshot, and holds back nothing while it is idle.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
     const { rows } = await sql<{ isOurs: boolean }>`
-      select pg_try_advisory_lock(hashtextextended(${name}, 0)) as "isOurs"`.execute(connection);
+      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as "isOurs"`.execute(transaction);
     if (rows[0]?.isOurs !== true) return false;
-    try {
-      await work();
-      return true;
-    } finally {
-      await sql`select pg_advisory_unlock(hashtextextended(${name}, 0))`.execute(connection);
-    }
+    await work();
+    return true;
   });
 }

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   readonly logger: Logger;
   /** Longest statement in milliseconds (default 30,000); PostgreSQL cancels it then. */
   readonly statementTimeoutMs?: number;
+  /** Whether the most frequent statements are prepared (default: yes); a pooler may lose them. */
+  readonly prepares?: boolean;
   /** Whether statements of traced work become spans (default: no). */
   readonly isTraced?: boolean;
 }
@@ -70,7 +72,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   boundWaits(pool, { max: options.maxConnections, maxWaitMs });
   if (options.isTraced === true) tracePool(pool);
   const connections = trackConnections(pool);
-  const nameStatements = createStatementNames();
+  const nameStatements = options.prepares === false ? undefined : createStatementNames();
   let closing: Promise<void> | undefined;
   // An idle connection that breaks (a restart of the server) is replaced at the next use; without a listener it would
   // end the process. Only its message is logged: pg attaches the whole client to the error.
@@ -80,7 +82,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   // A connection that breaks inside a transaction fails its next query; without a listener it would end the process.
   pool.on('connect', (client) => {
     dropWhenHanging(client);
-    nameStatements(client);
+    nameStatements?.(client);
     client.on('error', ({ message }) => {
       if (!closing) logger.debug({ reason: message }, 'a database connection in use broke');
     });

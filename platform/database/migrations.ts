@@ -33,6 +33,8 @@ export interface MigrateOptions {
   readonly database: Database;
   readonly sets: readonly MigrationSet[];
   readonly logger: Logger;
+  /** Whether a pooler in transaction mode stands before the database (default: no): then nothing is migrated. */
+  readonly isPooled?: boolean;
 }
 
 /** "KILN" in ASCII; processes that start at once migrate one at a time. */
@@ -46,10 +48,24 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Applies what is new and returns its names (`media/001-tasks`). The migrations of one set are one transaction. Throws
- * UNAVAILABLE with the migration's name and cause.
+ * UNAVAILABLE with the migration's name and cause, NOT_CONFIGURED behind a pooler.
  */
-export async function migrate({ database, sets, logger }: MigrateOptions): Promise<string[]> {
+export async function migrate({
+  database,
+  sets,
+  logger,
+  isPooled = false,
+}: MigrateOptions): Promise<string[]> {
   if (await isUpToDate(database, sets)) return [];
+  if (isPooled) {
+    // Its lock and its settings would stay on a connection of the pooler's.
+    const remedy =
+      'run npm run migrate with a DATABASE_URL that leads to PostgreSQL itself, then start again';
+    throw new AppError(
+      'NOT_CONFIGURED',
+      `a pooler in transaction mode can not migrate the database: ${remedy}`,
+    );
+  }
   const client = await database.pool.connect();
   try {
     // Building an index may take long.

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
 import { migrate, type MigrationSet } from '../database/migrations.ts';
 import { onceThere } from '../database/once-there.ts';
+import { checkPooler } from '../database/pooler.ts';
 import { toError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
@@ -72,7 +73,11 @@ export async function startRuntime({
   const database = await startDatabase({ config, logger, lifecycle, data });
   measurePool(database, metrics);
   const whenThere = <Part>(start: () => Promise<Part>) => onceThere(start, { logger });
-  await whenThere(() => migrate({ database, sets: migrations, logger }));
+  const { databasePrepares: prepares, eventsUrls } = config.data;
+  const isPooled = await whenThere(() =>
+    checkPooler({ database, prepares, listens: eventsUrls === null, logger }),
+  );
+  await whenThere(() => migrate({ database, sets: migrations, logger, isPooled }));
   const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
   const bus = await whenThere(() => openEventBus({ config, logger, database }));
   lifecycle.add('event bus', () => bus.close());
@@ -125,6 +130,7 @@ export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>)
     statementTimeoutMs: config.data.queryTimeoutMs,
     applicationName: `kiln ${config.role}`,
     isTraced: config.tracing !== null,
+    prepares: config.data.databasePrepares,
     logger,
   });
   lifecycle.add('database', () => database.close());

@@ -7,6 +7,7 @@ import { startHealthServer } from '../../platform/http/health-server.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
+import { storeCheck } from '../../platform/runtime/store-check.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
 import { composeMedia } from './compose.ts';
 import { mediaMigrations } from './database/migrations/index.ts';
@@ -42,8 +43,8 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
 async function work({ worker }: MediaSubgraph, runtime: Runtime): Promise<void> {
   const { config, lifecycle, logger } = runtime;
   await worker.start();
-  const { database, store } = runtime;
-  const checks = { database: () => database.check(), files: () => store.check() };
+  const { database } = runtime;
+  const checks = { database: () => database.check(), files: storeCheck(runtime) };
   // Several workers on one machine: who has no port works all the same.
   const { stopping } = lifecycle;
   const health = await startHealthServer({ checks, logger, stopping, ...config.server }).catch(
@@ -59,7 +60,7 @@ async function work({ worker }: MediaSubgraph, runtime: Runtime): Promise<void> 
 }
 
 async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string): Promise<void> {
-  const { config, logger, lifecycle, database, store } = runtime;
+  const { config, logger, lifecycle, database } = runtime;
   const { drainSeconds, requestGraceSeconds, workerGraceSeconds } = config.stopping;
   const server = await createSubgraphServer({
     subgraph: media.subgraph,
@@ -70,7 +71,7 @@ async function serve(media: MediaSubgraph, runtime: Runtime, internalKey: string
     host: config.server.host,
     port: config.server.port,
     uploadMaxBytes: config.limits.uploadMaxBytes,
-    readiness: { database: () => database.check(), files: () => store.check() },
+    readiness: { database: () => database.check(), files: storeCheck(runtime) },
     stillServeMs: drainSeconds * 1_000,
     graceMs: requestGraceSeconds * 1_000,
     untilAnswered: () => media.finishChats(workerGraceSeconds),

@@ -43,7 +43,7 @@ async function run(query: string, answers: { shop: Answer; stock: Answer }, vari
       return await answer(request);
     },
     subscribe: () => Promise.reject(new Error('not here')),
-    check: () => Promise.resolve(),
+    check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   });
   const links = { shop: linkOf(answers.shop), stock: linkOf(answers.stock) };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { integer, natsAddresses, redisAddress } from './formats.ts';
+import { integer, natsAddresses, oneOf, redisAddress } from './formats.ts';
 import { optional, setting } from './setting.ts';
 
 /** Settings of how much one process does at once, of how it stops, and of what many processes share. */
@@ -34,6 +34,11 @@ export const capacitySettings = {
     integer(2, 1_000),
     'most connections to PostgreSQL of one process, besides one that listens; waiting callers hold none. All processes together must stay below its max_connections',
     '10',
+  ),
+  DATABASE_PREPARE: setting(
+    oneOf(['on', 'off']),
+    'whether the most frequent statements are prepared once per connection; off behind a pooler in transaction mode that loses them (PgBouncer before 1.21)',
+    'on',
   ),
   QUERY_TIMEOUT: setting(
     integer(1, 3_600),

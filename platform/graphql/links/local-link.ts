@@ -66,7 +66,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
         return failedResult(thrown, origin);
       }
     },
-    check: () => Promise.resolve(),
+    check: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   };
 }

@@ -105,6 +105,31 @@ describe('a remote link', () => {
     expect(seen).not.toContain('authorization');
   });
 
+  it('is not ready at an address whose process is, but answers no operation there', async () => {
+    const sign = async () => 'assertion';
+    const { link } = await linkTo(
+      (request, response) => {
+        if (request.url !== '/readyz') response.statusCode = 404;
+        response.end('{"status":"ready","failing":[]}');
+      },
+      { sign },
+    );
+    await expect(link.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('tells what all processes of the subgraph lack, which does not make it fail', async () => {
+    const { link } = await linkTo(
+      (request, response) => {
+        const isReadiness = request.url === '/readyz';
+        response.end(
+          isReadiness ? '{"status":"degraded","degraded":["files"]}' : '{"data":{"__typename":"Query"}}',
+        );
+      },
+      { sign: async () => 'assertion' },
+    );
+    expect(await link.check()).toEqual(['media.files']);
+  });
+
   describe('that shares reads', () => {
     /** A link whose server answers, with a number that counts the requests, when told to. */
     async function countingLink() {

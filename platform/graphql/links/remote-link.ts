@@ -80,10 +80,13 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
     },
     async check() {
       // Ours say what they lack; of a foreign one it is only known whether it answers.
-      if (sign !== undefined) return await checkReadiness(name, endpoints);
-      const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
-      const { errors } = await execute({ query: '{__typename}', variables: {}, context });
+      const lacks = sign === undefined ? [] : checkReadiness(name, endpoints);
+      const context = { caller: internalCaller(newTraceId()), signal: AbortSignal.timeout(READINESS_MS) };
+      // A query too: an address with a wrong path has a process that is ready, and answers no operation.
+      const answered = execute({ query: '{__typename}', variables: {}, context });
+      const [degraded, { errors }] = await Promise.all([lacks, answered]);
       if (errors !== undefined) throw new AppError('UNAVAILABLE', errors[0]?.message ?? `${name} is gone`);
+      return degraded;
     },
     async close() {
       await Promise.all([subscriptions.close(), client.close()]);
@@ -134,30 +137,34 @@ async function encode(
 /** Milliseconds for the answers of a subgraph's processes, which bound their own checks. */
 const READINESS_MS = 1_700;
 
-/** One process that is ready is enough. */
-async function checkReadiness(name: string, endpoints: Endpoints): Promise<void> {
+/** What the first process that is ready says that all lack: one that is ready is enough. */
+async function checkReadiness(name: string, endpoints: Endpoints): Promise<readonly string[]> {
   const signal = AbortSignal.timeout(READINESS_MS);
   const tried = new Set<Endpoint>();
   let reason = 'no address';
   for (let one = endpoints.next(tried); one !== undefined; one = endpoints.next(tried)) {
     tried.add(one);
-    const lacks = await readinessOf(one, signal);
-    if (lacks === null) return;
-    reason = lacks;
+    const said = await readinessOf(one, signal);
+    if (said.isReady) return said.lacks.map((part) => `${name}.${part}`);
+    reason = said.lacks.join(', ');
   }
   throw new AppError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is not ready: ${reason}`);
 }
 
-/** What a process lacks; null when it is ready. */
-async function readinessOf({ origin, lookup }: Endpoint, signal: AbortSignal): Promise<string | null> {
+/** Whether a process is ready, and what it lacks: where it is ready, what all lack. */
+async function readinessOf(
+  { origin, lookup }: Endpoint,
+  signal: AbortSignal,
+): Promise<{ readonly isReady: boolean; readonly lacks: readonly string[] }> {
   const dispatcher = new Agent(lookup === undefined ? {} : { connect: { lookup } });
   try {
     const { statusCode, body } = await request(new URL('/readyz', origin), { signal, dispatcher });
-    const { failing } = Object(parseJson(await body.text())) as { readonly failing?: unknown };
-    if (statusCode === 200) return null;
-    return Array.isArray(failing) ? failing.join(', ') : `HTTP ${statusCode}`;
+    const { failing, degraded } = Object(parseJson(await body.text())) as Record<string, unknown>;
+    const isReady = statusCode === 200;
+    const lacks: unknown = isReady ? (degraded ?? []) : failing;
+    return { isReady, lacks: Array.isArray(lacks) ? lacks.map(String) : [`HTTP ${statusCode}`] };
   } catch {
-    return 'no answer';
+    return { isReady: false, lacks: ['no answer'] };
   } finally {
     await dispatcher.destroy();
   }

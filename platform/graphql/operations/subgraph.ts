@@ -19,7 +19,7 @@ export interface SubgraphLink {
   /** Starts a subscription. */
   subscribe(request: SubgraphRequest): Promise<ResultStream | ExecutionResult>;
   /** Throws when the subgraph can't answer (readiness). */
-  check(): Promise<void>;
+  check(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
-import { createReadyHandler } from '../../http/readiness.ts';
+import { createReadyHandler, type ReadinessChecks } from '../../http/readiness.ts';
 import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
 import { runInSpan } from '../../tracing/span.ts';
 import { noTracer, type Tracer } from '../../tracing/tracer.ts';
@@ -27,7 +27,7 @@ export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
   readonly port: number;
   readonly uploadMaxBytes: number;
   /** What it needs to answer, by name: /readyz answers 503 and names those that throw, or take longer than 1.5 s. */
-  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  readonly readiness: ReadinessChecks;
   /** Milliseconds in which it still serves when it is to stop, and says that it is not ready (default 0). */
   readonly stillServeMs?: number;
   /** Milliseconds for running requests when it stops (default 5,000). */

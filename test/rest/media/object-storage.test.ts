@@ -127,16 +127,16 @@ describe('while the bucket is away', () => {
     return () => s3.start();
   });
 
-  it('Kiln starts all the same, and is ready when the bucket is back', async () => {
+  it('Kiln starts all the same, is degraded and not taken out, and is ready when the bucket is back', async () => {
     const early = await startKiln({ settings: s3.settings, logLevel: 'silent' });
     try {
       const ready = async () => {
         const { status, body } = await rest(early.url, 'GET', '/readyz');
-        return [status, body.failing];
+        return [status, body.status, body.failing, body.degraded];
       };
-      expect(await ready()).toEqual([503, ['files']]);
+      expect(await ready()).toEqual([200, 'degraded', [], ['files']]);
       await s3.start();
-      expect(await ready()).toEqual([200, []]);
+      expect(await ready()).toEqual([200, 'ready', [], undefined]);
       await s3.stop();
     } finally {
       await early.close();
