@@ -3,8 +3,6 @@ import { type Measurable, type Measures, readRange } from './measurable.ts';
 /** Most formats have their size in the first megabyte; others are read whole up to this size. */
 const FIRST_BYTES = 1024 * 1024;
 const WHOLE_BYTES = 32 * 1024 * 1024;
-/** More pixels are a decompression bomb. */
-const MAX_PIXELS = 268_402_689;
 
 /** Measures an image, with its EXIF orientation applied. One that can't be read keeps its type and has no size. */
 export async function measureImage(file: Measurable, contentType: string): Promise<Measures> {
@@ -15,14 +13,18 @@ export async function measureImage(file: Measurable, contentType: string): Promi
 async function sizeOf(file: Measurable, most: number): Promise<{ width: number; height: number } | null> {
   const bytes = Math.min(file.bytes, most);
   if (most > FIRST_BYTES && (file.bytes <= FIRST_BYTES || file.bytes > most)) return null;
-  const start = await readRange(file, { start: 0, end: bytes - 1 });
+  return imageSizeOf(await readRange(file, { start: 0, end: bytes - 1 }));
+}
+
+/** An image's size by the head of its file, nothing of which is decoded; null where the head does not say it. */
+export async function imageSizeOf(head: Uint8Array): Promise<{ width: number; height: number } | null> {
   // Loaded only when needed: a start is 50 ms shorter without it.
   const { default: sharp } = await import('sharp');
   try {
-    const { autoOrient } = await sharp(start, { limitInputPixels: MAX_PIXELS, failOn: 'none' }).metadata();
+    const { autoOrient } = await sharp(head, { limitInputPixels: false, failOn: 'none' }).metadata();
     return { width: autoOrient.width, height: autoOrient.height };
   } catch {
-    // Damaged, incomplete, too large or of an unknown format: no size.
+    // Damaged, incomplete or of an unknown format: no size.
     return null;
   }
 }

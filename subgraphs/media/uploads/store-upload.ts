@@ -5,6 +5,9 @@ import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { requestBytesOf } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
+import { imageSizeOf } from '../../../platform/object-store/measure/image.ts';
+import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
+import { peek } from '../../../platform/object-store/peek.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { QuotaCounter } from './quotas.ts';
 
@@ -39,12 +42,13 @@ export async function storeUpload(
   const id = newId();
   const reservation = await quotas.reserve(caller, id, requestBytesOf(file));
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
+  const body = checkedHead(reservation.bounded(file.createReadStream()), signal);
   let stored: StoredFile | null = null;
   try {
     stored = await files.store({
       id,
       owner: caller.id,
-      body: reservation.bounded(file.createReadStream()),
+      body,
       name: file.filename,
       declaredType: file.mimetype === '' ? null : file.mimetype,
       temporary,
@@ -56,9 +60,32 @@ export async function storeUpload(
   } finally {
     await reservation.end(stored?.bytes ?? null);
   }
-  if (stored.bytes === 0) {
+  const problem = stored.bytes === 0 ? 'is empty: it has 0 bytes' : pixelProblem(stored);
+  if (problem !== null) {
     await files.remove(caller, id, managed?.token);
-    throw badInput('file', 'file is empty: it has 0 bytes');
+    throw badInput('file', `file ${problem}`);
   }
   return managed === null ? stored : { ...stored, manageToken: managed.token };
+}
+
+/** Most pixels of a picture, 16,383 each way: whoever shows or edits a larger one would need gigabytes. */
+const MAX_PIXELS = 268_402_689;
+
+/** The problem of a picture with too many pixels, as its header claims them; null when there is none. */
+function pixelProblem({ width, height }: Pick<StoredFile, 'width' | 'height'>): string | null {
+  if (width === null || height === null || width * height <= MAX_PIXELS) return null;
+  return `has ${width} x ${height} pixels: at most ${MAX_PIXELS} are taken, make it smaller`;
+}
+
+/** The body, refused as soon as its head claims too many pixels: nothing is stored of it. */
+async function* checkedHead(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(body, HEAD_BYTES, signal);
+  const type = head.byteLength === 0 ? undefined : await typeOfHead(head);
+  const size = type?.startsWith('image/') === true ? await imageSizeOf(head) : null;
+  const problem = size === null ? null : pixelProblem(size);
+  if (problem !== null) throw badInput('file', `file ${problem}`);
+  yield* whole;
 }

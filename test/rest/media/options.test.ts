@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib';
+
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -179,4 +181,36 @@ describe('a fault that can be known before', () => {
       { status: false, data: null, msg: 'file is empty: it has 0 bytes' },
     ]);
   });
+
+  it('such as a picture that claims 60,000 x 60,000 pixels is told at its upload', async () => {
+    const form = new FormData();
+    form.set('file', new Blob([pngOfSize(60_000, 60_000)]), 'large.png');
+    const { status, body } = await rest(kiln.url, 'POST', '/api/file/upload', form);
+    expect([status, body]).toEqual([
+      200,
+      {
+        status: false,
+        data: null,
+        msg: 'file has 60000 x 60000 pixels: at most 268402689 are taken, make it smaller',
+      },
+    ]);
+  });
 });
+
+/** A PNG whose header claims this size, with ten megabytes behind it. */
+function pngOfSize(width: number, height: number): Uint8Array<ArrayBuffer> {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+  const all = [signature, chunk('IHDR', header), chunk('IDAT', Buffer.alloc(10_000_000))];
+  return new Uint8Array(Buffer.concat(all));
+}

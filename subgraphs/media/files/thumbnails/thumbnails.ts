@@ -16,6 +16,8 @@ export interface Thumbnails {
 /** The file. */
 interface ThumbnailSource {
   readonly id: string;
+  /** Whose it is: thumbnails of one person's files are made one after the other while others wait. */
+  readonly owner: string;
   readonly objectKey: string;
   readonly bytes: number;
   readonly contentType: string;
@@ -29,6 +31,7 @@ const MAX_PIXELS = 100_000_000;
 /** How many are made at once, and how many wait at most. */
 const MAKERS = 2;
 const MAX_WAITING = 500;
+const MAX_WAITING_OF_ONE = 200;
 
 /** Makes it over the store of the files. `ffmpeg` is the program that decodes what can't be decoded here, or null. */
 export function createThumbnails(store: ObjectStore, ffmpeg: string | null): Thumbnails {
@@ -41,7 +44,7 @@ export function createThumbnails(store: ObjectStore, ffmpeg: string | null): Thu
       const running = making.get(key);
       if (running !== undefined) return running;
       const made = turns
-        .run(async () => {
+        .run(source.owner, async () => {
           const thumbnail = await make({ store, ffmpeg, source, width });
           await store.put(key, one(thumbnail), { contentType: 'image/webp' });
           return thumbnail;
@@ -63,9 +66,8 @@ interface Making {
 async function make(making: Making): Promise<Buffer> {
   const { source, width } = making;
   const kind = thumbnailKindOf(source.contentType);
-  if (kind === null || (kind !== 'video' && source.bytes > MAX_BYTES)) {
-    throw notFound('thumbnail of file', source.id);
-  }
+  const isLarge = source.bytes > MAX_BYTES || (source.width ?? 0) * (source.height ?? 0) > MAX_PIXELS;
+  if (kind === null || (kind !== 'video' && isLarge)) throw notFound('thumbnail of file', source.id);
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   try {
@@ -98,23 +100,40 @@ async function* one(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-/** Runs so many at once; the others wait in their order. */
+/** Runs so many at once. The others wait: each person's in their order, and of the persons each in turn. */
 function createTurns() {
-  const waiting: (() => void)[] = [];
+  const waiting = new Map<string, (() => void)[]>();
   let running = 0;
+  let count = 0;
+
+  const wait = (person: string): Promise<void> => {
+    const own = waiting.get(person) ?? [];
+    if (count >= MAX_WAITING || own.length >= MAX_WAITING_OF_ONE) {
+      throw new AppError('UNAVAILABLE', 'too many thumbnails are being made', { retryAfter: 5 });
+    }
+    count += 1;
+    return new Promise((resolve) => waiting.set(person, [...own, resolve]));
+  };
+  const next = (): (() => void) | undefined => {
+    const [first] = waiting;
+    if (first === undefined) return undefined;
+    const [person, [begin, ...others]] = first;
+    // Whose turn it was stands last from now on.
+    waiting.delete(person);
+    if (others.length > 0) waiting.set(person, others);
+    count -= 1;
+    return begin;
+  };
   return {
-    async run<Value>(work: () => Promise<Value>): Promise<Value> {
-      if (waiting.length >= MAX_WAITING) {
-        throw new AppError('UNAVAILABLE', 'too many thumbnails are being made', { retryAfter: 5 });
-      }
-      if (running >= MAKERS) await new Promise<void>((resolve) => waiting.push(resolve));
+    async run<Value>(person: string, work: () => Promise<Value>): Promise<Value> {
+      if (running >= MAKERS) await wait(person);
       else running += 1;
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
-        if (next === undefined) running -= 1;
-        else next();
+        const begin = next();
+        if (begin === undefined) running -= 1;
+        else begin();
       }
     },
   };

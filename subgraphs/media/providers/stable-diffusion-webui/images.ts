@@ -13,6 +13,8 @@ const LOADED = 'stable-diffusion-webui';
 /** The attempt's own limit is shorter. */
 const TIMEOUT_MS = 3_600_000;
 const MAX_BYTES = 96 << 20;
+/** Most pixels of a mask or a picture that is read here. */
+const MAX_PIXELS = 64_000_000;
 /** Pixels of a picture whose shape alone is asked for, and most of one made from another. */
 const PIXELS = 1024 * 1024;
 const MOST_PIXELS = 4 * PIXELS;
@@ -119,7 +121,7 @@ async function measure(picture: Uint8Array): Promise<Size> {
     // Loaded only when needed.
     const { default: sharp } = await import('sharp');
     // Turned as the server turns it.
-    const { autoOrient } = await sharp(picture).metadata();
+    const { autoOrient } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
     return autoOrient;
   } catch (cause) {
     throw invalidInput('images', 'it can not be read', cause);
@@ -131,7 +133,11 @@ async function greyMask(mask: InputFile): Promise<string> {
   const bytes = await readInput(mask, 'mask');
   const { default: sharp } = await import('sharp');
   try {
-    const grey = await sharp(bytes).flatten({ background: 'white' }).greyscale().png().toBuffer();
+    const grey = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
+      .flatten({ background: 'white' })
+      .greyscale()
+      .png()
+      .toBuffer();
     return grey.toString('base64');
   } catch (cause) {
     throw invalidInput('mask', 'it can not be read', cause);
