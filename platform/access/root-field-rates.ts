@@ -23,6 +23,8 @@ export const WRITES = [
   'createWebhookEndpoint',
   'deleteBudget',
   'deleteMedia',
+  'shareMedia',
+  'revokeShare',
   'deleteVideoTemplate',
   'deleteWebhookEndpoint',
   'pauseBinding',

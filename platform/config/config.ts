@@ -182,6 +182,8 @@ function configOf(context: SettingsContext) {
       /** 0: forever. */
       mediaRetentionDays: values.MEDIA_RETENTION_DAYS,
       anonymousDays: values.ANONYMOUS_UPLOAD_DAYS,
+      /** Most addresses to be passed on of one caller. */
+      shareLimit: values.SHARE_LIMIT,
       /** 0: forever. */
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
       ...storageOf(values),

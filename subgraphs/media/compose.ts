@@ -63,6 +63,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
       secret: fileSecret,
       retentionDays: config.files.mediaRetentionDays,
       anonymousDays: config.files.anonymousDays,
+      shareLimit: config.files.shareLimit,
       anyoneDeletes: config.auth.mode === 'open' && config.server.isLoopback,
     },
     uploadMaxBytes: config.limits.uploadMaxBytes,

@@ -104,6 +104,7 @@ async function share(page: Page, steps: Steps): Promise<void> {
   await page.getByRole('button', { name: 'Share' }).click();
   const dialog = page.getByRole('dialog', { name: 'Share by an address that ends' });
   await dialog.getByLabel('Ends in').selectOption('An hour');
+  await dialog.getByRole('button', { name: 'Make an address' }).click();
   const field = dialog.getByRole('textbox', { name: 'Address' });
   await until(
     () => field.inputValue(),
@@ -117,6 +118,13 @@ async function share(page: Page, steps: Steps): Promise<void> {
     [answer.headers.get('content-type'), answer.url.includes(id)],
     ['image/png', false],
   );
+  const { url } = answer;
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await until(
+    () => field.count(),
+    (count) => count === 0,
+  );
+  holds('gallery: a revoked address opens nothing', (await fetch(url)).status, 404);
   await page.keyboard.press('Escape');
 }
 

@@ -56,3 +56,27 @@ it('serves no bytes for the address without its signature', async () => {
   expect((await fetch(bare)).status).toBe(403);
   expect((await fetch(address)).status).toBe(200);
 });
+
+it('gives a fresh address for it to the owner alone, and an address to be passed on', async () => {
+  const FRESH = 'query ($id: ID!) { media(id: $id) { url } }';
+  const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id url } }';
+  const mine = await graphql(kiln.url, FRESH, { id }, owner);
+  expect((await fetch(mine.data.media.url)).status).toBe(200);
+  expect((await graphql(kiln.url, FRESH, { id })).data).toEqual({ media: null });
+  expect((await graphql(kiln.url, SHARE, { id })).errors?.[0]?.extensions).toMatchObject({
+    code: 'NOT_FOUND',
+  });
+  const { data } = await graphql(kiln.url, SHARE, { id }, owner);
+  expect((await fetch(data.shareMedia.url)).status).toBe(200);
+  const listed = await graphql(kiln.url, '{ shares { id media { id } } }', {}, owner);
+  expect(listed.data.shares).toEqual([{ id: data.shareMedia.id, media: { id } }]);
+  await graphql(kiln.url, 'mutation ($id: ID!) { revokeShare(id: $id) { id } }', data.shareMedia, owner);
+  expect((await fetch(data.shareMedia.url)).status).toBe(404);
+  const { rows } = await kiln.runtime.database.pool.query<{ what: string; target: string }>(
+    `select what, target from audit.entries where what in ('shareMedia', 'revokeShare') order by id`,
+  );
+  expect(rows).toEqual([
+    { what: 'shareMedia', target: id },
+    { what: 'revokeShare', target: data.shareMedia.id },
+  ]);
+});

@@ -8,6 +8,8 @@ export interface OwnedResources {
   readonly task: string;
   readonly delivery: string;
   readonly file: string;
+  /** An address of that file to be passed on. */
+  readonly share: string;
   readonly execution: string;
   /** The task of the execution. */
   readonly executionTask: string;
@@ -23,6 +25,7 @@ const EXECUTION = `mutation ($parameters: JSON!, $onBehalfOf: ID, $externalId: S
 const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
   checkout(templateCode: "poster", userId: $userId, parameters: $parameters) { sessionId payment { id } }
 }`;
+const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id } }';
 const parameters = { prompt: 'mine' };
 
 /** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
@@ -43,6 +46,7 @@ export async function createOwnedResources(
   ]);
   const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
   if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
+  const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
   const delivery = randomUUID();
   await kiln.runtime.database.pool.query(
     `insert into media.webhook_deliveries (id, task_id, url, state) values ($1, $2, 'https://mine.example/', 'DELIVERED')`,
@@ -52,6 +56,7 @@ export async function createOwnedResources(
     task: task.data.createTask.id,
     delivery,
     file: upload.body.extra.key,
+    share: share.data.shareMedia.id,
     execution: execution.data.executeTemplate.id,
     executionTask: execution.data.executeTemplate.taskId,
     externalId,

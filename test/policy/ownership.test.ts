@@ -56,6 +56,10 @@ const NAMING: Readonly<Record<string, Thing>> = {
   tasks: { foundBy: CHANGERS, selection: nodes, contains: ({ task: id }) => id },
   // The id stands in the public address: it reads, and changes nothing.
   media: { foundBy: callerNames, given: ({ file }) => ({ id: text(file) }) },
+  // Addresses are permanent in these tests: who may read a file may pass it on.
+  shareMedia: { foundBy: callerNames, given: ({ file }) => ({ id: text(file) }) },
+  shares: { foundBy: ['owner'], selection: 'id', contains: ({ share }) => share },
+  revokeShare: { foundBy: CHANGERS, given: ({ share }) => ({ id: text(share) }), ends: true },
   medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
   taskProgress: { foundBy: READERS, given: task },
   webhookDeliveries: {

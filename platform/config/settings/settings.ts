@@ -143,6 +143,11 @@ export const settings = {
     'days that uploads of callers without a credential are kept, unless work uses them; 0 = forever',
     '30',
   ),
+  SHARE_LIMIT: setting(
+    integer(1, 100_000),
+    'most addresses of files that one caller may have passed on (shareMedia) and that have not ended; of a file without an owner, of that file',
+    '1000',
+  ),
   AUDIT_RETENTION_DAYS: setting(
     integer(0, CENTURY_DAYS),
     'days that the audit log is kept (who signed in, made keys, changed templates, refunded, acted on what is of others); 0 = forever',

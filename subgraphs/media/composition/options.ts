@@ -71,6 +71,8 @@ interface FileSettings {
   readonly retentionDays: number;
   /** Days that uploads of callers without a credential are kept, unless work uses them; 0 forever. */
   readonly anonymousDays?: number;
+  /** Most addresses of one caller to be passed on. */
+  readonly shareLimit?: number;
   /** Whether whoever knows the id of nobody's file may delete it. */
   readonly anyoneDeletes?: boolean;
 }

@@ -193,6 +193,14 @@ export interface MediaProviderState {
   since: Generated<Timestamp>;
 }
 
+export interface MediaShare {
+  createdAt: Generated<Timestamp>;
+  endsAt: Timestamp;
+  id: string;
+  mediaId: string;
+  owner: string;
+}
+
 export interface MediaTaskEvent {
   at: Timestamp;
   progress: number;
@@ -339,6 +347,7 @@ export interface DB {
   "media.pausedBindings": MediaPausedBinding;
   "media.providerResources": MediaProviderResource;
   "media.providerStates": MediaProviderState;
+  "media.shares": MediaShare;
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;
   "media.taskSteps": MediaTaskStep;

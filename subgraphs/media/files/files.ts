@@ -35,14 +35,34 @@ export interface FileService {
   idOfUrl(url: string): string | null;
   /** The stable public address, PUBLIC_URL/files/{id}/{name}; with `cdn`, the CDN's when one is configured. */
   urlOf(file: StoredFile, options?: { readonly cdn?: boolean }): string;
-  /** An address to be passed on, that ends in so many seconds and does not tell the id. */
-  shareUrlOf(file: StoredFile, seconds: number): string;
+  readonly shares: ShareService;
   /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
   thumbnailUrlOf(file: StoredFile, width: number): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
   remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;
   /** Removes temporary files past their hour, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
+}
+
+/** An address of a file that was passed on. */
+export interface Share {
+  readonly id: string;
+  readonly mediaId: string;
+  /** Who made it. */
+  readonly owner: string;
+  readonly url: string;
+  readonly createdAt: Date;
+  readonly endsAt: Date;
+}
+
+/** Addresses to be passed on: made, listed and ended by who may use the file. */
+export interface ShareService {
+  /** NOT_FOUND for a file that the caller may not use; BAD_USER_INPUT for a wrong time, or for more than SHARE_LIMIT. */
+  share(caller: Caller, mediaId: string, seconds: number): Promise<Share>;
+  /** The caller's own that have not ended, newest first; none of callers without a credential. */
+  list(caller: Caller, mediaId: string | null): Promise<readonly Share[]>;
+  /** Ends one at once. NOT_FOUND for those of others. */
+  revoke(caller: Caller, id: string): Promise<Share>;
 }
 
 /** A file to be stored, and its owner. */
@@ -125,7 +145,7 @@ export interface LocatedFile extends StoredFile {
 export interface FileAccess {
   /** Null where there is none. */
   locate(id: string): Promise<LocatedFile | null>;
-  /** The file that a shared address stands for; `ended` when its time is over, null when it is none. */
+  /** The file that a shared address stands for; `ended` when its time is over, null when it is none or was revoked. */
   shared(token: string): Promise<LocatedFile | 'ended' | null>;
   /** Whether the query of an address lets its bearer in: always while addresses are permanent, else signed and in time. */
   admits(id: string, query: URLSearchParams): boolean;

@@ -6,11 +6,13 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import { fileWorld } from './files.fixture.ts';
 import type { FileWorld } from './files.fixture.ts';
+import type { FileService, StoredFile } from './files.ts';
 import { createFileHandler } from './serve.ts';
 
 let world: FileWorld;
@@ -30,16 +32,21 @@ afterAll(async () => {
 
 /** A server with files served; answers its address and the errors that the file handler did not answer itself. */
 async function fileServer(
-  options: { store?: ObjectStore; urlTtlSeconds?: number; clock?: () => number } = {},
+  options: {
+    store?: ObjectStore;
+    urlTtlSeconds?: number;
+    clock?: () => number;
+    shareLimit?: number;
+  } = {},
 ) {
-  const { store = world.store, urlTtlSeconds = 0, clock } = options;
+  const { store = world.store, urlTtlSeconds = 0, clock, shareLimit = 1_000 } = options;
   const errors: unknown[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   servers.push(server);
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const files = world.service({ publicUrl: base, urlTtlSeconds, ...(clock && { clock }) });
+  const files = world.service({ publicUrl: base, urlTtlSeconds, shareLimit, ...(clock && { clock }) });
   const handler = createFileHandler({ files, store, urlTtlSeconds });
   server.on('request', (request, response) => {
     handler(request, response).catch((error: unknown) => {
@@ -66,26 +73,75 @@ async function stored(
   return { file, url: files.urlOf(file) };
 }
 
+const nobody = anonymousCaller('test', '203.0.113.1');
+const me: Caller = { kind: 'user', id: 'usr_me', scopes: [], traceId: 'test', address: null };
+const limited: Caller = { ...me, id: 'usr_limited' };
+
+/** The address of a share that ends in a minute. */
+async function shareOf(files: FileService, { id }: StoredFile): Promise<string> {
+  return (await files.shares.share(nobody, id, 60)).url;
+}
+
 describe('a shared address', () => {
   test('opens the file without telling its id, and ends', async () => {
     let now = Date.now();
     const { files } = await fileServer({ clock: () => now });
     const { file } = await stored(files, 'hello');
-    const url = files.shareUrlOf(file, 60);
+    const url = await shareOf(files, file);
     const response = await fetch(url, { headers: { range: 'bytes=1-2' } });
     expect(response.status).toBe(206);
     expect(await response.text()).toBe('el');
     expect(response.headers.get('cache-control')).toBe('private, no-cache');
     expect(`${url}${JSON.stringify([...response.headers])}`).not.toContain(file.id);
-    expect(files.shareUrlOf(file, 60)).not.toBe(url);
+    expect(await shareOf(files, file)).not.toBe(url);
     now += 60_000;
     expect((await fetch(url)).status).toBe(410);
+  });
+
+  test('opens nothing once it is revoked, or its file is gone, and is nobody else’s to revoke', async () => {
+    const { files } = await fileServer();
+    const { file } = await stored(files, 'hello');
+    const [kept, ended] = [
+      await files.shares.share(me, file.id, 60),
+      await files.shares.share(me, file.id, 60),
+    ];
+    expect((await files.shares.list(me, file.id)).map(({ id }) => id).toSorted()).toEqual(
+      [kept.id, ended.id].toSorted(),
+    );
+    expect(await files.shares.list(nobody, file.id)).toEqual([]);
+    const other = { ...me, id: 'usr_other' };
+    await expect(files.shares.revoke(other, ended.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await files.shares.revoke(me, ended.id);
+    expect([(await fetch(ended.url)).status, (await fetch(kept.url)).status]).toEqual([404, 200]);
+    expect(await files.shares.list(me, null)).toMatchObject([
+      { id: kept.id, mediaId: file.id, owner: me.id },
+    ]);
+  });
+
+  test('is one of at most SHARE_LIMIT of one caller, and of one file of nobody’s', async () => {
+    const { files } = await fileServer({ shareLimit: 2 });
+    const [one, two] = [(await stored(files, 'a')).file, (await stored(files, 'b')).file];
+    const share = (caller: Caller, { id }: StoredFile) =>
+      files.shares.share(caller, id, 60).then(
+        () => 'made',
+        ({ code, field }: { code: string; field: string }) => `${code} ${field}`,
+      );
+    expect(await Promise.all([one, one, two].map((file) => share(nobody, file)))).toEqual([
+      'made',
+      'made',
+      'made',
+    ]);
+    expect(await share(nobody, one)).toBe('BAD_USER_INPUT id');
+    const all = await Promise.all([one, two, one, two].map((file) => share(limited, file)));
+    expect(all.filter((outcome) => outcome === 'made')).toHaveLength(2);
+    expect(await share({ ...limited, id: 'usr_more' }, one)).toBe('made');
+    await expect(files.shares.share(me, one.id, 59)).rejects.toMatchObject({ field: 'seconds' });
   });
 
   test('of another installation, or changed, is unknown', async () => {
     const { files, base } = await fileServer();
     const { file } = await stored(files, 'hello');
-    const [, token = ''] = /files\/([^/]+)\//.exec(files.shareUrlOf(file, 60)) ?? [];
+    const [, token = ''] = /files\/([^/]+)\//.exec(await shareOf(files, file)) ?? [];
     const other = `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`;
     expect((await fetch(`${base}/files/${other}/note.txt`)).status).toBe(404);
     expect((await fetch(`${base}/files/${token.slice(1)}/note.txt`)).status).toBe(404);
@@ -96,7 +152,7 @@ describe('a shared address', () => {
     const { files } = await fileServer({ store });
     const { file, url } = await stored(files, 'hello');
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(302);
-    expect(await (await fetch(files.shareUrlOf(file, 60))).text()).toBe('hello');
+    expect(await (await fetch(await shareOf(files, file))).text()).toBe('hello');
   });
 });
 

@@ -12,6 +12,7 @@ import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
 import { idOfPath, objectKeyOf, pathOf, plainType, storedName } from './names.ts';
+import { createShareService, mediaOfShare, pruneShares } from './share-service.ts';
 import { createShares } from './shares.ts';
 import { createSigner } from './signature.ts';
 import {
@@ -45,11 +46,14 @@ export interface FileServiceOptions {
   readonly anonymousDays?: number;
   /** Whether whoever knows the id of nobody's file may delete it: open mode on loopback. */
   readonly anyoneDeletes?: boolean;
+  /** Most addresses of one caller to be passed on (default 1,000). */
+  readonly shareLimit?: number;
   readonly logger: Logger;
   /** Milliseconds since 1970; the system's clock when absent. */
   readonly clock?: () => number;
 }
 
+const SHARES = 1_000;
 const TEMPORARY_MS = 3_600_000;
 /** Longest time of one upload; later the pruner removes it. */
 const INCOMING_MS = 24 * TEMPORARY_MS;
@@ -67,6 +71,7 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     retentionDays = 0,
     anonymousDays = 0,
     anyoneDeletes = false,
+    shareLimit = SHARES,
     logger,
   } = options;
   const clock = options.clock ?? Date.now;
@@ -77,18 +82,28 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   const ownUrl = (id: string, name: string) =>
     `${publicUrl}${pathOf(id, name)}${urlTtlSeconds === 0 ? '' : `?${signer.sign(id)}`}`;
 
+  const read = reading(parts);
+  const opens = (caller: Caller, file: StoredFile) => opensFile({ urlTtlSeconds, clock }, caller, file);
   return {
-    ...reading(parts),
+    ...read,
     admits,
     async shared(token) {
       const opened = shares.open(token);
       if (opened === null || opened === 'ended') return opened;
-      return (await locateFile(database, opened.id)) ?? null;
+      // Addresses of earlier releases stand for the file itself.
+      const id = (await mediaOfShare(database, opened.id)) ?? opened.id;
+      return (await locateFile(database, id)) ?? null;
     },
-    shareUrlOf: ({ id, name }, seconds) => `${publicUrl}${pathOf(shares.seal(id, seconds), name)}`,
+    shares: createShareService({
+      ...options,
+      files: { byIds: read.byIds, opens },
+      shares,
+      limit: shareLimit,
+      clock,
+    }),
     store: (file) => storeFile(parts, file, anonymousDays),
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
-    opens: (caller, file) => opensFile({ urlTtlSeconds, clock }, caller, file),
+    opens,
     async claim(transaction, ids, owner) {
       const wanted = distinct(ids);
       if ((await claimFiles(transaction, wanted.filter(isUuid), owner)) < wanted.length)
@@ -114,7 +129,10 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
       return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));
     },
-    prune: (limit) => pruneFiles(parts, retentionDays, limit),
+    async prune(limit) {
+      await pruneShares(database, new Date(clock()), limit);
+      return pruneFiles(parts, retentionDays, limit);
+    },
   };
 }
 

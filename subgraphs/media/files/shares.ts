@@ -5,8 +5,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
  * given such an address must not learn it.
  */
 export interface Shares {
-  /** What stands for the id in an address that ends in so many seconds. */
-  seal(id: string, seconds: number): string;
+  /** What stands for the id (of a share) in an address that ends then, in milliseconds since 1970. */
+  seal(id: string, endsAt: number): string;
   /** The id in it; `ended` when its time is over, null when it is none of ours. */
   open(token: string): { readonly id: string } | 'ended' | null;
 }
@@ -29,10 +29,10 @@ export function createShares({
 }): Shares {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'kiln shared file', 32));
   return {
-    seal(id, seconds) {
+    seal(id, endsAt) {
       const plain = Buffer.alloc(ID_BYTES + TIME_BYTES);
       plain.write(id.replaceAll('-', ''), 'hex');
-      plain.writeBigUInt64BE(BigInt(clock() + seconds * 1_000), ID_BYTES);
+      plain.writeBigUInt64BE(BigInt(endsAt), ID_BYTES);
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce);
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString(

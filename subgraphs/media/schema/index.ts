@@ -14,6 +14,7 @@ import './cost.ts';
 import './usage.ts';
 import './budget.ts';
 import './media-fields.ts';
+import './share.ts';
 import './task-fields.ts';
 import './start-mutation.ts';
 import './image.ts';

@@ -90,10 +90,15 @@ builder.queryField('media', (t) =>
   t.field({
     type: Media,
     nullable: true,
-    description: 'One file by its id; null when there is none. The unguessable id is enough to read it.',
+    description:
+      'One file by its id; null when there is none. The unguessable id is enough to read it while addresses are permanent; where they expire (FILES_URL_TTL) it is one that the caller may use as an input.',
     rule: 'anyone',
     args: { id: t.arg.id({ required: true, description: 'The id of the Media.' }) },
-    resolve: (_, { id }, { loaders }) => loaders.media.load(id),
+    resolve: async (_, { id }, { caller, loaders, services }) => {
+      const file = await loaders.media.load(id);
+      // Whoever knows an address that has ended must not get a fresh one for it.
+      return file !== null && services.files.opens(caller, file) ? file : null;
+    },
   }),
 );
 

@@ -1,4 +1,3 @@
-import { badInput } from '../../../platform/errors.ts';
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
@@ -23,8 +22,9 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
       resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
     }),
     shareUrl: t.string({
-      description:
-        'An address of the bytes to be passed on: it ends by itself, and it tells nobody the id or the permanent address. Each answer is another one; it can not be ended before its time, except by deleting the file.',
+      description: 'An address of the bytes to be passed on, as `shareMedia` makes it.',
+      deprecationReason:
+        'It makes a new address each time it is read: use shareMedia, and shares and revokeShare.',
       args: {
         seconds: t.arg.int({
           required: true,
@@ -33,7 +33,8 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
         }),
       },
       extensions: reads<StoredFile>('id', 'name'),
-      resolve: (file, { seconds }, { services }) => services.files.shareUrlOf(file, shareSeconds(seconds)),
+      resolve: async ({ id }, { seconds }, { caller, services }) =>
+        (await services.files.shares.share(caller, id, seconds)).url,
     }),
     contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
     bytes: t.exposeFloat('bytes', { description: 'Size in bytes (a float, as files may pass 2 GiB).' }),
@@ -56,13 +57,6 @@ builder.asEntity(Media, {
   key: builder.selection<{ id: string }>('id'),
   resolveReference: ({ id }, { loaders }) => loaders.media.load(id),
 });
-
-/** The time of a shared address, within what is sensible. */
-function shareSeconds(seconds: number): number {
-  if (seconds < 60 || seconds > 366 * 86_400)
-    throw badInput('seconds', 'it is from 60 (a minute) to 31622400 (a year)');
-  return seconds;
-}
 
 /** A file among the inputs of a submission. */
 export const MediaInput = builder.inputType('MediaInput', {

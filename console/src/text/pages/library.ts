@@ -26,6 +26,9 @@ export const libraryEn = {
   'gallery.share.day': 'A day',
   'gallery.share.week': 'A week',
   'gallery.share.month': '30 days',
+  'gallery.shareMake': 'Make an address',
+  'gallery.shareEnds': 'ends',
+  'gallery.shareRevoke': 'Revoke',
   'gallery.shareAddress': 'Address',
   'gallery.shareText':
     'Whoever has it sees this file without signing in, until it ends. It tells nothing about you or the task.',
@@ -59,6 +62,9 @@ export const libraryZh: Readonly<Record<keyof typeof libraryEn, string>> = {
   'gallery.share.day': '一天',
   'gallery.share.week': '一周',
   'gallery.share.month': '30 天',
+  'gallery.shareMake': '生成地址',
+  'gallery.shareEnds': '到期',
+  'gallery.shareRevoke': '撤销',
   'gallery.shareAddress': '地址',
   'gallery.shareText': '在到期之前，拥有此地址的人无需登录即可查看此文件；地址不会透露您或任务的信息。',
 };

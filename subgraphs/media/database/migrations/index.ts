@@ -24,6 +24,7 @@ import { soldTasks } from './0022-sold-tasks.ts';
 import { roomOfBindings } from './0023-room-of-bindings.ts';
 import { unlistedFiles } from './0024-unlisted-files.ts';
 import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
+import { shares } from './0026-shares.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -54,6 +55,7 @@ export const mediaMigrations: MigrationSet = {
     '0023-room-of-bindings': roomOfBindings,
     '0024-unlisted-files': unlistedFiles,
     '0025-upstreams-of-attempts': upstreamsOfAttempts,
+    '0026-shares': shares,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,

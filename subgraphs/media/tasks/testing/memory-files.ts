@@ -61,7 +61,7 @@ export function memoryFiles(): MemoryFiles {
     },
     idOfUrl: () => null,
     urlOf: (file) => `http://files/${file.id}`,
-    shareUrlOf: ({ id }) => `http://files/shared-${id}`,
+    shares: { share: refuse, list: async () => [], revoke: refuse },
     thumbnailUrlOf: () => null,
     remove: refuse,
     prune: async () => 0,
