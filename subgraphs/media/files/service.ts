@@ -71,12 +71,10 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     retentionDays = 0,
     anonymousDays = 0,
     anyoneDeletes = false,
-    shareLimit = SHARES,
     logger,
   } = options;
   const clock = options.clock ?? Date.now;
   const signer = createSigner({ secret, ttlSeconds: urlTtlSeconds, clock });
-  const shares = createShares({ secret, clock });
   const admits = (id: string, query: URLSearchParams) => urlTtlSeconds === 0 || signer.verify(id, query);
   const parts: Parts = { database, store, logger, clock };
   const ownUrl = (id: string, name: string) =>
@@ -87,33 +85,11 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
   return {
     ...read,
     admits,
-    async shared(token) {
-      const opened = shares.open(token);
-      if (opened === null || opened === 'ended') return opened;
-      // Addresses of earlier releases stand for the file itself.
-      const id = (await mediaOfShare(database, opened.id)) ?? opened.id;
-      return (await locateFile(database, id)) ?? null;
-    },
-    shares: createShareService({
-      ...options,
-      files: { byIds: read.byIds, opens },
-      shares,
-      limit: shareLimit,
-      clock,
-    }),
+    ...sharing({ ...options, clock }, { byIds: read.byIds, opens }),
     store: (file) => storeFile(parts, file, anonymousDays),
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
     opens,
-    async claim(transaction, ids, owner) {
-      const wanted = distinct(ids);
-      if ((await claimFiles(transaction, wanted.filter(isUuid), owner)) < wanted.length)
-        throw badInput('fileId', 'one of these files is not here (any more): upload it again');
-    },
-    async attach(transaction, ids, task) {
-      const wanted = distinct(ids);
-      if ((await attachFiles(transaction, wanted, task)) < wanted.length)
-        throw new AppError('INTERNAL', `a result of task ${task.id} is not stored any more`);
-    },
+    ...linking(),
     idOfUrl(url) {
       const parsed = URL.parse(url);
       if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) return null;
@@ -132,6 +108,41 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     async prune(limit) {
       await pruneShares(database, new Date(clock()), limit);
       return pruneFiles(parts, retentionDays, limit);
+    },
+  };
+}
+
+/** What ties files to the work that uses or makes them. */
+function linking(): Pick<FileService, 'claim' | 'attach'> {
+  return {
+    async claim(transaction, ids, owner) {
+      const wanted = distinct(ids);
+      if ((await claimFiles(transaction, wanted.filter(isUuid), owner)) < wanted.length)
+        throw badInput('fileId', 'one of these files is not here (any more): upload it again');
+    },
+    async attach(transaction, ids, task) {
+      const wanted = distinct(ids);
+      if ((await attachFiles(transaction, wanted, task)) < wanted.length)
+        throw new AppError('INTERNAL', `a result of task ${task.id} is not stored any more`);
+    },
+  };
+}
+
+/** Addresses to be passed on, and what they stand for. */
+function sharing(
+  options: FileServiceOptions & { readonly clock: () => number },
+  files: Pick<FileService, 'byIds' | 'opens'>,
+): Pick<FileService & FileAccess, 'shares' | 'shared'> {
+  const { database, shareLimit: limit = SHARES } = options;
+  const shares = createShares(options);
+  return {
+    shares: createShareService({ ...options, files, shares, limit }),
+    async shared(token) {
+      const opened = shares.open(token);
+      if (opened === null || opened === 'ended') return opened;
+      // Addresses of earlier releases stand for the file itself.
+      const id = (await mediaOfShare(database, opened.id)) ?? opened.id;
+      return (await locateFile(database, id)) ?? null;
     },
   };
 }
