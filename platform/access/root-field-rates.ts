@@ -23,6 +23,7 @@ export const WRITES = [
   'createWebhookEndpoint',
   'deleteBudget',
   'deleteMedia',
+  'deleteTask',
   'shareMedia',
   'revokeShare',
   'deleteVideoTemplate',

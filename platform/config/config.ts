@@ -186,6 +186,7 @@ function configOf(context: SettingsContext) {
       shareLimit: values.SHARE_LIMIT,
       /** 0: forever. */
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
+      taskRetentionDays: values.TASK_RETENTION_DAYS,
       ...storageOf(values),
     },
     /** Existing services that are asked for what is not known here; null: none. */

@@ -69,6 +69,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     uploadMaxBytes: config.limits.uploadMaxBytes,
     uploadQuotas: config.limits.uploadQuotas,
     eventRetentionDays: config.files.eventRetentionDays,
+    taskRetentionDays: config.files.taskRetentionDays,
     queueMaxHours: config.limits.queueMaxHours,
     workerSlots: config.limits.workerSlots,
     webhookSecret,

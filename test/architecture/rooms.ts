@@ -247,7 +247,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/prices',
         'tasks/storage',
       ],
+      'tasks/removal': ['database', 'files'],
       'tasks/rules': [
+        'tasks/removal',
         'database',
         'domain',
         'domain/words',
@@ -260,6 +262,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/storage',
       ],
       'tasks/work': [
+        'tasks/removal',
         'database',
         'domain',
         'domain/inputs',

@@ -175,6 +175,11 @@ export const settings = {
     'days that event logs are kept after the end of their task; 0 = forever',
     '30',
   ),
+  TASK_RETENTION_DAYS: setting(
+    integer(0, CENTURY_DAYS),
+    'days that tasks are kept after their end, with prompt, log and the files they made (those of executions at least 30); 0 = forever',
+    '0',
+  ),
   OUTBOUND_ALLOW: setting(
     list(hostAndPort, 'host:port'),
     'private addresses that may be fetched: host:port, separated by commas',

@@ -47,6 +47,8 @@ export interface MediaSubgraphOptions {
   readonly uploadQuotas: UploadQuotas;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
+  /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
+  readonly taskRetentionDays?: number | undefined;
   /** Hours that work may wait for its start before it ends as failed (QUEUE_MAX_HOURS). */
   readonly queueMaxHours: number;
   /** What one worker does at once (default: see WorkerSlots). */

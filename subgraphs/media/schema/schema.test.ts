@@ -62,6 +62,7 @@ describe('the media schema', () => {
       'createWebhookEndpoint',
       'deleteBudget',
       'deleteMedia',
+      'deleteTask',
       'deleteVideoTemplate',
       'deleteWebhookEndpoint',
       'describeImage',

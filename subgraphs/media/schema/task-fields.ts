@@ -87,6 +87,26 @@ builder.mutationField('cancelTask', (t) =>
   }),
 );
 
+builder.mutationField('deleteTask', (t) =>
+  t.field({
+    type: 'Boolean',
+    description:
+      'Deletes a task of the caller that has ended, with the files that it made, its prompt, its log and its attempts; totals of usage stay. NOT_FOUND for the tasks of others, and for those of callers without a credential unless `manageToken` proves who made them; CONFLICT while it runs, and in the first 30 days of the task of an execution.',
+    rule: 'owner',
+    audited: true,
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the task.' }),
+      manageToken: t.arg.string({
+        description: 'What the submission answered to a caller without a credential.',
+      }),
+    },
+    resolve: async (_, { id, manageToken }, { caller, services }) => {
+      await services.tasks.remove(caller, id, manageToken ?? null);
+      return true;
+    },
+  }),
+);
+
 builder.subscriptionField('taskProgress', (t) =>
   t.field({
     type: TaskProgress,

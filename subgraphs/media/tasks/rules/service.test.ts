@@ -140,6 +140,33 @@ describe('idempotency', () => {
     expect((await service.submit(me, submission)).id).not.toBe(task.id);
   });
 
+  it('is removed whole after TASK_RETENTION_DAYS, and not before its execution may do without it', async () => {
+    const days = async (age: number, onEnd: string | null) => {
+      const task = await service.submit(me, image('old'));
+      await service.cancel(me, task.id);
+      await engine.pool.query(
+        `update media.tasks set ended_at = now() - make_interval(days => $2), on_end = $3 where id = $1`,
+        [task.id, age, onEnd],
+      );
+      return task.id;
+    };
+    const [young, old, kept, done] = [
+      await days(6, null),
+      await days(8, null),
+      await days(8, 'test.ended'),
+      await days(31, 'test.ended'),
+    ];
+    const options = { database: engine.database, files: engine.files, eventRetentionDays: 30 };
+    await prune({ ...options, taskRetentionDays: 7 });
+    const found = await service.readMany(me, [young, old, kept, done]);
+    expect(found.map((task) => task?.id ?? null)).toEqual([young, null, kept, null]);
+    await expect(service.remove(me, kept, null)).rejects.toMatchObject({ code: 'CONFLICT', field: 'id' });
+    const running = await service.submit(me, image('running'));
+    await expect(service.remove(me, running.id, null)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await service.remove(me, young, null);
+    expect(await service.readMany(me, [young])).toEqual([null]);
+  });
+
   it('has every log removed in one run that is old enough, however many there are', async () => {
     await engine.pool.query(`
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, ended_at)

@@ -15,6 +15,7 @@ import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
+import { deleteTask } from '../removal/remove.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
 import { createTaskReader, neededColumns, withFiles, type ReadTaskRow } from '../storage/task-reader.ts';
@@ -83,6 +84,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     check: (work, account) => submitter.check(work, account),
     readMany: (caller, ids, needs) => readMany((known) => readTogether(known, needs), caller, ids),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
+    remove: (caller, id, manageToken) => deleteTask(options, caller, { id, manageToken }),
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
       return await cancelTask({ database, transactor, transitions }, id);

@@ -53,6 +53,11 @@ export interface TaskService {
   readMany(caller: Caller, ids: readonly string[], needs?: TaskNeeds): Promise<readonly (ReadTask | null)[]>;
   /** Newest first, the caller's own; empty for anonymous callers. Admins and Kiln itself see all. */
   list(caller: Caller, filter: TaskFilter, page: TaskPageRequest): Promise<TaskPage>;
+  /**
+   * Removes a task that has ended, with the files that it made. NOT_FOUND for those of others and of nobody without the token
+   * of who made it, CONFLICT while it runs or an execution may ask for it.
+   */
+  remove(caller: Caller, id: string, manageToken: string | null): Promise<void>;
   /** Sets the cancel request once. NOT_FOUND, or TOO_LATE when it has ended otherwise or is storing its result. */
   cancel(caller: Caller, id: string): Promise<Task>;
   /** Events with seq > after, oldest first. EVENTS_EXPIRED when the log was pruned. */

@@ -4,15 +4,18 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
+import { removeOldTasks } from '../removal/remove.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
 export interface PruneOptions {
   readonly database: MediaDatabase;
-  readonly files: Pick<FileService, 'prune'>;
+  readonly files: Pick<FileService, 'prune' | 'remove'>;
   readonly endListener?: EndListener | undefined;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
+  /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
+  readonly taskRetentionDays?: number | undefined;
 }
 
 /** Most tasks, records or files of one transaction. */
@@ -28,6 +31,8 @@ export async function prune(options: PruneOptions): Promise<void> {
   const isOurs = await repeat(() => pruneBatch(options));
   if (!isOurs) return;
   await repeat(() => files.prune(BATCH));
+  const { taskRetentionDays: days = 0 } = options;
+  if (days > 0) await repeat(() => removeOldTasks(options, days, BATCH));
   await repeat(() => createProviderResources(database).prune(BATCH));
   await pruneQuotas(database);
 }

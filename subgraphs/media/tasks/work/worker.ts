@@ -64,6 +64,8 @@ export interface TaskWorkerOptions {
   readonly tracer?: Tracer | undefined;
   /** Days an event log is kept after its task's end; 0 keeps it forever. */
   readonly eventRetentionDays: number;
+  /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
+  readonly taskRetentionDays?: number | undefined;
   /** Hours that a step may wait for its start before its task ends as failed (default 24). */
   readonly queueMaxHours?: number;
   /** Fewest attempts per step that may have cost something (default 3). */

@@ -1,0 +1,77 @@
+import { readdir } from 'node:fs/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import type { Caller } from '../../platform/access/caller.ts';
+import { until } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+
+/** What is deleted is nowhere any more: each table and the files are searched for a word of the prompt, and for the ids. */
+
+const MARKER = 'zebracadabra';
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln();
+});
+afterAll(() => kiln.close());
+
+/** Behind the gateway users are callers like any other. */
+async function as(id: string, query: string, variables: Record<string, unknown> = {}) {
+  const caller: Caller = { kind: 'user', id, scopes: [], traceId: 'test', address: null };
+  const context = { caller, signal: new AbortController().signal };
+  const { data, errors } = await kiln.federation.execute({ query, variables, context });
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's; tests assert it
+  return { data: data as any, codes: errors?.map(({ extensions }) => extensions['code']) ?? [] };
+}
+
+/** The tables whose rows hold the text, in any column; what waits for workers is among them. */
+async function tablesWith(text: string): Promise<readonly string[]> {
+  const { pool } = kiln.runtime.database;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema', 'audit')`,
+  );
+  const found = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { rows } = await pool.query(`select 1 from ${name} as row where row::text like $1 limit 1`, [
+        `%${text}%`,
+      ]);
+      return rows.length > 0 ? [name] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The objects of the store: bytes of files and thumbnails. */
+async function objects(): Promise<readonly string[]> {
+  const names = await readdir(kiln.dataDir, { recursive: true, withFileTypes: true });
+  return names.filter((one) => one.isFile() && one.parentPath.includes('objects')).map(({ name }) => name);
+}
+
+const GENERATE = `mutation ($prompt: String!) { generateImage(input: { generator: "union", prompt: $prompt }) { id } }`;
+const ENDED = 'query ($id: ID!) { task(id: $id) { state outputs { id thumbnail(width: 64) } } }';
+const DELETE = 'mutation ($id: ID!) { deleteTask(id: $id) }';
+
+it('a task is deleted by its owner alone, once it has ended, with its prompt, log and files', async () => {
+  const before = await objects();
+  const { id } = (await as('usr_ann', GENERATE, { prompt: `a ${MARKER}` })).data.generateImage;
+  const early = await as('usr_ann', DELETE, { id });
+  const { task } = await until(
+    async () => (await as('usr_ann', ENDED, { id })).data,
+    (data) => data.task.state === 'SUCCEEDED',
+  );
+  const [{ thumbnail }] = task.outputs;
+  expect((await fetch(thumbnail)).status).toBe(200);
+  // It may have been over before it was asked.
+  if (early.codes.length > 0) expect(early.codes).toEqual(['CONFLICT']);
+  expect((await as('usr_ben', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
+  expect(await tablesWith(MARKER)).not.toEqual([]);
+  expect((await objects()).length).toBeGreaterThan(before.length + 1);
+  expect((await as('usr_ann', DELETE, { id })).data).toEqual({ deleteTask: true });
+  expect((await as('usr_ann', ENDED, { id })).data.task).toBeNull();
+  expect(await tablesWith(MARKER)).toEqual([]);
+  expect((await tablesWith(id)).filter((name) => !name.startsWith('pgboss.'))).toEqual([]);
+  await until(objects, (left) => left.length === before.length);
+  expect((await as('usr_ann', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
+});
