@@ -56,15 +56,12 @@ const DELETE = 'mutation ($id: ID!) { deleteTask(id: $id) }';
 it('a task is deleted by its owner alone, once it has ended, with its prompt, log and files', async () => {
   const before = await objects();
   const { id } = (await as('usr_ann', GENERATE, { prompt: `a ${MARKER}` })).data.generateImage;
-  const early = await as('usr_ann', DELETE, { id });
   const { task } = await until(
     async () => (await as('usr_ann', ENDED, { id })).data,
     (data) => data.task.state === 'SUCCEEDED',
   );
   const [{ thumbnail }] = task.outputs;
   expect((await fetch(thumbnail)).status).toBe(200);
-  // It may have been over before it was asked.
-  if (early.codes.length > 0) expect(early.codes).toEqual(['CONFLICT']);
   expect((await as('usr_ben', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
   expect(await tablesWith(MARKER)).not.toEqual([]);
   expect((await objects()).length).toBeGreaterThan(before.length + 1);

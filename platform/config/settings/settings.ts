@@ -22,12 +22,12 @@ import {
 import { observabilitySettings } from './observability-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
+import { CENTURY_DAYS, retentionSettings } from './retention-settings.ts';
 import { optional, real, setting, type ValuesOf } from './setting.ts';
 import { signInSettings } from './sign-in-settings.ts';
 import { uploadQuotas } from './upload-quotas.ts';
 
 const YEAR_SECONDS = 31_536_000;
-const CENTURY_DAYS = 36_500;
 
 /** All settings, in the order of docs/settings.md, which `npm run schema` writes. A new one needs a line here and in .env.example. */
 export const settings = {
@@ -170,16 +170,7 @@ export const settings = {
     httpAddress,
     'URL of a CDN in front of the bucket (without S3: of PUBLIC_URL); files are then also at CDN_BASE_URL/files/ID/NAME',
   ),
-  EVENT_RETENTION_DAYS: setting(
-    integer(0, CENTURY_DAYS),
-    'days that event logs are kept after the end of their task; 0 = forever',
-    '30',
-  ),
-  TASK_RETENTION_DAYS: setting(
-    integer(0, CENTURY_DAYS),
-    'days that tasks are kept after their end, with prompt, log and the files they made (those of executions at least 30); 0 = forever',
-    '0',
-  ),
+  ...retentionSettings,
   OUTBOUND_ALLOW: setting(
     list(hostAndPort, 'host:port'),
     'private addresses that may be fetched: host:port, separated by commas',

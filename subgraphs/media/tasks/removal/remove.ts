@@ -44,8 +44,11 @@ export async function removeOldTasks(parts: Parts, days: number, limit: number):
     .selectFrom('media.tasks')
     .select('id')
     .where('endedAt', '<', new Date(Date.now() - days * DAY_MS))
-    .where(({ eb, or }) =>
-      or([eb('onEnd', 'is', null), eb('endedAt', '<', new Date(Date.now() - EXECUTION_DAYS * DAY_MS))]),
+    .where((where) =>
+      where.or([
+        where('onEnd', 'is', null),
+        where('endedAt', '<', new Date(Date.now() - EXECUTION_DAYS * DAY_MS)),
+      ]),
     )
     .orderBy('endedAt')
     .limit(limit)
