@@ -46,7 +46,7 @@ export interface CallerCache {
 }
 
 /** Operations that revoke credentials. */
-const ENDS = /\b(?:revokeSession|endUserSessions|revokeServiceKey|deleteAccount)\b/;
+const ENDS = /\b(?:revokeSession|endUserSessions|revokeServiceKey|deleteAccount|deletePerson)\b/;
 
 /** Makes the cache over the link to workflow. The lookup throws UNAVAILABLE when workflow does not answer. */
 export function createCallerCache(workflow: SubgraphLink): CallerCache {

@@ -46,6 +46,7 @@ export const WRITES = [
   'createTemplate',
   'createTestTemplate',
   'deleteAccount',
+  'deletePerson',
   'deleteTemplate',
   'endUserSessions',
   'importBundledTemplates',

@@ -13,6 +13,7 @@ import { checkPrice } from './catalog/pricing.ts';
 import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
 import { workflowDatabase, type WorkflowDatabase } from './database/database.ts';
 import type { WorkflowNames } from './domain/template.ts';
+import { createErasures, requestErasure } from './erasure/erasure.ts';
 import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient, type MediaClient } from './executions/media-client.ts';
@@ -74,25 +75,21 @@ export interface WorkflowSubgraph {
 
 /** Builds the workflow subgraph. The caller closes database, queue, bus and link. */
 export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): WorkflowSubgraph {
-  const { queue, bus, authMode, logger, production, version, workflowNames } = options;
+  const { queue, bus, logger, production, version, workflowNames, unpaidExecutions } = options;
   const database = workflowDatabase(options.database);
   const store = createExecutionStore(database);
   const media = createMediaClient(options.media);
   const { runnable, templates } = createTemplates(options, { database, media });
   const onEnd = refundsFailures(options.commerce) ? refundWhenFailed(queue) : undefined;
   const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd, tracer: options.tracer });
-  const { unpaidExecutions } = options;
   const shared = { database, store, lifecycle, queue, logger, workflowNames, unpaidExecutions };
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const worker = createExecutionWorker({
     ...shared,
-    prune: async (limit) => {
-      await prune(database, limit);
-      await options.audit?.prune(limit);
-    },
+    prune: (limit) => prune(database, options.audit, limit),
     maxWaitMs: options.queueMaxHours * 3_600_000,
   });
-  const signIn = createSignIn({ ...options, ...options.signIn, database, secret: options.signInSecret });
+  const signIn = createAccounts(options, database);
   const { catalog, payments, loops } = createCommerce({
     ...shared,
     metrics: options.metrics,
@@ -103,6 +100,8 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     ...checkoutPages(options, signIn),
     options: options.commerce,
   });
+  // The queues of commerce must be there before an execution ends.
+  const background = [loops, worker, createErasures({ ...shared, media })];
   const services: WorkflowServices = {
     templates,
     executions,
@@ -118,21 +117,30 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     subgraph: {
       name: 'workflow',
       schema: workflowSchema,
-      contextFor: (request) => createWorkflowContext({ request, authMode, audit: options.audit, services }),
+      contextFor: (request) => createWorkflowContext({ request, ...options, services }),
     },
     async start() {
       await onceThere(() => templates.addBundled(), { logger });
-      // Its queues must be there before an execution ends.
-      await loops.start();
-      await worker.start();
+      for (const part of background) await part.start();
     },
     async stop(graceSeconds) {
-      await loops.stop(graceSeconds);
-      await worker.stop(graceSeconds);
+      for (const part of background) await part.stop(graceSeconds);
       signIn.close();
     },
     developmentCode: () => signIn.developmentCode(),
   };
+}
+
+/** Sign-in, whose deleted users take with them what they made. */
+function createAccounts(options: WorkflowSubgraphOptions, database: WorkflowDatabase) {
+  const { queue, signInSecret: secret } = options;
+  return createSignIn({
+    ...options,
+    ...options.signIn,
+    database,
+    secret,
+    onDeleting: (transaction, userId) => requestErasure(queue, transaction, userId),
+  });
 }
 
 /** Templates, and the checks of whether they can be run and sold. */
@@ -163,7 +171,8 @@ function checkoutPages(
   };
 }
 
-async function prune(database: WorkflowDatabase, limit: number): Promise<void> {
+async function prune(database: WorkflowDatabase, audit: AuditLog | undefined, limit: number): Promise<void> {
   await pruneKeys(database, limit);
   await pruneSignIn(database, limit);
+  await audit?.prune(limit);
 }

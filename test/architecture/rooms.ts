@@ -339,6 +339,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       templates: ['database', 'domain'],
       executions: ['database', 'domain', 'lists', 'subscriptions'],
       payments: ['database', 'domain', 'executions', 'lists', 'subscriptions'],
+      erasure: ['database', 'executions'],
       catalog: ['database', 'domain', 'payments'],
       import: ['catalog', 'database', 'domain', 'payments', 'templates'],
       schema: ['catalog', 'domain', 'payments', 'sign-in'],

@@ -72,3 +72,34 @@ it('a task is deleted by its owner alone, once it has ended, with its prompt, lo
   await until(objects, (left) => left.length === before.length);
   expect((await as('usr_ann', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
 });
+
+const EXECUTE = `mutation ($parameters: JSON!) {
+  executeTemplate(code: "poster", parameters: $parameters, externalId: "order-of-zed") { id taskId }
+}`;
+const VIDEO = `mutation ($prompt: String!) { generateVideo(input: { generator: "vidc", prompt: $prompt }) { id } }`;
+
+it('an account is deleted with all that its person made, whatever still runs', async () => {
+  const before = await objects();
+  const GONE = 'abrazebra';
+  const made = await as('usr_zed', GENERATE, { prompt: `a ${GONE}` });
+  const started = await as('usr_zed', EXECUTE, { parameters: { prompt: GONE } });
+  expect([made.codes, started.codes]).toEqual([[], []]);
+  await until(
+    async () => (await as('usr_zed', ENDED, { id: made.data.generateImage.id })).data,
+    (data) => data.task.state === 'SUCCEEDED',
+  );
+  const video = await as('usr_zed', VIDEO, { prompt: `a long ${GONE}` });
+  expect(video.codes).toEqual([]);
+  expect(await tablesWith('usr_zed')).not.toEqual([]);
+  expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
+  const own = async (text: string) => (await tablesWith(text)).filter((name) => !name.startsWith('pgboss.'));
+  await until(
+    async () => [await own(GONE), await own('usr_zed'), await own('order-of-zed')].flat(),
+    (left) => left.length === 0,
+  );
+  await until(objects, (left) => left.length === before.length);
+  const { rows } = await kiln.runtime.database.pool.query<{ pictures: number }>(
+    `select sum(pictures)::int as pictures from media.usage where owner = 'deleted'`,
+  );
+  expect(rows[0]?.pictures).toBeGreaterThan(0);
+});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { graphql, rest } from '../kit/clients/requests.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
@@ -63,7 +63,7 @@ describe('a deleted account', () => {
   const DELETE = 'mutation { deleteAccount }';
   const PAYMENT = 'query ($id: ID!) { payment(id: $id) { id status userId user { email } } }';
 
-  it('leaves the books without the person, whom nobody can become again', async () => {
+  it('takes its files with it and leaves the books without the person, whom nobody can become again', async () => {
     const ben = await signedIn(kiln.url, 'sandbox-ben');
     const headers = bearerOf(ben);
     const bought = await buy(ben.user.id, headers);
@@ -81,7 +81,10 @@ describe('a deleted account', () => {
     }
     const kept = await graphql(kiln.url, PAYMENT, { id: bought }, office);
     expect(kept.data.payment).toEqual({ id: bought, status: 'PENDING', userId: ben.user.id, user: null });
-    expect((await fetch(upload.body.data)).status).toBe(200);
+    await until(
+      () => fetch(upload.body.data),
+      ({ status }) => status === 404,
+    );
 
     const again = await signedIn(kiln.url, 'sandbox-ben');
     expect(again.user.id).not.toBe(ben.user.id);

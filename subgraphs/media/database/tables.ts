@@ -141,6 +141,11 @@ export interface MediaChatReply {
   toolCalls: JSONColumnType<StoredToolCalls> | null;
 }
 
+export interface MediaErasure {
+  owner: string;
+  requestedAt: Generated<Timestamp>;
+}
+
 export interface MediaIdempotency {
   createdAt: Generated<Timestamp>;
   fingerprint: string;
@@ -342,6 +347,7 @@ export interface DB {
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;
+  "media.erasures": MediaErasure;
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
   "media.pausedBindings": MediaPausedBinding;

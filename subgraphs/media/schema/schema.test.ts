@@ -67,6 +67,7 @@ describe('the media schema', () => {
       'deleteWebhookEndpoint',
       'describeImage',
       'detectPerson',
+      'eraseOwner',
       'generateAvatarVideo',
       'generateCharacterImage',
       'generateFrameVideo',

@@ -107,6 +107,20 @@ builder.mutationField('deleteTask', (t) =>
   }),
 );
 
+builder.mutationField('eraseOwner', (t) =>
+  t.field({
+    type: 'Boolean',
+    description: 'Cancels what an owner has running, and erases all of theirs as it ends. Again is harmless.',
+    rule: 'service',
+    inaccessible: true,
+    args: { owner: t.arg.string({ required: true, description: 'The owner: `usr_...`.' }) },
+    resolve: async (_, { owner }, { services }) => {
+      await services.tasks.eraseOwner(owner);
+      return true;
+    },
+  }),
+);
+
 builder.subscriptionField('taskProgress', (t) =>
   t.field({
     type: TaskProgress,

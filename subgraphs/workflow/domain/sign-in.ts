@@ -140,8 +140,10 @@ export interface UserService {
   idOf(text: string): Promise<string>;
   /** Whether one of the user's identities is on the operator's list. */
   isAdmin(userId: string): Promise<boolean>;
-  /** Deletes the caller's account: identities, sessions, the user. What they made stays, owned by an id nobody has. */
+  /** Deletes the caller's account: identities, sessions, the user; what they made follows (erasure). */
   deleteAccount(caller: Caller): Promise<void>;
+  /** The same for a user. NOT_FOUND. */
+  deletePerson(id: string): Promise<void>;
 }
 
 /** Keys of programs. Implemented by createServiceKeys (service-keys.ts). */

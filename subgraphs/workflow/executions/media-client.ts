@@ -21,6 +21,8 @@ export interface MediaClient {
   cancelTask(id: string, traceId: string): Promise<void>;
   /** Tells the operator's webhook endpoints of an event; the same id again is told once. */
   publishEvent(event: PublishedEvent, traceId: string): Promise<void>;
+  /** Erases what is somebody's at media, as soon as their work has ended there. Again is harmless. */
+  eraseOwner(owner: string, traceId: string): Promise<void>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
   /** What tasks cost, in the order of the ids; null where media does not know the task. */
@@ -86,6 +88,7 @@ const CHECK = `query CheckStart($start: StartInput!, $fetchInputs: Boolean!, $ow
 const PUBLISH = `mutation PublishEvent($id: ID!, $type: String!, $at: DateTime!, $data: JSON!) {
   publishEvent(id: $id, type: $type, at: $at, data: $data)
 }`;
+const ERASE = `mutation EraseOwner($owner: String!) { eraseOwner(owner: $owner) }`;
 const CANCEL = `mutation CancelTask($id: ID!) { cancelTask(id: $id) { id } }`;
 /** Milliseconds; fetching inputs takes longer. */
 const TIMEOUT_MS = 10_000;
@@ -132,6 +135,12 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
       const variables = { id, type, at, data };
       dataOf(await link.execute({ query: PUBLISH, operationName: 'PublishEvent', variables, context }));
+    },
+    async eraseOwner(owner, traceId) {
+      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+      dataOf(
+        await link.execute({ query: ERASE, operationName: 'EraseOwner', variables: { owner }, context }),
+      );
     },
     tasks: (ids, traceId) =>
       readTasks<LiveTask>(link, { query: TASKS, operationName: 'Tasks' }, ids, traceId),

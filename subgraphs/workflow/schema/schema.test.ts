@@ -56,6 +56,7 @@ describe('the workflow schema', () => {
       'createTemplate',
       'createTestTemplate',
       'deleteAccount',
+      'deletePerson',
       'deleteTemplate',
       'endUserSessions',
       'executeTemplate',

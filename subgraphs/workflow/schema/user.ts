@@ -68,11 +68,25 @@ builder.queryField('viewer', (t) =>
   }),
 );
 
+builder.mutationField('deletePerson', (t) =>
+  t.field({
+    type: 'Boolean',
+    description:
+      'Deletes the account of a user, as `deleteAccount` does for oneself. NOT_FOUND for an id that is nobody’s.',
+    rule: 'admin',
+    args: { id: t.arg.id({ required: true, description: 'The id of the user.' }) },
+    resolve: async (_, { id }, { services }) => {
+      await services.signIn.users.deletePerson(id);
+      return true;
+    },
+  }),
+);
+
 builder.mutationField('deleteAccount', (t) =>
   t.field({
     type: 'Boolean',
     description:
-      "Deletes the caller's account: who they are, every way in, every session. What they made stays, and is nobody's.",
+      "Deletes the caller's account: who they are, every way in, every session. Then their work is cancelled and what they made is deleted: tasks, files, prompts, executions. Payments stay without name, e-mail and parameters, totals of usage without the person. It takes as long as their work takes to end.",
     rule: 'owner',
     audited: true,
     resolve: async (_, __, { caller, services }) => {

@@ -39,6 +39,7 @@ export interface SignInOptions {
   /** Encrypts and signs; the same in every process and after a restart. */
   readonly secret: string;
   readonly admins: UsersOptions['admins'];
+  readonly onDeleting?: UsersOptions['onDeleting'];
   /** Reaches the identity provider and the platforms. */
   readonly http: HttpClient;
   readonly logger: Logger;
@@ -111,6 +112,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     encryption: createEncryption(secret, 'platform secrets'),
     admins,
     onDeleted: (ended) => sessions.closed(ended),
+    ...(options.onDeleting && { onDeleting: options.onDeleting }),
   });
   const serviceKeys = createServiceKeys(database);
   const codes = createLoginCodes({ database, encryption: providerTokens });

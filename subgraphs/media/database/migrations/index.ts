@@ -25,6 +25,7 @@ import { roomOfBindings } from './0023-room-of-bindings.ts';
 import { unlistedFiles } from './0024-unlisted-files.ts';
 import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
 import { shares } from './0026-shares.ts';
+import { erasures } from './0027-erasures.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -56,6 +57,7 @@ export const mediaMigrations: MigrationSet = {
     '0024-unlisted-files': unlistedFiles,
     '0025-upstreams-of-attempts': upstreamsOfAttempts,
     '0026-shares': shares,
+    '0027-erasures': erasures,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,

@@ -7,7 +7,8 @@ import type { FileService } from '../../files/files.ts';
 
 /** Removing tasks that have ended, with all that was kept of them: prompt, log, attempts, and the files they made. */
 
-interface Parts {
+/** What removing needs. */
+export interface RemovalParts {
   readonly database: MediaDatabase;
   readonly files: Pick<FileService, 'remove'>;
 }
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000;
  * runs, and for that of an execution in its first 30 days.
  */
 export async function deleteTask(
-  parts: Parts,
+  parts: RemovalParts,
   caller: Caller,
   { id, manageToken }: { readonly id: string; readonly manageToken: string | null },
 ): Promise<void> {
@@ -39,7 +40,7 @@ export async function deleteTask(
 }
 
 /** Removes tasks that ended more than so many days ago, at most so many of them; answers how many. */
-export async function removeOldTasks(parts: Parts, days: number, limit: number): Promise<number> {
+export async function removeOldTasks(parts: RemovalParts, days: number, limit: number): Promise<number> {
   const rows = await parts.database
     .selectFrom('media.tasks')
     .select('id')
@@ -58,20 +59,22 @@ export async function removeOldTasks(parts: Parts, days: number, limit: number):
 }
 
 /** Files first: a process that dies in between leaves a task that is found again, and no file that nothing names. */
-async function removeTask({ database, files }: Parts, id: string): Promise<void> {
+export async function removeTask({ database, files }: RemovalParts, id: string): Promise<void> {
   const made = await database.selectFrom('media.media').select('id').where('taskId', '=', id).execute();
-  for (const file of made) {
-    await files.remove(internalCaller(`delete ${id}`), file.id).catch((thrown: unknown) => {
-      // Somebody else has removed it meanwhile.
-      if (!(thrown instanceof AppError) || thrown.code !== 'NOT_FOUND') throw thrown;
-    });
-  }
+  for (const file of made) await removeFile({ files }, file.id);
   await database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('media.idempotency').where('taskId', '=', id).execute();
     // Logs are not tied to their tasks, so that writing them needs no look at these.
     await transaction.deleteFrom('media.taskEvents').where('taskId', '=', id).execute();
     // Steps, attempts and webhook deliveries go with it; totals of usage stay.
     await transaction.deleteFrom('media.tasks').where('id', '=', id).execute();
+  });
+}
+
+/** Removes a file; nothing when it is gone. */
+export async function removeFile({ files }: Pick<RemovalParts, 'files'>, id: string): Promise<void> {
+  await files.remove(internalCaller('removal'), id).catch((thrown: unknown) => {
+    if (!(thrown instanceof AppError) || thrown.code !== 'NOT_FOUND') throw thrown;
   });
 }
 

@@ -1,6 +1,6 @@
 import { listedOwner, mayChange, mayRead, type Caller } from '../../../../platform/access/caller.ts';
 import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
-import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
+import { AppError, type AppErrorCode, badInput, notFound } from '../../../../platform/errors.ts';
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import type { Metrics } from '../../../../platform/metrics/metrics.ts';
@@ -15,6 +15,7 @@ import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
 import { createOwnedTasks } from '../events/owned-tasks.ts';
+import { requestErasure } from '../removal/erase-owner.ts';
 import { deleteTask } from '../removal/remove.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
 import { readEvents, readHeads, type LogHead } from '../storage/event-store.ts';
@@ -85,6 +86,10 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     readMany: (caller, ids, needs) => readMany((known) => readTogether(known, needs), caller, ids),
     list: (caller, filter, page) => list(database, { caller, filter, page }),
     remove: (caller, id, manageToken) => deleteTask(options, caller, { id, manageToken }),
+    eraseOwner: async (owner) => {
+      for (const id of await requestErasure(database, owner))
+        await cancelTask({ database, transactor, transitions }, id).catch(refuseAllBut('TOO_LATE'));
+    },
     cancel: async (caller, id) => {
       await readOwn(database, caller, id);
       return await cancelTask({ database, transactor, transitions }, id);
@@ -191,4 +196,11 @@ async function watch(
   const after = Math.max(0, Math.trunc(afterSeq));
   if (after < row.lastSeq) refuseExpired(row);
   return hub.subscribe({ taskId: row.id, after, signal, state: row.state, lastSeq: row.lastSeq });
+}
+
+/** A handler of failures that lets one code pass. */
+function refuseAllBut(code: AppErrorCode): (thrown: unknown) => void {
+  return (thrown) => {
+    if (!(thrown instanceof AppError) || thrown.code !== code) throw thrown;
+  };
 }

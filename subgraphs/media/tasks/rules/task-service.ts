@@ -58,6 +58,8 @@ export interface TaskService {
    * of who made it, CONFLICT while it runs or an execution may ask for it.
    */
   remove(caller: Caller, id: string, manageToken: string | null): Promise<void>;
+  /** Cancels what an owner has running, and has all of theirs erased as it ends. Again is harmless. */
+  eraseOwner(owner: string): Promise<void>;
   /** Sets the cancel request once. NOT_FOUND, or TOO_LATE when it has ended otherwise or is storing its result. */
   cancel(caller: Caller, id: string): Promise<Task>;
   /** Events with seq > after, oldest first. EVENTS_EXPIRED when the log was pruned. */

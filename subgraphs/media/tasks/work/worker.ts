@@ -13,6 +13,7 @@ import { createProviderResources } from '../../files/provider-resources.ts';
 import type { Binding, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
+import { eraseOwners } from '../removal/erase-owner.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
@@ -118,6 +119,10 @@ export function createWorkerParts(options: TaskWorkerOptions) {
 /** Seconds for status requests that are under way when the worker stops; others ask again. */
 const STATUS_GRACE_SECONDS = 2;
 
+/** Between looks for owners to be erased, and how many of their tasks or files go at once. */
+const ERASURE_PAUSE_MS = 5_000;
+const ERASED_AT_ONCE = 200;
+
 /** Makes the worker of this process; it does nothing until it is started. */
 export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
   const { queue, logger } = options;
@@ -128,6 +133,7 @@ export function createTaskWorker(options: TaskWorkerOptions): TaskWorker {
     every('recovery', (limits.claimStaleSeconds * 1000) / 3, () => recovery.sweep()),
     every('sweep', limits.sweepPauseMs, sweep),
     every('pruner', 60_000, () => prune(options)),
+    every('erasures', ERASURE_PAUSE_MS, () => eraseOwners(options, ERASED_AT_ONCE)),
   ];
   const workers = new Map<string, QueueWorker>();
   let stopHearing: (() => void) | undefined;

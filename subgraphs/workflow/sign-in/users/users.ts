@@ -16,6 +16,8 @@ export interface UsersOptions {
   readonly encryption: Encryption;
   /** ADMIN_SUBJECTS: issuers and subjects of administrators. */
   readonly admins: readonly { readonly issuer: string; readonly subject: string }[];
+  /** Runs in the transaction that deletes a user: what they made has to go too. */
+  readonly onDeleting?: (transaction: WorkflowTransaction, userId: string) => Promise<void>;
   /** Called with the sessions of a deleted user. */
   readonly onDeleted?: (sessions: readonly EndedSession[]) => Promise<void>;
 }
@@ -29,7 +31,8 @@ export function mayReadUser(caller: Caller, id: string): boolean {
 }
 
 /** Creates the service of users (documented in domain/sign-in.ts). */
-export function createUserService({ database, encryption, admins, onDeleted }: UsersOptions): UserService {
+export function createUserService(options: UsersOptions): UserService {
+  const { database, encryption, admins } = options;
   return {
     async userOf(identity, { joins } = {}) {
       const sealed = identity.secret === null ? null : await encryption.encrypt({ ...identity.secret });
@@ -73,16 +76,29 @@ export function createUserService({ database, encryption, admins, onDeleted }: U
         throw new AppError('UNAUTHENTICATED', 'only who has signed in has an account');
       }
       if (caller.kind !== 'user') throw notFound('account', caller.id);
-      const sessions = await database
-        .selectFrom('workflow.sessions')
-        .select(['id', 'sealedProviderToken'])
-        .where('userId', '=', caller.id)
-        .where('revokedAt', 'is', null)
-        .execute();
-      await database.deleteFrom('workflow.users').where('id', '=', caller.id).execute();
-      await onDeleted?.(sessions);
+      await deleteUser(options, caller.id);
+    },
+    async deletePerson(id) {
+      const [known] = await readUsers(database, [id]);
+      if (known === undefined) throw notFound('user', id);
+      await deleteUser(options, id);
     },
   };
+}
+
+async function deleteUser({ database, onDeleting, onDeleted }: UsersOptions, id: string): Promise<void> {
+  const sessions = await database.transaction().execute(async (transaction) => {
+    const open = await transaction
+      .selectFrom('workflow.sessions')
+      .select(['id', 'sealedProviderToken'])
+      .where('userId', '=', id)
+      .where('revokedAt', 'is', null)
+      .execute();
+    await transaction.deleteFrom('workflow.users').where('id', '=', id).execute();
+    await onDeleting?.(transaction, id);
+    return open;
+  });
+  await onDeleted?.(sessions);
 }
 
 interface Linking {

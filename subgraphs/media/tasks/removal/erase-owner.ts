@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+
+import { withAdvisoryLock } from '../../../../platform/database/advisory-lock.ts';
+import type { MediaDatabase, MediaTransaction } from '../../database/database.ts';
+import { removeFile, removeTask, type RemovalParts } from './remove.ts';
+
+/**
+ * Erasing an owner: tasks as soon as they have ended, files, chats, budgets and keys of idempotency; totals of usage stay
+ * without them. It is asked for once, and goes on in every run of the pruner until nothing is left.
+ */
+
+/** Who stands in totals that stay. */
+const NOBODY = 'deleted';
+/** Owners of one run. */
+const MOST_OWNERS = 20;
+
+/** Notes that an owner is to be erased, and names the tasks of theirs that have not ended. */
+export async function requestErasure(database: MediaDatabase, owner: string): Promise<readonly string[]> {
+  await database
+    .insertInto('media.erasures')
+    .values({ owner })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const open = await database
+    .selectFrom('media.tasks')
+    .select('id')
+    .where('owner', '=', owner)
+    .where('endedAt', 'is', null)
+    .execute();
+  return open.map(({ id }) => id);
+}
+
+/** Erases of each owner at most so many tasks and files, one process at a time. */
+export async function eraseOwners(parts: RemovalParts, limit: number): Promise<void> {
+  const { database } = parts;
+  const owners = await database
+    .selectFrom('media.erasures')
+    .select('owner')
+    .orderBy('requestedAt')
+    .limit(MOST_OWNERS)
+    .execute();
+  if (owners.length === 0) return;
+  await withAdvisoryLock(database, 'media.erasures', async () => {
+    for (const { owner } of owners) await eraseSome(parts, owner, limit);
+  });
+}
+
+async function eraseSome(parts: RemovalParts, owner: string, limit: number): Promise<void> {
+  const { database } = parts;
+  const tasks = await database
+    .selectFrom('media.tasks')
+    .select(['id', 'endedAt'])
+    .where('owner', '=', owner)
+    .orderBy('endedAt')
+    .limit(limit)
+    .execute();
+  const ended = tasks.filter(({ endedAt }) => endedAt !== null);
+  for (const { id } of ended) await removeTask(parts, id);
+  // What running work still reads is left until it has ended.
+  if (ended.length < tasks.length) return;
+  const files = await database
+    .selectFrom('media.media')
+    .select('id')
+    .where('owner', '=', owner)
+    .where('state', '<>', 'DELETED')
+    .limit(limit)
+    .execute();
+  for (const { id } of files) await removeFile(parts, id);
+  if (tasks.length + files.length > 0) return;
+  await database.transaction().execute((transaction) => eraseRest(transaction, owner));
+}
+
+async function eraseRest(transaction: MediaTransaction, owner: string): Promise<void> {
+  await sql`/* erase.usage */ with moved as (delete from media.usage where owner = ${owner} returning *)
+    insert into media.usage select (jsonb_populate_record(null::media.usage, to_jsonb(moved) || ${JSON.stringify({ owner: NOBODY })}::jsonb)).* from moved
+    on conflict (day, owner, generator, provider, model, sandbox, currency, shard) do update set
+      tasks_succeeded = media.usage.tasks_succeeded + excluded.tasks_succeeded,
+      tasks_failed = media.usage.tasks_failed + excluded.tasks_failed,
+      tasks_cancelled = media.usage.tasks_cancelled + excluded.tasks_cancelled,
+      attempts_succeeded = media.usage.attempts_succeeded + excluded.attempts_succeeded,
+      attempts_failed = media.usage.attempts_failed + excluded.attempts_failed,
+      chats = media.usage.chats + excluded.chats,
+      pictures = media.usage.pictures + excluded.pictures,
+      milliseconds = media.usage.milliseconds + excluded.milliseconds,
+      characters = media.usage.characters + excluded.characters,
+      input_tokens = media.usage.input_tokens + excluded.input_tokens,
+      cached_tokens = media.usage.cached_tokens + excluded.cached_tokens,
+      output_tokens = media.usage.output_tokens + excluded.output_tokens,
+      runs = media.usage.runs + excluded.runs,
+      gpu_milliseconds = media.usage.gpu_milliseconds + excluded.gpu_milliseconds,
+      unpriced = media.usage.unpriced + excluded.unpriced,
+      cost = media.usage.cost + excluded.cost`.execute(transaction);
+  await transaction
+    .updateTable('media.chatCosts')
+    .set({ owner: NOBODY })
+    .where('owner', '=', owner)
+    .execute();
+  for (const table of [
+    'media.chatReplies',
+    'media.idempotency',
+    'media.shares',
+    'media.providerResources',
+  ] as const)
+    await transaction.deleteFrom(table).where('owner', '=', owner).execute();
+  await transaction.deleteFrom('media.uploadReservations').where('account', '=', owner).execute();
+  await transaction
+    .deleteFrom('media.budgets')
+    .where('scope', '=', 'USER')
+    .where('subject', '=', owner)
+    .execute();
+  await transaction.deleteFrom('media.erasures').where('owner', '=', owner).execute();
+}
