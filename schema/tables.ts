@@ -90,7 +90,7 @@ export const tableTypes: readonly TableTypes[] = [
   {
     file: 'subgraphs/workflow/database/tables.ts',
     schema: 'workflow',
-    migrations: workflowMigrations,
+    migrations: workflowMigrations.migrations,
     columns: {
       'executions.error': json('ExecutionError'),
       'executions.parameters': OBJECT,

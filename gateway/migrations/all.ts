@@ -7,7 +7,7 @@ import { gatewayMigrations } from './index.ts';
 /** Every schema of Kiln's database. */
 export const allMigrations: readonly MigrationSet[] = [
   mediaMigrations,
-  { schema: 'workflow', migrations: workflowMigrations },
+  workflowMigrations,
   { schema: 'gateway', migrations: gatewayMigrations },
   auditMigrations,
 ];

@@ -187,6 +187,7 @@ function configOf(context: SettingsContext) {
       /** 0: forever. */
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
       taskRetentionDays: values.TASK_RETENTION_DAYS,
+      promptRetentionDays: values.PROMPT_RETENTION_DAYS,
       ...storageOf(values),
     },
     /** Existing services that are asked for what is not known here; null: none. */

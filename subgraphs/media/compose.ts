@@ -70,6 +70,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     uploadQuotas: config.limits.uploadQuotas,
     eventRetentionDays: config.files.eventRetentionDays,
     taskRetentionDays: config.files.taskRetentionDays,
+    promptRetentionDays: config.files.promptRetentionDays,
     queueMaxHours: config.limits.queueMaxHours,
     workerSlots: config.limits.workerSlots,
     webhookSecret,

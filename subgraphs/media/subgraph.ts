@@ -12,6 +12,7 @@ import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, type FileHandler } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
 import { createModelEnds } from './provider-health/model-ends.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
 import { createProviderHealth } from './provider-health/provider-health.ts';
@@ -140,6 +141,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     webhookEndpoints: createWebhookEndpoints(parts),
     health: () => healthOf(parts.options),
     providerHealth: createProviderHealth(parts),
+    personalData: createPersonalData(database),
   };
 }
 

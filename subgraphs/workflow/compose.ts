@@ -31,6 +31,7 @@ export async function composeWorkflow(
     unpaidExecutions: config.auth.unpaidExecutions,
     version: packageJson.version,
     production: config.production,
+    promptRetentionDays: config.files.promptRetentionDays,
     queueMaxHours: config.limits.queueMaxHours,
     workflowNames: config.workflowNames,
     publicUrl,

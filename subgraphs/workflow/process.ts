@@ -28,7 +28,7 @@ export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
   // Without the key callers could not be trusted. The settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [{ schema: 'workflow', migrations: workflowMigrations }, auditMigrations];
+  const migrations = [workflowMigrations, auditMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const workflow = await build(runtime, internalKey);
   await workflow.start();

@@ -13,7 +13,6 @@ import { checkPrice } from './catalog/pricing.ts';
 import { createCommerce, refundsFailures, type CommerceOptions } from './commerce.ts';
 import { workflowDatabase, type WorkflowDatabase } from './database/database.ts';
 import type { WorkflowNames } from './domain/template.ts';
-import { createErasures, requestErasure } from './erasure/erasure.ts';
 import { pruneKeys } from './executions/idempotency.ts';
 import { createExecutionLifecycle } from './executions/lifecycle.ts';
 import { createMediaClient, type MediaClient } from './executions/media-client.ts';
@@ -22,6 +21,9 @@ import { createExecutionService } from './executions/service.ts';
 import { createExecutionStore } from './executions/store.ts';
 import { createExecutionWorker } from './executions/worker.ts';
 import { refundWhenFailed } from './payments/automatic-refunds.ts';
+import { createErasures, requestErasure } from './personal-data/erasure.ts';
+import { createPersonalData } from './personal-data/export.ts';
+import { forgetParameters } from './personal-data/forget-parameters.ts';
 import { createWorkflowContext, workflowSchema, type WorkflowServices } from './schema/index.ts';
 import { checkedRedirect } from './sign-in/browser/redirects.ts';
 import { pruneSignIn } from './sign-in/pruning.ts';
@@ -56,6 +58,8 @@ export interface WorkflowSubgraphOptions {
   readonly http: HttpClient;
   /** WORKFLOW_NAMES: names of workflows that other systems use. */
   readonly workflowNames: WorkflowNames;
+  /** PROMPT_RETENTION_DAYS (default 0: as long as executions). */
+  readonly promptRetentionDays?: number;
   /** QUEUE_MAX_HOURS. */
   readonly queueMaxHours: number;
   /** Payment provider and prices. */
@@ -86,7 +90,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
   const executions = createExecutionService({ ...shared, templates, media, bus });
   const worker = createExecutionWorker({
     ...shared,
-    prune: (limit) => prune(database, options.audit, limit),
+    prune: (limit) => prune(database, options, limit),
     maxWaitMs: options.queueMaxHours * 3_600_000,
   });
   const signIn = createAccounts(options, database);
@@ -109,6 +113,7 @@ export function createWorkflowSubgraph(options: WorkflowSubgraphOptions): Workfl
     payments,
     catalog,
     runnable,
+    personalData: createPersonalData(database, media),
     production,
     unpaidExecutions,
     version,
@@ -171,8 +176,13 @@ function checkoutPages(
   };
 }
 
-async function prune(database: WorkflowDatabase, audit: AuditLog | undefined, limit: number): Promise<void> {
+async function prune(
+  database: WorkflowDatabase,
+  { audit, promptRetentionDays: days = 0 }: WorkflowSubgraphOptions,
+  limit: number,
+): Promise<void> {
   await pruneKeys(database, limit);
   await pruneSignIn(database, limit);
+  if (days > 0) await forgetParameters(database, days, limit);
   await audit?.prune(limit);
 }

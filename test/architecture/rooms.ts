@@ -248,6 +248,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/storage',
       ],
       'tasks/removal': ['database', 'files'],
+      'personal-data': ['database'],
       'tasks/rules': [
         'tasks/removal',
         'database',
@@ -293,6 +294,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'made-resources',
       ],
       schema: [
+        'personal-data',
         'chat',
         'comfy-workflows',
         'domain',
@@ -339,10 +341,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       templates: ['database', 'domain'],
       executions: ['database', 'domain', 'lists', 'subscriptions'],
       payments: ['database', 'domain', 'executions', 'lists', 'subscriptions'],
-      erasure: ['database', 'executions'],
+      'personal-data': ['database', 'executions'],
       catalog: ['database', 'domain', 'payments'],
       import: ['catalog', 'database', 'domain', 'payments', 'templates'],
-      schema: ['catalog', 'domain', 'payments', 'sign-in'],
+      schema: ['catalog', 'domain', 'payments', 'personal-data', 'sign-in'],
       '.': ['**'],
     },
   },

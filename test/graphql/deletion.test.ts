@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { Caller } from '../../platform/access/caller.ts';
+import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
+import { forgetParameters } from '../../subgraphs/workflow/personal-data/forget-parameters.ts';
 import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
@@ -73,6 +75,24 @@ it('a task is deleted by its owner alone, once it has ended, with its prompt, lo
   expect((await as('usr_ann', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
 });
 
+const EXPORT = `query ($after: String) {
+  exportMyData(first: 2, after: $after) { records { kind data } endCursor }
+}`;
+
+/** All that is kept of somebody, page by page. */
+async function exported(id: string): Promise<readonly { kind: string; data: object }[]> {
+  const records = [];
+  let after: string | null = null;
+  do {
+    // oxlint-disable-next-line eslint/no-await-in-loop -- each page names the next
+    const { data, codes }: Awaited<ReturnType<typeof as>> = await as(id, EXPORT, { after });
+    expect(codes).toEqual([]);
+    records.push(...data.exportMyData.records);
+    after = data.exportMyData.endCursor;
+  } while (after !== null);
+  return records;
+}
+
 const EXECUTE = `mutation ($parameters: JSON!) {
   executeTemplate(code: "poster", parameters: $parameters, externalId: "order-of-zed") { id taskId }
 }`;
@@ -91,6 +111,18 @@ it('an account is deleted with all that its person made, whatever still runs', a
   const video = await as('usr_zed', VIDEO, { prompt: `a long ${GONE}` });
   expect(video.codes).toEqual([]);
   expect(await tablesWith('usr_zed')).not.toEqual([]);
+  await kiln.runtime.database.pool.query(
+    `insert into gateway.stored_answers (operation, id, body) values ('GET /task/{taskId}', '1 of usr_zed', '{}')`,
+  );
+  const kept = await exported('usr_zed');
+  expect(kept.filter(({ data }) => JSON.stringify(data).includes(GONE)).map(({ kind }) => kind)).toEqual([
+    'execution',
+    'task',
+    'task',
+    'task',
+  ]);
+  expect(kept.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['media', 'usage']));
+  expect(await exported('usr_ann')).not.toContainEqual(expect.objectContaining({ kind: 'execution' }));
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
   const own = async (text: string) => (await tablesWith(text)).filter((name) => !name.startsWith('pgboss.'));
   await until(
@@ -102,4 +134,22 @@ it('an account is deleted with all that its person made, whatever still runs', a
     `select sum(pictures)::int as pictures from media.usage where owner = 'deleted'`,
   );
   expect(rows[0]?.pictures).toBeGreaterThan(0);
+});
+
+it('an execution loses its parameters after PROMPT_RETENTION_DAYS, and only then', async () => {
+  const read = 'query ($id: ID!) { execution(id: $id) { status parameters } }';
+  const started = await as('usr_kim', EXECUTE, { parameters: { prompt: 'a kiln' } });
+  const { id } = started.data.executeTemplate;
+  const ask = async () => (await as('usr_kim', read, { id })).data.execution;
+  await until(ask, ({ status }) => status === 'COMPLETED');
+  const database = workflowDatabase(kiln.runtime.database);
+  await forgetParameters(database, 30, 100);
+  expect(await ask()).toMatchObject({ parameters: { prompt: 'a kiln' } });
+  await kiln.runtime.database.pool.query(
+    `update workflow.executions set ended_at = now() - interval '31 days' where id = $1`,
+    [id],
+  );
+  expect(await forgetParameters(database, 30, 100)).toBeGreaterThan(0);
+  expect(await ask()).toEqual({ status: 'COMPLETED', parameters: {} });
+  expect(await forgetParameters(database, 30, 100)).toBe(0);
 });

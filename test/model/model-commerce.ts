@@ -122,6 +122,7 @@ function mediaOf({ process, service, isMediaAway }: ModelCommerceOptions): Media
       }),
     publishEvent: async () => {},
     eraseOwner: async () => {},
+    personalData: async () => [],
     costs: async (ids) => ids.map(() => null),
     tasks: (ids) => ask('tasks', () => service.readMany(caller, ids)),
     watch: () => {

@@ -71,7 +71,7 @@ async function withDatabase(use: (pool: Pool) => Promise<void>): Promise<void> {
       prepare: async (config) => {
         const database = createDatabase({ config, maxConnections: 2, applicationName: 'model', logger });
         const media = mediaMigrations;
-        const workflow = { schema: 'workflow', migrations: workflowMigrations };
+        const workflow = workflowMigrations;
         await migrate({ database, sets: [media, workflow], logger });
         await database.pool.query(`${MODEL_JOBS}; ${MODEL_FUNCTIONS}`);
         await database.close();

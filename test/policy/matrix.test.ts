@@ -67,6 +67,7 @@ const NAMED: Readonly<Record<AuthMode, Partial<Record<CallerName, Verdict>>>> = 
 /** Who has no account has none to delete, and no tasks that are known to be theirs, in open mode either. */
 const EXCEPTIONS: Readonly<Record<string, Partial<Record<CallerName, Verdict>>>> = {
   'mutation deleteAccount': { anonymous: '401' },
+  'query exportMyData': { anonymous: '401' },
   'subscription tasksProgress': { anonymous: '401' },
 };
 

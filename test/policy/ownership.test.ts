@@ -105,6 +105,8 @@ const OTHERS = [
   'sessions',
   'revokeSession',
   'deleteAccount',
+  // Names nothing: test/graphql/deletion.test.ts shows that it brings the caller's own alone.
+  'exportMyData',
   // Proofs that stand for themselves.
   'beginSignIn',
   'completeSignIn',

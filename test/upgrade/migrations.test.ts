@@ -31,7 +31,7 @@ const MORE_THAN_ADDING: Readonly<
 
 const SETS: Readonly<Record<string, Readonly<Record<string, Migration>>>> = {
   media: mediaMigrations.migrations,
-  workflow: workflowMigrations,
+  workflow: workflowMigrations.migrations,
   gateway: gatewayMigrations,
   audit: auditMigrations.migrations,
 };

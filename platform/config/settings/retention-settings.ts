@@ -15,4 +15,9 @@ export const retentionSettings = {
     'days that tasks are kept after their end, with prompt, log and the files they made (those of executions at least 30); 0 = forever',
     '0',
   ),
+  PROMPT_RETENTION_DAYS: setting(
+    integer(0, CENTURY_DAYS),
+    'days that prompts, texts and parameters are kept after the end of their task or execution; 0 = as long as these',
+    '0',
+  ),
 };

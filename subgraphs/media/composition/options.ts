@@ -49,6 +49,8 @@ export interface MediaSubgraphOptions {
   readonly eventRetentionDays: number;
   /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
   readonly taskRetentionDays?: number | undefined;
+  /** Days that prompts and texts are kept after the end of their task; 0 (default) keeps them as long as it. */
+  readonly promptRetentionDays?: number | undefined;
   /** Hours that work may wait for its start before it ends as failed (QUEUE_MAX_HOURS). */
   readonly queueMaxHours: number;
   /** What one worker does at once (default: see WorkerSlots). */

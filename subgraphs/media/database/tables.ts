@@ -198,6 +198,12 @@ export interface MediaProviderState {
   since: Generated<Timestamp>;
 }
 
+export interface MediaRetentionMark {
+  id: Generated<string>;
+  until: Generated<Timestamp>;
+  what: string;
+}
+
 export interface MediaShare {
   createdAt: Generated<Timestamp>;
   endsAt: Timestamp;
@@ -353,6 +359,7 @@ export interface DB {
   "media.pausedBindings": MediaPausedBinding;
   "media.providerResources": MediaProviderResource;
   "media.providerStates": MediaProviderState;
+  "media.retentionMarks": MediaRetentionMark;
   "media.shares": MediaShare;
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;

@@ -9,6 +9,7 @@ import type { ChatService } from '../chat/chat.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { PersonalData } from '../personal-data/personal-data.ts';
 import type { ProviderHealthService } from '../provider-health/provider-health.ts';
 import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
@@ -37,6 +38,7 @@ export interface MediaServices {
   readonly webhookEndpoints: WebhookEndpointService;
   readonly health: () => Promise<MediaHealth>;
   readonly providerHealth: ProviderHealthService;
+  readonly personalData: PersonalData;
 }
 
 /** Whether the service works, and which part does not. */

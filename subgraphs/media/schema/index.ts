@@ -16,6 +16,7 @@ import './budget.ts';
 import './media-fields.ts';
 import './share.ts';
 import './task-fields.ts';
+import './personal-data.ts';
 import './start-mutation.ts';
 import './image.ts';
 import './video.ts';

@@ -34,6 +34,7 @@ describe('the media schema', () => {
       'medias',
       'models',
       'myBudgets',
+      'personalData',
       'providerHealth',
       'providerVoices',
       'runningNode',

@@ -42,7 +42,8 @@ const TaskInput = builder.objectRef<Work>('TaskInput').implement({
   fields: (t) => ({
     prompt: t.string({
       nullable: true,
-      description: 'What to show, to say or to find out; null where there are no words.',
+      description:
+        'What to show, to say or to find out; null where there are no words, and when PROMPT_RETENTION_DAYS are over.',
       resolve: promptOf,
     }),
     model: t.string({

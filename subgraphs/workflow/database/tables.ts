@@ -130,6 +130,12 @@ export interface WorkflowRefund {
   status: Generated<string>;
 }
 
+export interface WorkflowRetentionMark {
+  id: Generated<string>;
+  until: Generated<Timestamp>;
+  what: string;
+}
+
 export interface WorkflowServiceKey {
   createdAt: Generated<Timestamp>;
   createdBy: string;
@@ -213,6 +219,7 @@ export interface DB {
   "workflow.payments": WorkflowPayment;
   "workflow.platformUsers": WorkflowPlatformUser;
   "workflow.refunds": WorkflowRefund;
+  "workflow.retentionMarks": WorkflowRetentionMark;
   "workflow.serviceKeys": WorkflowServiceKey;
   "workflow.sessions": WorkflowSession;
   "workflow.signingKeys": WorkflowSigningKey;

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 import { internalCaller } from '../../../platform/access/caller.ts';
+import type { KeptRecord } from '../../../platform/database/record-sections.ts';
 import { AppError, type AppErrorCode, type RefusingLimit } from '../../../platform/errors.ts';
 import { isStream } from '../../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
@@ -23,6 +24,11 @@ export interface MediaClient {
   publishEvent(event: PublishedEvent, traceId: string): Promise<void>;
   /** Erases what is somebody's at media, as soon as their work has ended there. Again is harmless. */
   eraseOwner(owner: string, traceId: string): Promise<void>;
+  /** What is kept of an owner at media, after a cursor of its own. */
+  personalData(
+    page: { readonly owner: string; readonly after: string | null; readonly first: number },
+    traceId: string,
+  ): Promise<readonly KeptRecord[]>;
   /** In the order of the ids; null where media does not know the task (yet). */
   tasks(ids: readonly string[], traceId: string): Promise<readonly (LiveTask | null)[]>;
   /** What tasks cost, in the order of the ids; null where media does not know the task. */
@@ -89,6 +95,9 @@ const PUBLISH = `mutation PublishEvent($id: ID!, $type: String!, $at: DateTime!,
   publishEvent(id: $id, type: $type, at: $at, data: $data)
 }`;
 const ERASE = `mutation EraseOwner($owner: String!) { eraseOwner(owner: $owner) }`;
+const PERSONAL = `query PersonalData($owner: String!, $after: String, $first: Int!) {
+  personalData(owner: $owner, after: $after, first: $first) { kind data cursor }
+}`;
 const CANCEL = `mutation CancelTask($id: ID!) { cancelTask(id: $id) { id } }`;
 /** Milliseconds; fetching inputs takes longer. */
 const TIMEOUT_MS = 10_000;
@@ -119,10 +128,9 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       dataOf(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
     },
     async cancelTask(id, traceId) {
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
-      const request = { query: CANCEL, operationName: 'CancelTask', variables: { id }, context };
+      const request = { query: CANCEL, operationName: 'CancelTask', variables: { id } };
       try {
-        dataOf(await link.execute(request));
+        dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
       } catch (error) {
         if (!(error instanceof AppError) || !TOO_LATE.has(error.code)) throw error;
       }
@@ -132,15 +140,18 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
     },
     async publishEvent({ id, type, at, data }, traceId) {
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+      const context = ownContext(traceId);
       const variables = { id, type, at, data };
       dataOf(await link.execute({ query: PUBLISH, operationName: 'PublishEvent', variables, context }));
     },
     async eraseOwner(owner, traceId) {
-      const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
-      dataOf(
-        await link.execute({ query: ERASE, operationName: 'EraseOwner', variables: { owner }, context }),
-      );
+      const request = { query: ERASE, operationName: 'EraseOwner', variables: { owner } };
+      dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+    },
+    async personalData(variables, traceId) {
+      const request = { query: PERSONAL, operationName: 'PersonalData', variables };
+      const data = dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+      return (data as { readonly personalData: readonly KeptRecord[] }).personalData;
     },
     tasks: (ids, traceId) =>
       readTasks<LiveTask>(link, { query: TASKS, operationName: 'Tasks' }, ids, traceId),
@@ -166,6 +177,11 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
   };
 }
 
+/** Of a request in nobody's name, which takes as long as one does. */
+function ownContext(traceId: string) {
+  return { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
+}
+
 /** Parts of tasks, in the order of the ids; null where media does not know the task. */
 async function readTasks<Part>(
   link: SubgraphLink,
@@ -174,8 +190,7 @@ async function readTasks<Part>(
   traceId: string,
 ): Promise<readonly (Part | null)[]> {
   const variables = { representations: ids.map((id) => ({ __typename: 'Task', id })) };
-  const context = { caller: internalCaller(traceId), signal: AbortSignal.timeout(TIMEOUT_MS) };
-  const result = await link.execute({ ...request, variables, context });
+  const result = await link.execute({ ...request, variables, context: ownContext(traceId) });
   return (dataOf(result) as { readonly _entities: readonly (Part | null)[] })._entities;
 }
 

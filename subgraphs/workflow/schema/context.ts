@@ -12,6 +12,7 @@ import type { PaymentRefund } from '../domain/payment.ts';
 import type { User } from '../domain/sign-in.ts';
 import type { RunnableChecks, Template, TemplateService } from '../domain/template.ts';
 import type { PaymentService } from '../payments/service.ts';
+import type { PersonalData } from '../personal-data/export.ts';
 import type { SignInServices } from '../sign-in/services.ts';
 import { mayReadUser } from '../sign-in/users/users.ts';
 
@@ -23,6 +24,7 @@ export interface WorkflowServices {
   readonly payments: PaymentService;
   readonly catalog: CatalogSync;
   readonly runnable: RunnableChecks;
+  readonly personalData: PersonalData;
   /** No test templates then. */
   readonly production: boolean;
   /** Who runs templates that cost something without paying. */

@@ -4,6 +4,7 @@ import './execution.ts';
 import './execution-fields.ts';
 import './user.ts';
 import './user-list.ts';
+import './personal-data.ts';
 import './payment.ts';
 import './checkout.ts';
 import './refund.ts';

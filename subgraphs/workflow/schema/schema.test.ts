@@ -31,6 +31,7 @@ describe('the workflow schema', () => {
       'diagnoseCatalog',
       'execution',
       'executions',
+      'exportMyData',
       'payment',
       'payments',
       'serviceKeys',

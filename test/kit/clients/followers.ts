@@ -69,7 +69,7 @@ interface Result {
 }
 
 function followByWebSocket(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook(request);
+  const { events, over, note, settle } = notebook(request);
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -78,7 +78,7 @@ function followByWebSocket(url: string, request: FollowRequest): Follower {
   const unsubscribe = client.subscribe<Result['data']>(
     { query: FOLLOW, variables: variablesOf(request) },
     {
-      next: (result) => take(result as Result, events, settle),
+      next: (result) => take(result as Result, note, settle),
       error: (thrown) => settle(closedBy(thrown)),
       complete: () => settle(null),
     },
@@ -88,7 +88,7 @@ function followByWebSocket(url: string, request: FollowRequest): Follower {
 }
 
 function followByEventSource(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook(request);
+  const { events, over, note, settle } = notebook(request);
   const search = new URLSearchParams({ query: FOLLOW, variables: JSON.stringify(variablesOf(request)) });
   const source = new EventSource(`${url}/graphql?${search.toString()}`);
   let refusal: Error | null = null;
@@ -96,7 +96,7 @@ function followByEventSource(url: string, request: FollowRequest): Follower {
     refusal = null;
     const result = JSON.parse(String(data)) as Result;
     // Errors that are followed by the end are a refusal; after others the source comes back by itself.
-    take(result, events, (reason) => (refusal = reason));
+    take(result, note, (reason) => (refusal = reason));
   });
   source.addEventListener('complete', () => settle(refusal));
   source.addEventListener('error', ({ message, code }) => {
@@ -107,7 +107,7 @@ function followByEventSource(url: string, request: FollowRequest): Follower {
 }
 
 function followByMultipart(url: string, request: FollowRequest): Follower {
-  const { events, over, settle } = notebook(request);
+  const { events, over, note, settle } = notebook(request);
   const client = new ApolloClient({
     link: new HttpLink({ uri: `${url}/graphql` }),
     cache: new InMemoryCache(),
@@ -121,7 +121,7 @@ function followByMultipart(url: string, request: FollowRequest): Follower {
     .subscribe({
       next({ data, error }) {
         if (error !== undefined) settle(toError(error));
-        else if (data) events.push(data.taskProgress);
+        else if (data) note(data.taskProgress);
       },
       error: (thrown: unknown) => settle(toError(thrown)),
       complete: () => settle(null),
@@ -133,18 +133,32 @@ function followByMultipart(url: string, request: FollowRequest): Follower {
   return { events, over, leave: () => settle(null) };
 }
 
+/** What a follower notes. Once it is over nothing more is noted: entries after one that failed would leave a gap. */
 function notebook({ into = [] }: FollowRequest) {
-  const { promise: over, resolve: settle } = Promise.withResolvers<Error | null>();
-  return { events: into, over, settle };
+  const { promise: over, resolve } = Promise.withResolvers<Error | null>();
+  let isOver = false;
+  return {
+    events: into,
+    over,
+    note: (event: Progress) => void (isOver || into.push(event)),
+    settle: (reason: Error | null): void => {
+      isOver = true;
+      resolve(reason);
+    },
+  };
 }
 
 function variablesOf({ taskId, afterSeq }: FollowRequest): { id: string; afterSeq?: number } {
   return { id: taskId, ...(afterSeq === undefined ? {} : { afterSeq }) };
 }
 
-function take({ data, errors }: Result, events: Progress[], settle: (reason: Error) => void): void {
+function take(
+  { data, errors }: Result,
+  note: (event: Progress) => void,
+  settle: (reason: Error) => void,
+): void {
   if (errors !== undefined) settle(new Error(errors.map(({ message }) => message).join('; ')));
-  else if (data) events.push(data.taskProgress);
+  else if (data) note(data.taskProgress);
 }
 
 /** The package hands out close events and lists of GraphQL errors as they are. */

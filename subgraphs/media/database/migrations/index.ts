@@ -26,6 +26,7 @@ import { unlistedFiles } from './0024-unlisted-files.ts';
 import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
 import { shares } from './0026-shares.ts';
 import { erasures } from './0027-erasures.ts';
+import { retentionMarks } from './0028-retention-marks.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -58,9 +59,11 @@ export const mediaMigrations: MigrationSet = {
     '0025-upstreams-of-attempts': upstreamsOfAttempts,
     '0026-shares': shares,
     '0027-erasures': erasures,
+    '0028-retention-marks': retentionMarks,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,
+    tasks_ended: 'media.tasks (ended_at) where ended_at is not null',
     attempts_unknown: `media.attempts (upstream) where unknown_since is not null`,
     task_steps_unknown: `media.task_steps (binding) where unknown_since is not null`,
   },

@@ -167,6 +167,29 @@ describe('idempotency', () => {
     expect(await service.readMany(me, [young])).toEqual([null]);
   });
 
+  it('loses its prompt after PROMPT_RETENTION_DAYS, once, and is readable as before', async () => {
+    const [old, young] = [await service.submit(me, image('old')), await service.submit(me, image('young'))];
+    for (const { id } of [old, young]) await service.cancel(me, id);
+    await engine.pool.query(
+      `update media.tasks set ended_at = now() - case id when $1 then interval '8 days' else interval '6 days' end
+       where id = any(array[$1, $2]::uuid[])`,
+      [old.id, young.id],
+    );
+    const options = { database: engine.database, files: engine.files, eventRetentionDays: 30 };
+    await prune({ ...options, promptRetentionDays: 7 });
+    const found = await service.readMany(me, [old.id, young.id]);
+    expect(found).toMatchObject([
+      { id: old.id, state: 'CANCELLED', input: { kind: 'IMAGE', generator: 'test' } },
+      { id: young.id, input: { prompt: 'young' } },
+    ]);
+    expect(found[0]?.input).not.toHaveProperty('prompt');
+    const { rows } = await engine.pool.query(
+      `select input ? 'prompt' as "hasPrompt" from media.task_steps where task_id = $1`,
+      [old.id],
+    );
+    expect(rows).toEqual([{ hasPrompt: false }]);
+  });
+
   it('has every log removed in one run that is old enough, however many there are', async () => {
     await engine.pool.query(`
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, ended_at)

@@ -4,6 +4,7 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
+import { forgetPrompts } from '../removal/forget-prompts.ts';
 import { removeOldTasks } from '../removal/remove.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
@@ -16,6 +17,8 @@ export interface PruneOptions {
   readonly eventRetentionDays: number;
   /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
   readonly taskRetentionDays?: number | undefined;
+  /** Days that prompts and texts are kept after the end of their task; 0 (default) keeps them as long as it. */
+  readonly promptRetentionDays?: number | undefined;
 }
 
 /** Most tasks, records or files of one transaction. */
@@ -31,8 +34,9 @@ export async function prune(options: PruneOptions): Promise<void> {
   const isOurs = await repeat(() => pruneBatch(options));
   if (!isOurs) return;
   await repeat(() => files.prune(BATCH));
-  const { taskRetentionDays: days = 0 } = options;
+  const { taskRetentionDays: days = 0, promptRetentionDays: wordDays = 0 } = options;
   if (days > 0) await repeat(() => removeOldTasks(options, days, BATCH));
+  if (wordDays > 0) await repeat(() => forgetPrompts(database, wordDays, BATCH));
   await repeat(() => createProviderResources(database).prune(BATCH));
   await pruneQuotas(database);
 }

@@ -67,6 +67,8 @@ export interface TaskWorkerOptions {
   readonly eventRetentionDays: number;
   /** Days a task is kept after its end, with the files that it made; 0 (default) keeps it forever. */
   readonly taskRetentionDays?: number | undefined;
+  /** Days that prompts and texts are kept after the end of their task; 0 (default) keeps them as long as it. */
+  readonly promptRetentionDays?: number | undefined;
   /** Hours that a step may wait for its start before its task ends as failed (default 24). */
   readonly queueMaxHours?: number;
   /** Fewest attempts per step that may have cost something (default 3). */

@@ -1,5 +1,6 @@
 import type { Migration } from 'kysely/migration';
 
+import type { MigrationSet } from '../../../../platform/database/migrations.ts';
 import { templatesAndExecutions } from './0001-templates-and-executions.ts';
 import { signIn } from './0002-sign-in.ts';
 import { payments } from './0003-payments.ts';
@@ -13,9 +14,10 @@ import { importedTemplates } from './0010-imported-templates.ts';
 import { traces } from './0011-traces.ts';
 import { soldExecutions } from './0012-sold-executions.ts';
 import { orderOfUsers } from './0013-order-of-users.ts';
+import { retentionMarks } from './0014-retention-marks.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
-export const workflowMigrations: Record<string, Migration> = {
+const migrations: Record<string, Migration> = {
   '0001-templates-and-executions': templatesAndExecutions,
   '0002-sign-in': signIn,
   '0003-payments': payments,
@@ -29,4 +31,15 @@ export const workflowMigrations: Record<string, Migration> = {
   '0011-traces': traces,
   '0012-sold-executions': soldExecutions,
   '0013-order-of-users': orderOfUsers,
+  '0014-retention-marks': retentionMarks,
+};
+
+/** The schema "workflow", and the indexes of its large tables. */
+export const workflowMigrations: MigrationSet = {
+  schema: 'workflow',
+  migrations,
+  indexes: {
+    executions_ended: 'workflow.executions (ended_at) where ended_at is not null',
+    payments_by_age: 'workflow.payments (created_at)',
+  },
 };

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import { newTraceId } from '../../../platform/ids.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { WorkflowDatabase, WorkflowTransaction } from '../database/database.ts';
@@ -74,6 +76,7 @@ async function erase(dependencies: ErasureDependencies, { data }: Job): Promise<
 /** Erases what has ended; answers how many payments may still be paid, and keep what they would start. */
 async function eraseEnded(transaction: WorkflowTransaction, userId: string): Promise<number> {
   await transaction.deleteFrom('workflow.idempotency').where('owner', '=', userId).execute();
+  await eraseAnswers(transaction, userId);
   await erasePayments(transaction, userId);
   await eraseExecutions(transaction, userId);
   const { left } = await transaction
@@ -82,6 +85,15 @@ async function eraseEnded(transaction: WorkflowTransaction, userId: string): Pro
     .where((where) => where.or([where('owner', '=', userId), where('userId', '=', userId)]))
     .executeTakeFirstOrThrow();
   return left;
+}
+
+/** What a gateway stored for them of an old service's answers; its schema is missing where no gateway uses this database. */
+async function eraseAnswers(transaction: WorkflowTransaction, userId: string): Promise<void> {
+  const { rows } = await sql<{ isThere: boolean }>`/* erase.answers-there */
+    select to_regclass('gateway.stored_answers') is not null as is_there`.execute(transaction);
+  if (rows[0]?.isThere !== true) return;
+  await sql`/* erase.answers */ delete from gateway.stored_answers
+    where id = ${userId} or id like ${`% of ${userId}`}`.execute(transaction);
 }
 
 /** Books are kept: payments stay without the person, once nothing can start for them any more. */

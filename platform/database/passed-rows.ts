@@ -1,0 +1,38 @@
+import { sql, type Kysely } from 'kysely';
+
+/** A walk through the rows of a table in the order of a time of theirs, each passed once by whichever process gets to it. */
+interface Walk {
+  /** The table of marks: what text primary key, until timestamptz, id text. */
+  readonly marks: string;
+  /** Its row there. */
+  readonly name: string;
+  /** Table with an index over (column, id); `condition` is SQL of our own. */
+  readonly table: string;
+  readonly column: string;
+  /** Rows whose time is older than so many days. */
+  readonly days: number;
+  readonly limit: number;
+}
+
+/** The ids of the next rows, which count as passed when the transaction commits. Null while another process is at it. */
+export async function nextPassed<Tables>(
+  transaction: Kysely<Tables>,
+  { marks, name, table, column, days, limit }: Walk,
+): Promise<readonly string[] | null> {
+  const [markTable, rowTable, at] = [sql.table(marks), sql.table(table), sql.ref(column)];
+  await sql`insert into ${markTable} (what) values (${name}) on conflict do nothing`.execute(transaction);
+  const { rows: held } =
+    await sql`select what from ${markTable} where what = ${name} for update skip locked`.execute(transaction);
+  if (held.length === 0) return null;
+  const { rows } = await sql<{ id: string }>`with passed as (
+      select row.id::text as id, row.${at} as at from ${rowTable} as row, ${markTable} as mark
+      where mark.what = ${name} and (row.${at}, row.id::text) > (mark.until, mark.id)
+        and row.${at} < now() - make_interval(days => ${days})
+      order by row.${at}, row.id::text limit ${limit}
+    ), moved as (
+      update ${markTable} mark set until = last.at, id = last.id
+      from (select at, id from passed order by at desc, id desc limit 1) last where mark.what = ${name}
+    )
+    select id from passed`.execute(transaction);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+
+import { readSections, rowsSection, type KeptRecord } from '../../../platform/database/record-sections.ts';
+import type { MediaDatabase } from '../database/database.ts';
+
+/** What media keeps of somebody, for `exportMyData`. */
+export interface PersonalData {
+  /** The next records after a cursor. BAD_USER_INPUT for what is no cursor. */
+  read(owner: string, after: string | null, first: number): Promise<readonly KeptRecord[]>;
+}
+
+/** Makes it. Keys and hashes are left out; what each file holds is at its own address. */
+export function createPersonalData(database: MediaDatabase): PersonalData {
+  return {
+    read: (owner, after, first) => readSections(sectionsOf(database, owner), after, first),
+  };
+}
+
+const REPLIES = sql`(select chat_replies.*, (
+    select string_agg(delta, '' order by position) from media.chat_chunks where reply_id = chat_replies.id
+  ) as reply from media.chat_replies) as replies`;
+
+function sectionsOf(database: MediaDatabase, owner: string) {
+  const own = sql<boolean>`owner = ${owner}`;
+  return [
+    rowsSection(database, {
+      kind: 'task',
+      from: sql.table('media.tasks'),
+      where: own,
+      columns:
+        'id kind taskType generator state input result error callbackUrl createdAt startedAt endedAt cancelRequestedAt',
+    }),
+    rowsSection(database, {
+      kind: 'media',
+      from: sql.table('media.media'),
+      where: sql<boolean>`owner = ${owner} and state = 'STORED'`,
+      columns: 'id name contentType bytes sha256 width height duration taskId createdAt temporaryUntil',
+    }),
+    rowsSection(database, {
+      kind: 'share',
+      from: sql.table('media.shares'),
+      where: own,
+      columns: 'id mediaId createdAt endsAt',
+    }),
+    rowsSection(database, {
+      kind: 'chat',
+      from: REPLIES,
+      where: own,
+      columns: 'id state model createdAt endedAt reply toolCalls',
+    }),
+    rowsSection(database, {
+      kind: 'providerFile',
+      from: sql.table('media.providerResources'),
+      where: own,
+      id: sql`concat_ws('/', provider, account, media_id)`,
+      columns: 'provider mediaId resourceId uri createdAt expiresAt',
+    }),
+    rowsSection(database, {
+      kind: 'usage',
+      from: sql.table('media.usage'),
+      where: own,
+      id: sql`concat_ws('/', day, generator, provider, model, sandbox, currency, shard)`,
+      columns:
+        'day generator provider model currency tasksSucceeded tasksFailed tasksCancelled chats pictures milliseconds characters inputTokens outputTokens runs gpuMilliseconds cost',
+    }),
+    rowsSection(database, {
+      kind: 'budget',
+      from: sql.table('media.budgets'),
+      where: sql<boolean>`scope = 'USER' and subject = ${owner}`,
+      columns: 'id name amount softAmount currency period spent createdAt',
+    }),
+  ];
+}
