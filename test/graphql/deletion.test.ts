@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -12,9 +13,10 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 const MARKER = 'zebracadabra';
 
+const logged: string[] = [];
 let kiln: KilnUnderTest;
 beforeAll(async () => {
-  kiln = await startKiln();
+  kiln = await startKiln({ onLogLine: (line) => void logged.push(line) });
 });
 afterAll(() => kiln.close());
 
@@ -49,6 +51,16 @@ async function tablesWith(text: string): Promise<readonly string[]> {
 async function objects(): Promise<readonly string[]> {
   const names = await readdir(kiln.dataDir, { recursive: true, withFileTypes: true });
   return names.filter((one) => one.isFile() && one.parentPath.includes('objects')).map(({ name }) => name);
+}
+
+/** The files of the data directory that hold the text. */
+async function filesWith(text: string): Promise<readonly string[]> {
+  const entries = await readdir(kiln.dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
+  const found = await Promise.all(
+    files.map(async (file) => ((await readFile(file)).includes(text) ? [file] : [])),
+  );
+  return found.flat().map((file) => path.relative(kiln.dataDir, file));
 }
 
 const GENERATE = `mutation ($prompt: String!) { generateImage(input: { generator: "union", prompt: $prompt }) { id } }`;
@@ -124,12 +136,18 @@ it('an account is deleted with all that its person made, whatever still runs', a
   expect(kept.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['media', 'usage']));
   expect(await exported('usr_ann')).not.toContainEqual(expect.objectContaining({ kind: 'execution' }));
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
-  const own = async (text: string) => (await tablesWith(text)).filter((name) => !name.startsWith('pgboss.'));
+  const rowsOf = async (text: string) =>
+    (await tablesWith(text)).filter((name) => !name.startsWith('pgboss.'));
   await until(
-    async () => [await own(GONE), await own('usr_zed'), await own('order-of-zed')].flat(),
+    async () => [await rowsOf(GONE), await rowsOf('usr_zed'), await rowsOf('order-of-zed')].flat(),
     (left) => left.length === 0,
   );
   await until(objects, (left) => left.length === before.length);
+  expect(await tablesWith(GONE)).toEqual([]);
+  // A provider keeps what it was sent, and so does the sandbox; PostgreSQL's own files keep it until they are used again.
+  expect((await filesWith(GONE)).filter((name) => !/^(?:postgres|sandbox)/.test(name))).toEqual([]);
+  expect(logged.filter((line) => line.includes(GONE))).toEqual([]);
+  expect(logged.length).toBeGreaterThan(0);
   const { rows } = await kiln.runtime.database.pool.query<{ pictures: number }>(
     `select sum(pictures)::int as pictures from media.usage where owner = 'deleted'`,
   );

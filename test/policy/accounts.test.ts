@@ -332,15 +332,25 @@ describe('the audit log', () => {
       expect.objectContaining({ ...by, target: 'written-down' }),
     );
     expect(await entries('completeSignIn')).toContainEqual(expect.objectContaining({ target: ada.user.id }));
-    expect(await entries('read task')).toEqual([expect.objectContaining({ ...by, target: id })]);
     const made = await graphql(
       kiln.url,
-      'mutation { createServiceKey(name: "logged", scopes: []) { key { id } } }',
+      'mutation { createServiceKey(name: "logged", scopes: ["read"]) { key { id } secret } }',
       {},
       office,
     );
+    const { key, secret } = made.data.createServiceKey;
+    const reader = { authorization: `Bearer ${secret}` };
+    const words =
+      'query ($id: ID!) { task(id: $id) { ...Words } } fragment Words on Task { input { prompt } }';
+    for (const query of ['query ($id: ID!) { task(id: $id) { state } }', words])
+      await graphql(kiln.url, query, { id }, reader);
+    // A program's read of how far it is is none of a prompt.
+    expect(await entries('read task')).toEqual([
+      expect.objectContaining({ caller: key.id, target: id }),
+      expect.objectContaining({ ...by, target: id }),
+    ]);
     expect(await entries('createServiceKey')).toContainEqual(
-      expect.objectContaining({ ...by, target: made.data.createServiceKey.key.id }),
+      expect.objectContaining({ ...by, target: key.id }),
     );
     const newest = await page({ first: 1 });
     expect(newest.pageInfo.hasNextPage).toBe(true);

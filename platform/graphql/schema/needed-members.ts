@@ -76,6 +76,20 @@ export function neededMembers(
   return (member) => needed.has(member);
 }
 
+/** Whether a field with one of these names is selected somewhere below the one that is resolved. */
+export function selectsAny(
+  { fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
+  names: ReadonlySet<string>,
+): boolean {
+  // Each field node once: a document may name a fragment many times over.
+  const visited = new Set(fieldNodes);
+  for (const node of visited) {
+    if (names.has(node.name.value)) return true;
+    for (const below of selectedIn([node], fragments)) visited.add(below);
+  }
+  return false;
+}
+
 function objectTypeOf(type: GraphQLOutputType): GraphQLObjectType | null {
   const named = getNamedType(type);
   return isObjectType(named) ? named : null;

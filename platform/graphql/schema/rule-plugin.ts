@@ -6,12 +6,13 @@ import SchemaBuilder, {
   type SchemaTypes,
   type TypeParam,
 } from '@pothos/core';
-import type { GraphQLFieldResolver } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 
 import { ownersIn, type AuditRecorder } from '../../access/audit.ts';
 import type { Caller, KeyScope } from '../../access/caller.ts';
 import { enforce, enforceScope, scopeOf, type AuthMode, type Rule } from '../../access/policy.ts';
 import { inSpan } from '../../tracing/span.ts';
+import { oncePerSelection, selectsAny } from './needed-members.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 
 /**
@@ -96,7 +97,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
       const answer: unknown = inSpan(name, {}, () => resolver(source, values, context, info));
-      return audited(context, answer, { field, rule, values });
+      return audited(context, answer, { field, rule, values, info });
     };
   }
 
@@ -112,7 +113,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       enforceIn(context, rule, scope);
       refuseUnstorableText(values);
       const answer: unknown = inSpan(name, {}, () => subscriber(source, values, context, info));
-      return audited(context, answer, { field, rule, values });
+      return audited(context, answer, { field, rule, values, info });
     };
   }
 }
@@ -141,7 +142,12 @@ interface Audited {
   readonly field: { readonly kind: string; readonly name: string; readonly pothosOptions: object };
   readonly rule: Rule;
   readonly values: object;
+  readonly info: GraphQLResolveInfo;
 }
+
+/** Fields that hold what people wrote. */
+const WORDS: ReadonlySet<string> = new Set(['input', 'parameters']);
+const selectsWords = oncePerSelection((info) => selectsAny(info, WORDS));
 
 /** The answer, once what has to be written down is. */
 function audited(context: object, answer: unknown, action: Audited): unknown {
@@ -156,8 +162,10 @@ function audited(context: object, answer: unknown, action: Audited): unknown {
   });
 }
 
-function mayConcernOthers({ scopes }: Caller, { field, rule }: Audited): boolean {
+function mayConcernOthers({ kind, scopes }: Caller, { field, rule, info }: Audited): boolean {
   if (isAlwaysAudited(field, rule)) return true;
+  // Programs ask how far work of their users is all the time: of them only reads of what people wrote are noted.
+  if (kind === 'key' && rule !== 'public' && selectsWords(info)) return true;
   return scopes.includes('admin') && rule !== 'public' && rule !== 'proof' && rule !== 'spend';
 }
 

@@ -43,7 +43,7 @@ builder.queryField('auditLog', (t) =>
     type: [AuditEntry],
     deprecationReason: 'Use auditEntries.',
     description:
-      "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator; newest first.",
+      "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator, or their prompts as a program; newest first.",
     rule: 'operator',
     args: {
       first: t.arg.int({ required: true, defaultValue: 100, description: 'From 1 to 1000.' }),
@@ -64,7 +64,7 @@ builder.queryField('auditEntries', (t) =>
   t.field({
     type: AuditEntryConnection,
     description:
-      "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator; newest first.",
+      "Who signed in, made or revoked keys, changed templates, refunded, cancelled others' work, or read others' data as an administrator, or their prompts as a program; newest first.",
     rule: 'operator',
     args: {
       caller: t.arg.id({ description: 'Only what this caller did.' }),
