@@ -15,7 +15,7 @@ const MAX_KEY_LENGTH = 255;
 
 /**
  * The record of a request; null without a key. BAD_USER_INPUT for a key that is empty or too long. Anonymous callers
- * share one owner, so their keys are scoped by the user that they declare, else by their address.
+ * share one owner, so their keys are scoped by their address, and by the user that they declare.
  */
 export function idempotencyOf(
   caller: Caller,
@@ -28,7 +28,7 @@ export function idempotencyOf(
     throw badInput('idempotencyKey', `idempotencyKey must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   const fingerprint = fingerprintOf(request);
-  const of = declaredUser === null ? { address: caller.address ?? '' } : { user: declaredUser };
+  const of = { address: caller.address ?? '', user: declaredUser ?? undefined };
   const scope = caller.kind === 'anonymous' ? [key, of] : [key];
   return { owner: caller.id, key: sha256(JSON.stringify(scope)), fingerprint };
 }

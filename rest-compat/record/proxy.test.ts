@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, globalAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 
+import { generate as selfSigned } from 'selfsigned';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
@@ -72,8 +71,9 @@ describe('the recording proxy', () => {
     expect([answer.status, answer.statusText, answer.headers.get('x-own')]).toEqual([418, 'Teapot', 'a']);
   });
   it('passes https on, with headers, uploads and answers, and records them', async () => {
-    const pem = (name: string) => readFile(path.resolve(import.meta.dirname, 'fixtures', name), 'utf8');
-    const [cert, key] = [await pem('certificate.pem'), await pem('key.pem')];
+    const { cert, private: key } = await selfSigned([{ name: 'commonName', value: 'localhost' }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+    });
     const secure = createSecureServer({ cert, key }, (request, response) => {
       request.pipe(
         response.writeHead(201, { 'content-type': 'text/plain', 'x-host': request.headers.host ?? '' }),

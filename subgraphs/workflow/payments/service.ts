@@ -161,7 +161,9 @@ async function reconcileNamed(
   if (payment === null) throw notFound('payment', id ?? named ?? '');
   // The buyer's browser comes back without a credential: the session id, which only it was given, is its proof. It is
   // enough to read; ending a checkout takes both ids.
-  const isProved = named !== null && payment.ppSessionId === named && (id !== null || expire === false);
+  const hasSession = named !== null && payment.ppSessionId === named && (id !== null || expire === false);
+  // Somebody else who has signed in has it from elsewhere.
+  const isProved = hasSession && (caller.kind !== 'user' || payment.owner === 'anon');
   const may = expire
     ? mayAbandon(caller, payment) || mayEndPayment(caller, payment)
     : mayReadPayment(caller, payment);

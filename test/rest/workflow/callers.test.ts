@@ -178,6 +178,9 @@ describe('the way back from the provider’s page, without a credential', () => 
     expect(await ask(NOBODY, 'GET', path)).toEqual(cancelled);
     expect(await ask(NOBODY, 'GET', path)).toEqual(cancelled);
     const paid = await bought(ada);
+    const back = `/payment/success?session_id=${paid.sessionId}&payment_id=${paid.paymentId}`;
+    expect(await ask(ben.headers, 'GET', back)).toEqual(refusal(404));
+    expect((await ask(ada.headers, 'GET', back)).status).toBe(200);
     expect(await ask(NOBODY, 'GET', `/payment/cancel?payment_id=${paid.paymentId}`)).toEqual(refusal(404));
     expect(await ask(NOBODY, 'GET', `/payment/success?payment_id=${paid.paymentId}`)).toEqual(refusal(404));
   });
