@@ -1,6 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-import { neededMembers, oncePerSelection } from '../../../platform/graphql/schema/needed-members.ts';
+import {
+  neededMembers,
+  oncePerSelection,
+  selectsAny,
+} from '../../../platform/graphql/schema/needed-members.ts';
 import { boundedFirst, checkedCursor, givenMembers } from '../../../platform/graphql/schema/paging.ts';
 import type { TaskPage } from '../domain/task.ts';
 import type { TaskNeeds } from '../tasks/rules/task-service.ts';
@@ -139,32 +143,43 @@ builder.subscriptionField('taskProgress', (t) =>
   }),
 );
 
+const CURSOR: ReadonlySet<string> = new Set(['cursor']);
+
 builder.subscriptionField('tasksProgress', (t) =>
   t.field({
     type: TaskProgress,
     description:
-      'Progress of all tasks of the caller, or of everyone for administrators: the newest entry of each that has not ended, then every entry, also of tasks that start later (within a second). Known callers only; it does not end by itself.',
+      'Progress of all tasks of the caller, or of everyone for administrators: the newest entry of each that has not ended, then every entry, also of tasks that start later (within a second). At most 1,000 are followed at once; others join as these end. Known callers only; it does not end by itself.',
     rule: 'owner',
     args: {
       everyone: t.arg.boolean({
         required: true,
         defaultValue: false,
+        description: 'The tasks of everyone. For administrators; FORBIDDEN for others.',
+      }),
+      after: t.arg.string({
         description:
-          'The tasks of everyone, at most the newest 1,000 that run. For administrators; FORBIDDEN for others.',
+          '`cursor` of the last entry that was seen: begins after it in every log, also of tasks that have ended since, so that nothing is missed after a lost connection. Entries may come again only where more than 256 tasks have moved within ten seconds. The other two then say nothing.',
       }),
       endedSince: t.arg({
         type: 'DateTime',
-        description:
-          'Begins also with the last entry of tasks that have ended after this moment: after a lost connection, `at` of the last entry seen.',
+        description: 'Begins also with the last entry of tasks that have ended after this moment.',
       }),
       since: t.arg({
         type: 'DateTime',
         description:
-          'Begins with every entry after this moment in place of the newest ones, also of tasks that have ended since: after a lost connection nothing is missed. `endedSince` then says nothing.',
+          'Begins with every entry after this moment in place of the newest ones, also of tasks that have ended since; `endedSince` then says nothing. One moment for all logs can miss entries that are written as a connection is lost: `after` does not.',
       }),
     },
-    subscribe: (_, { everyone, endedSince = null, since = null }, { caller, services, signal }) =>
-      services.tasks.watchOwned(caller, { everyone, endedSince, since, signal }),
+    subscribe: (
+      _,
+      { everyone, after = null, endedSince = null, since = null },
+      { caller, services, signal },
+      info,
+    ) => {
+      const isPlaced = selectsAny(info, CURSOR);
+      return services.tasks.watchOwned(caller, { everyone, after, endedSince, since, signal, isPlaced });
+    },
     resolve: (event, _, { loaders }) => {
       loaders.forget();
       return event;

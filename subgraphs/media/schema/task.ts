@@ -45,6 +45,12 @@ export const TaskProgress = builder.objectRef<TaskEvent>('TaskProgress').impleme
       description:
         'Whether the number is our estimate, as the upstream reports none: the time so far over what this generator and model usually take.',
     }),
+    cursor: t.string({
+      nullable: true,
+      description:
+        'Where a follower of `tasksProgress` is with this entry, for its `after`: opaque, at most 6,500 characters. Null elsewhere.',
+      resolve: (event) => ('cursor' in event && typeof event.cursor === 'string' ? event.cursor : null),
+    }),
     task: t.field({
       type: Task,
       description: 'The task as it is at delivery, which may be ahead of this entry.',

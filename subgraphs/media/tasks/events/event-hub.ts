@@ -4,10 +4,10 @@ import { noMetrics, type Metrics } from '../../../../platform/metrics/metrics.ts
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
-import { isFinal, type TaskEvent, type TaskState } from '../../domain/task.ts';
+import { isFinal, type TaskState } from '../../domain/task.ts';
 import { readEvents, readHeads, type EventCursor } from '../storage/event-store.ts';
 import { TASK_TOPIC } from '../storage/transactor.ts';
-import { createEventSubscriber, type EventSubscriber } from './event-subscriber.ts';
+import { createEventSubscriber, type EventSubscriber, type TaskLog } from './event-subscriber.ts';
 
 /**
  * The subscribers of tasks' events in this process. One per process. A subscriber registers first, then reads the
@@ -15,7 +15,7 @@ import { createEventSubscriber, type EventSubscriber } from './event-subscriber.
  * no gap and no duplicate, whatever happens to wake-ups. Waiting costs no connection.
  */
 export interface EventHub {
-  subscribe(subscription: Subscription): AsyncIterableIterator<TaskEvent>;
+  subscribe(subscription: Subscription): TaskLog;
   subscriberCount(): number;
   close(): void;
 }

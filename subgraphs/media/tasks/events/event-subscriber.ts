@@ -9,7 +9,7 @@ export interface EventSubscriber {
   readonly taskId: string;
   /** When it came. */
   readonly since: Date;
-  readonly iterator: AsyncIterableIterator<TaskEvent>;
+  readonly iterator: TaskLog;
   cursor(): number;
   /** A wake-up: the task's log goes up to here. */
   advanceTo(seq: number): void;
@@ -21,6 +21,12 @@ export interface EventSubscriber {
   endWhenSlow(now: number, afterMs: number): void;
   /** Ends it, with an error or as a task's end does; pending calls are settled at once. */
   end(reason: Error | null): void;
+}
+
+/** The entries of one task, as one subscriber gets them. */
+export interface TaskLog extends AsyncIterableIterator<TaskEvent> {
+  /** Whether there are, or may be, entries that it has not been handed. */
+  readonly isBehind: () => boolean;
 }
 
 export interface EventSubscriberOptions {
@@ -98,8 +104,9 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   };
 }
 
-function iteratorOf(state: State, abort: () => void): AsyncIterableIterator<TaskEvent> {
+function iteratorOf(state: State, abort: () => void): TaskLog {
   return {
+    isBehind: () => state.ready.length > 0 || (!state.ended && state.known > state.cursor),
     next: () => next(state),
     return: () => {
       abort();

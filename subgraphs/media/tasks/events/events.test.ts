@@ -57,6 +57,8 @@ function watcher(hub: EventHub) {
     hub.subscribe({ taskId, after, signal, state: 'QUEUED', lastSeq: 1 });
 }
 
+const ALL_OWN = { everyone: false, after: null, endedSince: null, isPlaced: false } as const;
+
 const numbers = (events: readonly TaskEvent[]) => events.map((event) => event.seq);
 const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
@@ -266,7 +268,7 @@ describe('watching', () => {
     let statements = 0;
     const count = () => (statements += 1);
     engine.pool.on('acquire', count);
-    const options = { everyone: false, endedSince: null, since: null, signal: leaving.signal };
+    const options = { ...ALL_OWN, since: null, signal: leaving.signal };
     const crowd = await Promise.all(Array.from({ length: 500 }, () => service.watchOwned(crowded, options)));
     const first = await Promise.all(crowd.map((stream) => stream.next()));
     engine.pool.off('acquire', count);
@@ -281,7 +283,7 @@ describe('watching', () => {
     const ids = [await openTask('usr_back'), await openTask('usr_back')];
     const back = { ...me, id: 'usr_back' };
     for (const id of ids) await append(id, { stage: 'before' });
-    const options = { everyone: false, endedSince: null, signal: AbortSignal.timeout(20_000) };
+    const options = { ...ALL_OWN, signal: AbortSignal.timeout(20_000) };
     const known = await collect(await service.watchOwned(back, { ...options, since: null }), 2);
     const since = new Date(Math.max(...known.map(({ at }) => at.getTime())) + 1);
     await append(ids[0] ?? '', { stage: 'between' });

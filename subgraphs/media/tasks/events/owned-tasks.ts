@@ -3,9 +3,11 @@ import { toError } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
-import { isFinal, type TaskEvent } from '../../domain/task.ts';
-import { readEndedSince, readOpenTasks, readSeqsAt, type OwnedTask } from '../storage/owned-tasks-store.ts';
+import type { TaskEvent } from '../../domain/task.ts';
+import { readOpenTasks, type OwnedTask } from '../storage/owned-tasks-store.ts';
+import { type Beginning, beginningOf } from './beginning.ts';
 import type { EventHub } from './event-hub.ts';
+import { createFollowedPlaces, type FollowedPlaces } from './followed-places.ts';
 import { createMergedStream, type MergedStream } from './merged-stream.ts';
 
 /**
@@ -14,19 +16,23 @@ import { createMergedStream, type MergedStream } from './merged-stream.ts';
  * entries come from the event hub.
  */
 export interface OwnedTasks {
-  /**
-   * `endedSince`: begins also with the last entry of tasks that have ended after this moment. `since`: begins with every entry
-   * after this moment, and with nothing else.
-   */
-  watch(subscription: {
-    /** Null means everybody. */
-    readonly owner: string | null;
-    readonly endedSince: Date | null;
-    readonly since: Date | null;
-    readonly signal: AbortSignal;
-  }): Promise<AsyncIterableIterator<TaskEvent>>;
+  watch(subscription: OwnedSubscription): Promise<AsyncIterableIterator<PlacedEvent>>;
   /** Ends every stream. */
   close(error: Error): void;
+}
+
+/** What to follow, and from where. */
+export interface OwnedSubscription extends Beginning {
+  /** Null means everybody. */
+  readonly owner: string | null;
+  readonly signal: AbortSignal;
+  /** Whether entries have a cursor. */
+  readonly isPlaced: boolean;
+}
+
+/** An entry, and where its follower is once it has it; null where that was not asked for. */
+export interface PlacedEvent extends TaskEvent {
+  readonly cursor: string | null;
 }
 
 export interface OwnedTasksOptions {
@@ -39,8 +45,7 @@ interface Follower {
   readonly owner: string | null;
   readonly signal: AbortSignal;
   readonly stream: MergedStream<TaskEvent>;
-  /** Tasks that were joined and may be found again. */
-  readonly joined: Set<string>;
+  readonly places: FollowedPlaces;
 }
 
 /** Pause between two looks for new tasks. */
@@ -75,22 +80,25 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
     timer = null;
   }
   return {
-    async watch({ owner, endedSince, since, signal }) {
+    async watch({ owner, signal, isPlaced, ...beginning }) {
       const leaving = new AbortController();
+      const abort = () => stream.end(null);
       const stream = createMergedStream<TaskEvent>(() => {
+        signal.removeEventListener('abort', abort);
         leaving.abort();
         leave(follower);
       });
-      const follower: Follower = { owner, signal: leaving.signal, stream, joined: new Set() };
+      const follower: Follower = { owner, signal: leaving.signal, stream, places: createFollowedPlaces() };
       const found = (await readOpen([owner ?? EVERYBODY])).get(owner ?? EVERYBODY)?.tasks ?? [];
-      await joinFirst({ database, hub }, follower, { found, endedSince, since });
+      for (const { task, after } of await beginningOf(database, { owner, found, ...beginning }))
+        join(hub, follower, task, after);
       if (signal.aborted) stream.end(null);
       else {
-        signal.addEventListener('abort', () => stream.end(null), { once: true });
+        signal.addEventListener('abort', abort, { once: true });
         followers.add(follower);
         timer ??= outsideSpans(() => setInterval(look, LOOK_MS));
       }
-      return stream.iterator;
+      return placed(stream.iterator, follower.places, isPlaced);
     },
     close(error) {
       for (const { stream } of followers) stream.end(error);
@@ -113,50 +121,43 @@ async function openByOwner(database: MediaDatabase, owners: readonly string[]) {
   }));
 }
 
-interface Found {
-  /** What was open a moment ago. */
-  readonly found: readonly OwnedTask[];
-  readonly endedSince: Date | null;
-  readonly since: Date | null;
-}
-
-type Sources = Pick<OwnedTasksOptions, 'database' | 'hub'>;
-
-/** The newest entry of what is open and, where it is asked for, of what has ended since; or every entry since a moment. */
-async function joinFirst(
-  { database, hub }: Sources,
-  follower: Follower,
-  { found, endedSince, since }: Found,
+async function joinNew(
+  { database, hub }: Pick<OwnedTasksOptions, 'database' | 'hub'>,
+  followers: ReadonlySet<Follower>,
 ): Promise<void> {
-  // After these, so that what ends between the two is in both, not in none.
-  const moment = since ?? endedSince;
-  const ended = moment === null ? [] : await readEndedSince(database, follower.owner, moment);
-  const [recent, open] = [found.filter(hasEnded), found.filter((task) => !hasEnded(task))];
-  const first = [...ended, ...open];
-  const seqs = since === null ? null : await readSeqsAt(database, first, since);
-  for (const task of first) join(hub, follower, task, seqs?.get(task.id) ?? task.lastSeq - 1);
-  for (const { id } of recent) follower.joined.add(id);
-}
-
-function hasEnded({ state }: OwnedTask): boolean {
-  return isFinal(state);
-}
-
-async function joinNew({ database, hub }: Sources, followers: ReadonlySet<Follower>): Promise<void> {
   const found = await readOpenTasks(database, [...new Set([...followers].map(({ owner }) => owner))]);
   const byOwner = Map.groupBy(found, ({ owner }) => owner);
   for (const follower of followers) {
     const own = follower.owner === null ? found : (byOwner.get(follower.owner) ?? []);
     for (const task of own) join(hub, follower, task, 0);
-    // What is not found any more never will be again.
-    const ids = new Set(own.map(({ id }) => id));
-    for (const id of follower.joined) if (!ids.has(id)) follower.joined.delete(id);
+    follower.places.forget(new Set(own.map(({ id }) => id)));
   }
 }
 
-function join(hub: EventHub, follower: Follower, task: OwnedTask, after: number): void {
-  const { joined, signal, stream } = follower;
-  if (joined.has(task.id)) return;
-  joined.add(task.id);
-  stream.add(hub.subscribe({ taskId: task.id, after, signal, state: task.state, lastSeq: task.lastSeq }));
+/** A task is joined once, also when it was not found for a while; when too many are followed it waits until some have ended. */
+function join(hub: EventHub, { places, signal, stream }: Follower, task: OwnedTask, after: number): void {
+  if (!places.begin(task.id, after)) return;
+  const source = hub.subscribe({ taskId: task.id, after, signal, state: task.state, lastSeq: task.lastSeq });
+  stream.add(places.note(task.id, source));
+}
+
+/** The entries of a stream as they are read, each noted as read. */
+function placed(
+  events: AsyncIterableIterator<TaskEvent>,
+  places: FollowedPlaces,
+  isPlaced: boolean,
+): AsyncIterableIterator<PlacedEvent> {
+  const take = (result: IteratorResult<TaskEvent>): IteratorResult<PlacedEvent> => {
+    if (result.done === true) return result;
+    places.read(result.value);
+    return { done: false, value: { ...result.value, cursor: isPlaced ? places.cursor() : null } };
+  };
+  return {
+    next: async () => take(await events.next()),
+    return: async () => take((await events.return?.()) ?? { done: true, value: undefined }),
+    throw: async (thrown) => take((await events.throw?.(thrown)) ?? { done: true, value: undefined }),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

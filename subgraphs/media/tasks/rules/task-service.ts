@@ -3,6 +3,7 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { StoredFile } from '../../files/files.ts';
+import type { OwnedSubscription, PlacedEvent } from '../events/owned-tasks.ts';
 import type { TaskNeeds } from '../storage/task-reader.ts';
 
 export type { TaskNeeds } from '../storage/task-reader.ts';
@@ -77,14 +78,8 @@ export interface TaskService {
    */
   watchOwned(
     caller: Caller,
-    options: {
-      readonly everyone: boolean;
-      readonly endedSince: Date | null;
-      /** Begins with every entry after this moment instead. */
-      readonly since: Date | null;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<AsyncIterableIterator<TaskEvent>>;
+    options: Omit<OwnedSubscription, 'owner'> & { readonly everyone: boolean },
+  ): Promise<AsyncIterableIterator<PlacedEvent>>;
   attempts(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** Queue position (1 = next), from a snapshot refreshed about once a second; null once it runs. */
   queuePosition(task: Task): number | null;

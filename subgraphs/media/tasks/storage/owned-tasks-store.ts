@@ -74,6 +74,21 @@ export async function readEndedSince(
   return rows;
 }
 
+/** Those of these tasks that are an owner's (null means everybody's). */
+export async function readNamedTasks(
+  database: MediaDatabase,
+  owner: string | null,
+  ids: readonly string[],
+): Promise<readonly OwnedTask[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<OwnedTask>`/* tasks.named */
+    select id, owner, last_seq as "lastSeq", state from media.tasks
+    where id = any(${[...ids]}::uuid[]) and ${owner === null ? sql`true` : sql`owner = ${owner}`}`.execute(
+    database,
+  );
+  return rows;
+}
+
 /** How far the log of each task went at a moment; 0 where it began later. */
 export async function readSeqsAt(
   database: MediaDatabase,

@@ -1,0 +1,117 @@
+import type { TaskEvent } from '../../domain/task.ts';
+import type { TaskLog } from './event-subscriber.ts';
+import { MAX_PLACES, writeCursor } from './place-cursor.ts';
+
+/** How far one follower has read the tasks that it follows. */
+export interface FollowedPlaces {
+  /** Begins to follow a task after an entry; false when it is known, or too many are followed. */
+  begin(taskId: string, after: number): boolean;
+  /** Passes the entries of a task on, and notes which of them wait to be read. */
+  note(taskId: string, log: TaskLog): AsyncIterable<TaskEvent>;
+  /** An entry has been read. */
+  read(event: TaskEvent): void;
+  /** Forgets ended tasks that a look for tasks does not find any more; a cursor needs them for some time. */
+  forget(found: ReadonlySet<string>): void;
+  /** Where the follower is. */
+  cursor(): string;
+}
+
+interface Place {
+  readonly taskId: string;
+  /** The last entry that was read. */
+  seq: number;
+  /** When that was written, in epoch milliseconds; 0 before the first. */
+  at: number;
+  /** Whether an entry was handed out that has not been read. */
+  isWaiting: boolean;
+  hasEnded: boolean;
+  /** Null before it is followed, and after its end. */
+  log: TaskLog | null;
+}
+
+/** Most tasks that are followed at once. */
+const MAX_FOLLOWED = 1_000;
+/** Most ended tasks that are known besides. */
+const MAX_ENDED = 10_000;
+/** Ended tasks are known for so long: who comes back is shown what ended since so long before its cursor. */
+export const ENDED_MS = 60_000;
+/** What was written longer ago than this has been read, unless its log is behind. */
+const SETTLED_MS = 10_000;
+
+/** Makes it, with nothing followed. */
+export function createFollowedPlaces(): FollowedPlaces {
+  /** Those that a cursor lists, whose entries were read last, in that order; and the others. */
+  const recent = new Map<string, Place>();
+  const others = new Map<string, Place>();
+  let open = 0;
+
+  function list(place: Place): void {
+    recent.delete(place.taskId);
+    others.delete(place.taskId);
+    recent.set(place.taskId, place);
+    if (recent.size <= MAX_PLACES) return;
+    // What is behind stays: for the others one moment says how far they were read.
+    const left = firstOf(recent.values(), (one) => !isBehind(one)) ?? place;
+    recent.delete(left.taskId);
+    others.set(left.taskId, left);
+  }
+  function forgetMost(): void {
+    const left = firstOf(others.values(), ({ hasEnded }) => hasEnded);
+    if (left !== null && others.size > MAX_FOLLOWED + MAX_ENDED) others.delete(left.taskId);
+  }
+  return {
+    begin(taskId, after) {
+      if (open >= MAX_FOLLOWED || recent.has(taskId) || others.has(taskId)) return false;
+      list({ taskId, seq: after, at: 0, isWaiting: false, hasEnded: false, log: null });
+      open += 1;
+      return true;
+    },
+    async *note(taskId, log) {
+      const place = recent.get(taskId) ?? others.get(taskId);
+      if (place !== undefined) place.log = log;
+      for await (const event of log) {
+        if (place !== undefined) place.isWaiting = true;
+        yield event;
+      }
+      if (place !== undefined) Object.assign(place, { hasEnded: true, log: null });
+      open -= 1;
+    },
+    read({ taskId, seq, at }) {
+      const place = recent.get(taskId) ?? others.get(taskId);
+      if (place === undefined) return;
+      Object.assign(place, { seq, at: at.getTime(), isWaiting: false });
+      list(place);
+      forgetMost();
+    },
+    forget(found) {
+      const before = Date.now() - ENDED_MS;
+      for (const places of [recent, others])
+        for (const { taskId, hasEnded, at } of places.values())
+          if (hasEnded && at < before && !found.has(taskId)) places.delete(taskId);
+    },
+    cursor() {
+      const now = Date.now();
+      const seqs = new Map([...recent.values()].map(({ taskId, seq }) => [taskId, seq]));
+      return writeCursor({ madeAt: now, floor: floorOf(others.values(), now), seqs });
+    },
+  };
+}
+
+function isBehind({ isWaiting, hasEnded, log }: Place): boolean {
+  return isWaiting || (!hasEnded && log?.isBehind() !== false);
+}
+
+/** The moment up to which all of these were read: no entry may be lost, some may come again. */
+function floorOf(places: Iterable<Place>, now: number): number {
+  let latest = 0;
+  for (const place of places) {
+    if (isBehind(place)) return 0;
+    latest = Math.max(latest, place.at);
+  }
+  return Math.min(latest, now - SETTLED_MS);
+}
+
+function firstOf<Value>(values: Iterable<Value>, is: (value: Value) => boolean): Value | null {
+  for (const value of values) if (is(value)) return value;
+  return null;
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+
+import { newId } from '../../../../platform/ids.ts';
+import { MAX_PLACES, readCursor, writeCursor } from './place-cursor.ts';
+
+const NOW = Date.UTC(2026, 10, 24);
+const seqsOf = (seqs: readonly number[]) => new Map(seqs.map((seq) => [newId(), seq]));
+const EMPTY = writeCursor({ madeAt: NOW, floor: 0, seqs: new Map() });
+
+it('says of each task how far its log was read', () => {
+  const places = { madeAt: NOW, floor: NOW - 1, seqs: seqsOf([0, 1, 127, 128, 70_000, 2 ** 31 - 1]) };
+  expect(readCursor(writeCursor(places))).toEqual(places);
+});
+
+it('is no longer than a header may be, and safe in one', () => {
+  const seqs = seqsOf(Array.from({ length: MAX_PLACES }, () => 5_000));
+  const cursor = writeCursor({ madeAt: NOW, floor: 0, seqs });
+  expect(cursor.length).toBeLessThan(6_500);
+  expect(cursor).toMatch(/^p[\w-]+$/);
+});
+
+it.each(['', 'p', '12', 'pAQ', `q${EMPTY.slice(1)}`, `${EMPTY}AAAA`])('is not %j', (text) => {
+  expect(() => readCursor(text)).toThrow(
+    expect.objectContaining({ code: 'BAD_USER_INPUT', field: 'after' }) as Error,
+  );
+});
