@@ -199,13 +199,15 @@ describe('a payment', () => {
     'mutation ($id: ID, $sessionId: String) { reconcilePayment(id: $id, sessionId: $sessionId) { id } }';
   const codeOf = ({ errors }: GraphqlAnswer) => errors?.[0]?.extensions['code'] ?? null;
 
-  it('is read by whoever has its session: the browser that comes back has no credential', async () => {
+  it('is read by the browser that comes back with its session and no credential, and by nobody else who has signed in', async () => {
     const { payment: id, paymentSession: sessionId } = things;
     const other = await createOwnedResources(world, 'owner');
-    for (const { headers } of [world.callers.anonymous, world.callers.other]) {
+    for (const who of ['anonymous', 'other'] as const) {
+      const { headers } = world.callers[who];
       const read = async (key: object) => codeOf(await graphql(world.kiln.url, READ, { ...key }, headers));
-      expect(await read({ id, sessionId })).toBeNull();
-      expect(await read({ sessionId })).toBeNull();
+      const expected = who === 'anonymous' ? null : 'NOT_FOUND';
+      expect(await read({ id, sessionId })).toBe(expected);
+      expect(await read({ sessionId })).toBe(expected);
       expect(await read({ id })).toBe('NOT_FOUND');
       expect(await read({ id, sessionId: other.paymentSession })).toBe('NOT_FOUND');
     }

@@ -23,19 +23,12 @@ export function resuming(client: Client, onEvent: () => void): Client {
 
 interface Numbered {
   readonly seq?: number;
-  readonly at?: string;
+  readonly cursor?: string;
 }
 
 function moveOn({ variables }: SubscribePayload, { data }: { readonly data?: unknown }) {
   if (!variables) return;
   const { tasksProgress, taskProgress } = (data ?? {}) as Readonly<Record<string, Numbered | undefined>>;
   if (taskProgress?.seq !== undefined) variables['afterSeq'] = taskProgress.seq;
-  const { endedSince } = variables;
-  // Replayed ends come in no order: it never goes back.
-  if (
-    tasksProgress?.at !== undefined &&
-    tasksProgress.at > (typeof endedSince === 'string' ? endedSince : '')
-  ) {
-    variables['endedSince'] = tasksProgress.at;
-  }
+  if (tasksProgress?.cursor !== undefined) variables['after'] = tasksProgress.cursor;
 }

@@ -6,7 +6,7 @@ import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import { isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
 import type { ServedFederation } from '../admission/transport.ts';
-import { takeSeq } from './resume.ts';
+import { type EventId, takeEventId } from './resume.ts';
 import { createStreamMemory, type StreamMemory } from './stream-memory.ts';
 
 /**
@@ -25,8 +25,8 @@ export interface Followed {
   readonly document: DocumentNode;
   /** Root fields of the operation. */
   readonly fields: readonly string[];
-  /** The number after which the client itself resumes. */
-  readonly afterSeq?: number | undefined;
+  /** After what the client itself resumes. */
+  readonly after?: EventId | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -34,7 +34,7 @@ const LONGEST_PAUSE_MS = 4_000;
 /** A stream that has given nothing counts as accepted after this time: longer than anybody waits for a busy database. */
 const ACCEPTED_MS = 6_000;
 
-/** Subscribes. Results of numbered streams still have the number that `takeSeq` removes. */
+/** Subscribes. Results still have the id that `takeEventId` removes. */
 export async function follow(
   options: FollowOptions,
   { request, ...followed }: Followed,
@@ -56,7 +56,7 @@ export async function follow(
       open,
       memory,
       resumeMs: options.resumeMs ?? 30_000,
-      isResumed: followed.afterSeq !== undefined,
+      isResumed: followed.after !== undefined,
     }),
     map: (result) => result,
     failed: BROKEN,
@@ -64,16 +64,16 @@ export async function follow(
   });
 }
 
-/** The same for transports that have no place for the numbers. */
+/** The same for transports that have no place for the ids. */
 export async function followUnnumbered(
   options: FollowOptions,
   followed: Followed,
 ): Promise<ResultStream | ExecutionResult> {
   const outcome = await follow(options, followed);
-  if (!isStream(outcome)) return takeSeq(outcome).result;
+  if (!isStream(outcome)) return takeEventId(outcome).result;
   return mapStream({
     source: outcome,
-    map: (result) => takeSeq(result).result,
+    map: (result) => takeEventId(result).result,
     failed: BROKEN,
     signals: [followed.request.context.signal],
   });

@@ -14,7 +14,7 @@ import { type ResumePoint, rewriteSubscription } from './rewrite-subscription.ts
  * document is rewritten to select `seq` under an alias, which becomes the SSE event id and is removed from the result.
  * A client that reconnects with `Last-Event-ID: N` gets the subscription with `afterSeq: N`, which replaces the value
  * of the document or its variables; it is a variable, so that one document is planned once for all reconnects. Streams of
- * many logs, which have `since` instead, are taken up again after a moment.
+ * many logs have `after` instead, and events with a `cursor`, which is their id.
  */
 
 const SEQ_ALIAS = 'kilnResumeSeq';
@@ -28,11 +28,19 @@ export const BY_NUMBER: ResumePoint = {
 };
 
 /** The logs of many tasks as one stream. */
+export const BY_CURSOR: ResumePoint = {
+  argument: 'after',
+  type: 'String',
+  variable: 'kilnResumeFrom',
+  aliases: { cursor: 'kilnResumeCursor' },
+};
+
+/** The same before its first entry, whose cursor nobody has. */
 export const BY_MOMENT: ResumePoint = {
+  ...BY_CURSOR,
   argument: 'since',
   type: 'DateTime',
   variable: 'kilnResumeSince',
-  aliases: { at: 'kilnResumeAt', seq: 'kilnResumeEntry', task: 'kilnResumeTask' },
 };
 
 /** The subscription rewritten to say where its events are; null when its root field does not go by this point. */
@@ -41,7 +49,7 @@ export function makeResumable(options: {
   readonly document: DocumentNode;
   readonly schema: GraphQLSchema;
   readonly point: ResumePoint;
-  /** After what it goes on: the number in `Last-Event-ID`, when the client sent one. */
+  /** After what it goes on: what the client sent as `Last-Event-ID`, when it is of this kind. */
   readonly after: number | string | undefined;
 }): OperationRequest | null {
   const { request, document, schema, point, after } = options;
@@ -62,39 +70,36 @@ export function makeResumable(options: {
   };
 }
 
-/** Removes our alias from a result: the result that the client requested, and the number of the event if it has one. */
-export function takeSeq(result: ExecutionResult): { result: ExecutionResult; seq: number | undefined } {
-  const taken = takeMarks(result, BY_NUMBER);
-  const seq = taken.marks?.['seq'];
-  return { result: taken.result, seq: typeof seq === 'number' ? seq : undefined };
-}
+/** Where an event is in its stream: a number, or a cursor. */
+export type EventId = number | string;
 
-/** Removes our aliases from a result; what was there, by field, or null where there was nothing of ours. */
-export function takeMarks(
-  result: ExecutionResult,
-  { aliases }: ResumePoint,
-): { readonly result: ExecutionResult; readonly marks: Readonly<Record<string, unknown>> | null } {
-  if (!result.data) return { result, marks: null };
-  let marks: Record<string, unknown> | null = null;
+const ALIASES = [BY_NUMBER, BY_CURSOR].flatMap(({ aliases }) => Object.values(aliases));
+
+/** Removes our alias from a result: the result that the client requested, and the id of the event if it has one. */
+export function takeEventId(result: ExecutionResult): { result: ExecutionResult; id: EventId | undefined } {
+  let id: EventId | undefined;
+  if (!result.data) return { result, id };
   const data = Object.fromEntries(
     Object.entries(result.data).map(([key, value]) => {
-      const own = Object.entries(aliases);
-      if (typeof value !== 'object' || value === null || !own.some(([, alias]) => alias in value))
-        return [key, value];
-      const rest = { ...(value as Record<string, unknown>) };
-      marks = Object.fromEntries(own.map(([field, alias]) => [field, rest[alias]]));
-      for (const [, alias] of own) delete rest[alias];
+      if (typeof value !== 'object' || value === null) return [key, value];
+      const alias = ALIASES.find((one) => one in value);
+      if (alias === undefined) return [key, value];
+      const { [alias]: mark, ...rest } = value as Readonly<Record<string, unknown>>;
+      if (typeof mark === 'number' || typeof mark === 'string') id = mark;
       return [key, rest];
     }),
   );
-  return { result: { ...result, data }, marks };
+  return { result: { ...result, data }, id };
 }
 
-/** The event number of a Last-Event-ID header; undefined for anything else. */
-export function seqOfEventId(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,10}$/.test(header) && Number(header) < 2 ** 31
-    ? Number(header)
-    : undefined;
+/** Longest cursor. */
+const MAX_CURSOR = 8_000;
+
+/** What a Last-Event-ID header says; undefined for anything else. */
+export function eventIdOf(header: string | undefined): EventId | undefined {
+  if (header === undefined || header.length > MAX_CURSOR) return undefined;
+  if (/^\d{1,10}$/.test(header)) return Number(header) < 2 ** 31 ? Number(header) : undefined;
+  return /^p[\w-]+$/.test(header) ? header : undefined;
 }
 
 function onlyOperation(document: DocumentNode, operationName: string | undefined): DocumentNode {

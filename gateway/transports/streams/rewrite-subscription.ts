@@ -19,7 +19,7 @@ export interface ResumePoint {
   readonly type: string;
   /** Our variable for it, where the document has none. */
   readonly variable: string;
-  /** Fields that an event must have, each with our alias for it; `task` is an object with an `id`. */
+  /** Fields that an event must have, each with our alias for it. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
@@ -100,8 +100,7 @@ function goesBy({ argument, aliases }: ResumePoint, root: GraphQLObjectType, nam
 
 function markField(field: FieldNode, point: ResumePoint, variable: string | undefined): FieldNode {
   const marks = Object.entries(point.aliases).map(([name, alias]): FieldNode => {
-    const marked = { kind: Kind.FIELD, alias: nameOf(alias), name: nameOf(name) } as const;
-    return name === 'task' ? { ...marked, selectionSet: ONLY_ID } : marked;
+    return { kind: Kind.FIELD, alias: nameOf(alias), name: nameOf(name) };
   });
   const others = field.arguments?.filter((argument) => argument.name.value !== point.argument) ?? [];
   return {
@@ -140,8 +139,3 @@ function declareVariable(
 function nameOf(value: string): { readonly kind: Kind.NAME; readonly value: string } {
   return { kind: Kind.NAME, value };
 }
-
-const ONLY_ID: SelectionSetNode = {
-  kind: Kind.SELECTION_SET,
-  selections: [{ kind: Kind.FIELD, name: nameOf('id') }],
-};

@@ -23,12 +23,12 @@ import {
   type StreamFormat,
   type StreamPermit,
 } from './response-stream.ts';
-import { seqOfEventId, takeSeq } from './resume.ts';
+import { type EventId, eventIdOf, takeEventId } from './resume.ts';
 
 /**
  * GraphQL over Server-Sent Events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
  * graphql-sse protocol (events `next` and `complete`), for GET and POST. Our own handler, because the library writes no
- * event ids and buffers without bound. Ids are the events' `seq` (resume.ts), so that an EventSource resumes by itself;
+ * event ids and buffers without bound. Ids are the events' `seq` or `cursor` (resume.ts), so that an EventSource resumes by itself;
  * the end has an id of its own, at which a reconnecting EventSource is stopped (204). A source that is unavailable for
  * now is not the end: the connection closes without `complete`, so that clients reconnect and resume.
  */
@@ -111,7 +111,7 @@ async function streamSubscription(work: {
   const outcome = await follow(options, {
     ...admitted.operation,
     request: { ...operation, context, transport: 'sse' },
-    afterSeq: seqOfEventId(request.get('last-event-id')),
+    after: eventIdOf(request.get('last-event-id')),
   });
   if (!isStream(outcome)) {
     if (response.destroyed) return;
@@ -127,8 +127,8 @@ async function streamSubscription(work: {
     stream,
     print: (result) => {
       isBroken = isBreak(result);
-      const numbered = takeSeq(result);
-      return printEvent('next', errors.formatResult(numbered.result, traceId), numbered.seq);
+      const taken = takeEventId(result);
+      return printEvent('next', errors.formatResult(taken.result, traceId), taken.id);
     },
     onError: (error) => printEvent('next', { errors: [errors.formatError(error, traceId)] }) + printEnd(),
   });
@@ -139,7 +139,7 @@ function sendOnly(stream: ResponseStream, result: FormattedExecutionResult): voi
   stream.end(printEvent('next', result) + printEnd());
 }
 
-function printEvent(event: 'next', data: FormattedExecutionResult, id?: number): string {
+function printEvent(event: 'next', data: FormattedExecutionResult, id?: EventId): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 

@@ -2,7 +2,8 @@ import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { PAID_SUBSCRIPTIONS, STATE_SUBSCRIPTIONS } from '../../../platform/access/root-field-rates.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
-import { BY_MOMENT, BY_NUMBER, makeResumable, takeMarks, takeSeq } from './resume.ts';
+import { BY_CURSOR, BY_MOMENT, BY_NUMBER, type EventId, makeResumable, takeEventId } from './resume.ts';
+import type { ResumePoint } from './rewrite-subscription.ts';
 
 /** What a follower has been given, and so where a stream that broke off goes on. */
 export interface StreamMemory {
@@ -18,15 +19,18 @@ export interface Subscribed {
   readonly schema: GraphQLSchema;
   /** Root fields of the operation. */
   readonly fields: readonly string[];
-  /** The number after which the client itself resumes. */
-  readonly afterSeq?: number | undefined;
+  /** After what the client itself resumes. */
+  readonly after?: EventId | undefined;
 }
 
 /** Makes the memory of one subscription. */
 export function createStreamMemory(subscribed: Subscribed): StreamMemory {
-  const { request, fields } = subscribed;
-  if (numbered(subscribed, subscribed.afterSeq) !== null) return rememberNumber(subscribed);
-  if (resumableSince(subscribed, undefined) !== null) return rememberMoments(subscribed);
+  const { request, fields, after } = subscribed;
+  const ofClient = (point: ResumePoint) => (typeof after === TYPES[point.type] ? after : undefined);
+  for (const point of [BY_NUMBER, BY_CURSOR]) {
+    if (makeResumable({ ...subscribed, point, after: ofClient(point) }) !== null)
+      return rememberPoint(subscribed, point, ofClient(point));
+  }
   if (fields.some((field) => STATE_SUBSCRIPTIONS.includes(field))) return rememberState(request);
   let isFirst = true;
   return {
@@ -39,63 +43,32 @@ export function createStreamMemory(subscribed: Subscribed): StreamMemory {
   };
 }
 
-function numbered(subscribed: Subscribed, after: number | undefined): OperationRequest | null {
-  return makeResumable({ ...subscribed, point: BY_NUMBER, after });
-}
+const TYPES: Readonly<Record<string, string>> = { Int: 'number', String: 'string' };
 
-function resumableSince(subscribed: Subscribed, after: string | undefined): OperationRequest | null {
-  return makeResumable({ ...subscribed, point: BY_MOMENT, after });
-}
-
-/** One log: after the number of the last entry. Results still have the number that `takeSeq` removes. */
-function rememberNumber(subscribed: Subscribed): StreamMemory {
+/** After the last entry. Results still have the id that `takeEventId` removes. */
+function rememberPoint(
+  subscribed: Subscribed,
+  point: ResumePoint,
+  ofClient: EventId | undefined,
+): StreamMemory {
   const isPaid = subscribed.fields.some((field) => PAID_SUBSCRIPTIONS.includes(field));
-  let last = subscribed.afterSeq;
-  let isFirst = true;
-  return {
-    next() {
-      // Whether paid work has begun is only known from its first piece.
-      if (!isFirst && isPaid && last === undefined) return null;
-      isFirst = false;
-      return numbered(subscribed, last);
-    },
-    pass(result) {
-      last = takeSeq(result).seq ?? last;
-      return result;
-    },
-  };
-}
-
-/** An entry is seen some time after the moment that it names, at most this much. */
-const MARGIN_MS = 10_000;
-/** Most tasks whose last entry is known: the latest ones. */
-const MAX_TASKS = 1_000;
-
-/** Many logs: since the moment of the last entry, without those of each that were passed on. */
-function rememberMoments(subscribed: Subscribed): StreamMemory {
-  const seen = new Map<string, number>();
   const openedAt = new Date();
-  let latest: number | undefined;
+  let last = ofClient;
   let isFirst = true;
   return {
     next() {
-      const since = latest === undefined ? openedAt : new Date(latest - MARGIN_MS);
-      const after = isFirst ? undefined : since.toISOString();
+      const isAgain = !isFirst;
       isFirst = false;
-      return resumableSince(subscribed, after);
+      // Whether paid work has begun is only known from its first piece.
+      if (isAgain && isPaid && last === undefined) return null;
+      const isUnknown = isAgain && point === BY_CURSOR && last === undefined;
+      return isUnknown
+        ? makeResumable({ ...subscribed, point: BY_MOMENT, after: openedAt.toISOString() })
+        : makeResumable({ ...subscribed, point, after: last });
     },
     pass(result) {
-      const taken = takeMarks(result, BY_MOMENT);
-      const { at, seq, task } = taken.marks ?? {};
-      const id = (task as { readonly id?: unknown } | null | undefined)?.id;
-      if (typeof id !== 'string' || typeof seq !== 'number') return taken.result;
-      if (seq <= (seen.get(id) ?? 0)) return null;
-      seen.delete(id);
-      seen.set(id, seq);
-      const [oldest] = seen.keys();
-      if (seen.size > MAX_TASKS && oldest !== undefined) seen.delete(oldest);
-      latest = Math.max(latest ?? 0, Date.parse(String(at)));
-      return taken.result;
+      last = takeEventId(result).id ?? last;
+      return result;
     },
   };
 }

@@ -142,6 +142,7 @@ it('loses nothing where more tasks are followed than a cursor lists', async () =
       return Promise.resolve(expected.every((entry) => found.has(entry)));
     });
     await rest.leave();
+    expect(rest.seen.length).toBeLessThanOrEqual(ids.length);
   }
   await end(ids);
 });
