@@ -1,6 +1,13 @@
 import type { MediaDatabase } from '../../database/database.ts';
 import { isFinal } from '../../domain/task.ts';
-import { readEndedSince, readNamedTasks, readSeqsAt, type OwnedTask } from '../storage/owned-tasks-store.ts';
+import {
+  acceptedAt,
+  readEndedSince,
+  readNamedTasks,
+  readSeqsAt,
+  RECENT_SECONDS,
+  type OwnedTask,
+} from '../storage/owned-tasks-store.ts';
 import { ENDED_MS } from './followed-places.ts';
 import { type Places, readCursor } from './place-cursor.ts';
 
@@ -26,9 +33,17 @@ interface Begun {
   readonly after: number;
 }
 
-/** The tasks with which it begins. */
-export async function beginningOf(database: MediaDatabase, asked: Asked): Promise<readonly Begun[]> {
-  if (asked.after !== null) return comeBack(database, asked, readCursor(asked.after));
+/** The tasks with which it begins, and when who comes back began. */
+export async function beginningOf(
+  database: MediaDatabase,
+  asked: Asked,
+): Promise<{ readonly tasks: readonly Begun[]; readonly beganAt: number }> {
+  if (asked.after === null) return { tasks: await begin(database, asked), beganAt: Date.now() };
+  const places = readCursor(asked.after);
+  return { tasks: await comeBack(database, asked, places), beganAt: places.beganAt };
+}
+
+async function begin(database: MediaDatabase, asked: Asked): Promise<readonly Begun[]> {
   const { owner, found, endedSince, since } = asked;
   // After these, so that what ends between the two is in both, not in none.
   const moment = since ?? endedSince;
@@ -45,10 +60,13 @@ export async function beginningOf(database: MediaDatabase, asked: Asked): Promis
 async function comeBack(
   database: MediaDatabase,
   { owner, found }: Asked,
-  { madeAt, floor, seqs }: Places,
+  { madeAt, beganAt, floor, seqs }: Places,
 ): Promise<readonly Begun[]> {
   const ended = await readEndedSince(database, owner, new Date(madeAt - ENDED_MS));
-  const known = new Map([...ended, ...found].map((task) => [task.id, task]));
+  // What had ended when it began is not listed, and was accepted before.
+  const isItsOwn = ({ id, state }: OwnedTask) =>
+    floor > 0 || !isFinal(state) || seqs.has(id) || acceptedAt(id) >= beganAt - RECENT_SECONDS * 1_000;
+  const known = new Map([...ended, ...found].filter(isItsOwn).map((task) => [task.id, task]));
   const missing = [...seqs.keys()].filter((id) => !known.has(id));
   for (const task of await readNamedTasks(database, owner, missing)) known.set(task.id, task);
   const tasks = [...known.values()];

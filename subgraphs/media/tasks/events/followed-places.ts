@@ -24,7 +24,8 @@ interface Place {
   at: number;
   /** Whether an entry was handed out that has not been read. */
   isWaiting: boolean;
-  hasEnded: boolean;
+  /** When its end was passed on, in epoch milliseconds; null while it is followed. */
+  endedAt: number | null;
   /** Null before it is followed, and after its end. */
   log: TaskLog | null;
 }
@@ -33,13 +34,15 @@ interface Place {
 const MAX_FOLLOWED = 1_000;
 /** Most ended tasks that are known besides. */
 const MAX_ENDED = 10_000;
-/** Ended tasks are known for so long: who comes back is shown what ended since so long before its cursor. */
+/** Who comes back is shown what has ended since so long before its cursor, unless that is known to it. */
 export const ENDED_MS = 60_000;
+/** Ended tasks are known for longer than that: clocks differ. */
+const KNOWN_MS = 90_000;
 /** What was written longer ago than this has been read, unless its log is behind. */
 const SETTLED_MS = 10_000;
 
-/** Makes it, with nothing followed. */
-export function createFollowedPlaces(): FollowedPlaces {
+/** Makes it, with nothing followed, for who began at a moment (epoch milliseconds). */
+export function createFollowedPlaces(began: number): FollowedPlaces {
   /** Those that a cursor lists, whose entries were read last, in that order; and the others. */
   const recent = new Map<string, Place>();
   const others = new Map<string, Place>();
@@ -56,13 +59,13 @@ export function createFollowedPlaces(): FollowedPlaces {
     others.set(left.taskId, left);
   }
   function forgetMost(): void {
-    const left = firstOf(others.values(), ({ hasEnded }) => hasEnded);
+    const left = firstOf(others.values(), ({ endedAt }) => endedAt !== null);
     if (left !== null && others.size > MAX_FOLLOWED + MAX_ENDED) others.delete(left.taskId);
   }
   return {
     begin(taskId, after) {
       if (open >= MAX_FOLLOWED || recent.has(taskId) || others.has(taskId)) return false;
-      list({ taskId, seq: after, at: 0, isWaiting: false, hasEnded: false, log: null });
+      list({ taskId, seq: after, at: 0, isWaiting: false, endedAt: null, log: null });
       open += 1;
       return true;
     },
@@ -73,7 +76,7 @@ export function createFollowedPlaces(): FollowedPlaces {
         if (place !== undefined) place.isWaiting = true;
         yield event;
       }
-      if (place !== undefined) Object.assign(place, { hasEnded: true, log: null });
+      if (place !== undefined) Object.assign(place, { endedAt: Date.now(), log: null });
       open -= 1;
     },
     read({ taskId, seq, at }) {
@@ -84,21 +87,23 @@ export function createFollowedPlaces(): FollowedPlaces {
       forgetMost();
     },
     forget(found) {
-      const before = Date.now() - ENDED_MS;
+      const before = Date.now() - KNOWN_MS;
       for (const places of [recent, others])
-        for (const { taskId, hasEnded, at } of places.values())
-          if (hasEnded && at < before && !found.has(taskId)) places.delete(taskId);
+        for (const { taskId, endedAt } of places.values())
+          if (endedAt !== null && endedAt < before && !found.has(taskId)) places.delete(taskId);
     },
     cursor() {
       const now = Date.now();
+      // While too many are open, some that end were never followed.
+      const beganAt = open >= MAX_FOLLOWED ? 0 : began;
       const seqs = new Map([...recent.values()].map(({ taskId, seq }) => [taskId, seq]));
-      return writeCursor({ madeAt: now, floor: floorOf(others.values(), now), seqs });
+      return writeCursor({ madeAt: now, beganAt, floor: floorOf(others.values(), now), seqs });
     },
   };
 }
 
-function isBehind({ isWaiting, hasEnded, log }: Place): boolean {
-  return isWaiting || (!hasEnded && log?.isBehind() !== false);
+function isBehind({ isWaiting, endedAt, log }: Place): boolean {
+  return isWaiting || (endedAt === null && log?.isBehind() !== false);
 }
 
 /** The moment up to which all of these were read: no entry may be lost, some may come again. */

@@ -29,9 +29,10 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Open tasks, each with the first entry of its log, oldest first. */
-async function openTasks(count: number): Promise<readonly string[]> {
-  const ids = Array.from({ length: count }, newId);
+/** Open tasks, each with the first entry of its log, accepted at a moment. */
+async function openTasks(count: number, acceptedAt = Date.now()): Promise<readonly string[]> {
+  const time = acceptedAt.toString(16).padStart(12, '0');
+  const ids = Array.from({ length: count }, () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`);
   await engine.pool.query(
     `with made as (
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq)
@@ -113,6 +114,24 @@ it('shows what began and ended while nobody listened', async () => {
   const rest = await watch(began.seen.at(-1)?.cursor);
   await reaches(rest.seen, 3);
   expect(entries(rest.seen, [known, missed])).toEqual(['0/2', '1/1', '1/2']);
+  await rest.leave();
+});
+
+it('does not begin anew with what had ended when it began', async () => {
+  const [older = '', over = ''] = await openTasks(2, Date.now() - 30_000);
+  await end([older]);
+  const [recent = ''] = await openTasks(1);
+  await end([recent]);
+  const [open = ''] = await openTasks(1);
+  const began = await watch();
+  await reaches(began.seen, 2);
+  await end([over]);
+  await reaches(began.seen, 3);
+  await began.leave();
+  await end([open]);
+  const rest = await watch(began.seen.at(-1)?.cursor);
+  await reaches(rest.seen, 1);
+  expect(entries(rest.seen, [older, over, recent, open])).toEqual(['3/2']);
   await rest.leave();
 });
 

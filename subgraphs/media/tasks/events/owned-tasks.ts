@@ -88,17 +88,18 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
         leaving.abort();
         leave(follower);
       });
-      const follower: Follower = { owner, signal: leaving.signal, stream, places: createFollowedPlaces() };
       const found = (await readOpen([owner ?? EVERYBODY])).get(owner ?? EVERYBODY)?.tasks ?? [];
-      for (const { task, after } of await beginningOf(database, { owner, found, ...beginning }))
-        join(hub, follower, task, after);
+      const { tasks, beganAt } = await beginningOf(database, { owner, found, ...beginning });
+      const places = createFollowedPlaces(beganAt);
+      const follower: Follower = { owner, signal: leaving.signal, stream, places };
+      for (const { task, after } of tasks) join(hub, follower, task, after);
       if (signal.aborted) stream.end(null);
       else {
         signal.addEventListener('abort', abort, { once: true });
         followers.add(follower);
         timer ??= outsideSpans(() => setInterval(look, LOOK_MS));
       }
-      return placed(stream.iterator, follower.places, isPlaced);
+      return placed(stream.iterator, places, isPlaced);
     },
     close(error) {
       for (const { stream } of followers) stream.end(error);

@@ -7,6 +7,8 @@ import { badInput } from '../../../../platform/errors.ts';
 export interface Places {
   /** When it was written, in epoch milliseconds. */
   readonly madeAt: number;
+  /** When its follower began, in epoch milliseconds: what had ended by then is nothing to it; 0: nobody knows of all tasks. */
+  readonly beganAt: number;
   /** Of tasks that are not listed, everything up to this moment was read, in epoch milliseconds; 0: nothing. */
   readonly floor: number;
   /** Task -> the last entry that was read; 0: none yet. */
@@ -17,17 +19,18 @@ export interface Places {
 export const MAX_PLACES = 256;
 
 const VERSION = 1;
-const HEAD_BYTES = 13;
+const HEAD_BYTES = 19;
 const ID_BYTES = 16;
 /** Before the bytes, so that it is never taken for the number of an entry. */
 const PREFIX = 'p';
 
 /** The cursor of these places. */
-export function writeCursor({ madeAt, floor, seqs }: Places): string {
+export function writeCursor({ madeAt, beganAt, floor, seqs }: Places): string {
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt8(VERSION);
   head.writeUIntBE(madeAt, 1, 6);
-  head.writeUIntBE(floor, 7, 6);
+  head.writeUIntBE(beganAt, 7, 6);
+  head.writeUIntBE(floor, 13, 6);
   const listed = [...seqs].flatMap(([id, seq]) => [idBytes(id), numberBytes(seq)]);
   return PREFIX + Buffer.concat([head, ...listed]).toString('base64url');
 }
@@ -44,7 +47,12 @@ export function readCursor(cursor: string): Places {
     if (seqs.size > MAX_PLACES) throw noCursor();
     at = end;
   }
-  return { madeAt: bytes.readUIntBE(1, 6), floor: bytes.readUIntBE(7, 6), seqs };
+  const [madeAt, beganAt, floor] = [1, 7, 13].map((at) => bytes.readUIntBE(at, 6)) as [
+    number,
+    number,
+    number,
+  ];
+  return { madeAt, beganAt, floor, seqs };
 }
 
 function idBytes(id: string): Buffer {

@@ -16,7 +16,7 @@ export interface OwnedTask {
 /** Most tasks of one owner, or of everybody, that are followed at once, the newest ones. */
 const MAX_TASKS = 1_000;
 /** A task that was accepted and has ended within this time is found too. */
-const RECENT_SECONDS = 10;
+export const RECENT_SECONDS = 10;
 
 /** The open tasks of these owners (null means everybody), and the ones that were accepted in the last seconds. */
 export async function readOpenTasks(
@@ -101,6 +101,11 @@ export async function readSeqsAt(
       select seq from media.task_events where task_id = task.id and at <= ${moment} order by seq desc limit 1
     ) event on true`.execute(database);
   return new Map(rows.map(({ id, seq }) => [id, seq]));
+}
+
+/** When a task was accepted, in epoch milliseconds: its id is a UUID v7. */
+export function acceptedAt(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /** The least UUID v7 of a moment. */
