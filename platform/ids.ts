@@ -1,10 +1,16 @@
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 
-/** Ids that Kiln makes. All have at least 74 random bits; stored ones are time-ordered. */
+/** Ids that Kiln makes. But for those that are derived all have at least 74 random bits; stored ones are time-ordered. */
 
 /** A new UUID v7: tasks, media, executions. Time-ordered, so tables can be partitioned by it. */
 export function newId(): string {
   return randomUUIDv7();
+}
+
+/** The id that a text always has: a UUID v8 of its SHA-256. Whoever knows the text knows the id. */
+export function derivedId(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** A trace id for one request: 32 hexadecimal digits, as in W3C trace context. */

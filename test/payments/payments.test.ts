@@ -412,6 +412,58 @@ describe('a refund', () => {
     },
   );
 
+  it.each(['the database', 'the database, and the provider has told of it since'])(
+    'under one key is one refund where %s has lost its last second',
+    async (where) => {
+      const id = await paid();
+      const { amountRefunded, version, status } = await read(id);
+      const part = { ...refundAll, amount: 30, idempotencyKey: 'once' };
+      await shop.payments.refund(operator, id, part);
+      const { pool } = shop.database;
+      await pool.query('delete from workflow.refunds where payment_id = $1', [id]);
+      const before = [id, amountRefunded, version, status];
+      await pool.query(
+        'update workflow.payments set amount_refunded = $2, version = $3, status = $4 where id = $1',
+        before,
+      );
+      if (where.includes('told')) await look(id);
+      const { refund, payment } = await shop.payments.refund(operator, id, part);
+      expect([refund.amount, payment.amountRefunded]).toEqual([30, 30]);
+      const [refunds] = await shop.payments.refundsOf([id]);
+      expect(refunds).toMatchObject([{ id: refund.id, amount: 30, status: 'succeeded' }]);
+    },
+  );
+
+  it('that the provider refuses is kept as refused, and may be asked for again', async () => {
+    const id = await paid();
+    const part = { ...refundAll, amount: 30, idempotencyKey: 'refused at first' };
+    shop.standIn.control.fail({ match: /^POST refunds$/, times: 1, status: 400 });
+    await expect(shop.payments.refund(operator, id, part)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    const statuses = async () =>
+      (await shop.database.pool.query('select status from workflow.refunds where payment_id = $1', [id]))
+        .rows;
+    expect(await statuses()).toEqual([{ status: 'refused' }]);
+    await shop.payments.refund(operator, id, part);
+    expect(await statuses()).toEqual([{ status: 'succeeded' }]);
+  });
+
+  it('in part before Kiln looked does not take away what was bought', async () => {
+    const { payment, sessionId } = await bought();
+    shop.onStep = () => {
+      throw new Error('Kiln is away');
+    };
+    await shop.standIn.control.pay(sessionId);
+    const intent = String(shop.standIn.state.get('checkout.session', sessionId)['payment_intent']);
+    createRefund(shop.standIn, { payment_intent: intent, amount: '30' });
+    shop.onStep = () => undefined;
+    await look(payment.id);
+    expect(await read(payment.id)).toMatchObject({
+      status: 'COMPLETED',
+      amountRefunded: 30,
+      executionId: expect.any(String) as string,
+    });
+  });
+
   it('of too much, or of what is not paid, is refused', async () => {
     const id = await paid();
     await expect(shop.payments.refund(operator, id, { ...refundAll, amount: 101 })).rejects.toMatchObject({

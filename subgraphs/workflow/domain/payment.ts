@@ -96,9 +96,9 @@ export function nextStatus(current: PaymentStatus, state: CheckoutState): Paymen
   return current;
 }
 
-/** Whether the execution starts now: paid, not refunded, not disputed, and not started before. */
+/** Whether the execution starts now: paid, not given back as a whole, not disputed, and not started before. */
 export function startsExecution(payment: Pick<Payment, 'executionId'>, state: CheckoutState): boolean {
-  return payment.executionId === null && state.isPaid && state.amountRefunded === 0 && !state.isDisputed;
+  return payment.executionId === null && state.isPaid && !isFullyRefunded(state) && !state.isDisputed;
 }
 
 function isFullyRefunded({ amount, amountRefunded }: CheckoutState): boolean {

@@ -4,9 +4,8 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import type { Job, JobOutcome, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { EndHook, ExecutionStore } from '../executions/store.ts';
-import { PayProviderError } from './provider/pay-provider.ts';
 import { reconcile, type ReconcileDependencies } from './reconcile.ts';
-import { refund, type RefundDependencies } from './refunds.ts';
+import { isRefusedRefund, refund, type RefundDependencies } from './refunds.ts';
 import type { StoredPayment } from './store.ts';
 
 /**
@@ -110,30 +109,24 @@ async function refundPayment(
     });
     logger.info({ ...log, amount }, 'what was paid for a failed execution is given back');
   } catch (error) {
-    if (!isRefusal(error)) throw error;
-    if ((await markRefused(commerce, payment.id)) < MAX_REFUSALS) {
+    if (!isRefusedRefund(error)) throw error;
+    if ((await refusalsOf(commerce, payment.id)) < MAX_REFUSALS) {
       throw new AppError('CONFLICT', 'the payment provider refused a refund', { cause: error });
     }
     logger.error({ ...log, error }, 'what was paid for a failed execution could not be given back');
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : undefined;
-  return cause instanceof PayProviderError && (cause.code === 'REFUSED' || cause.code === 'NOT_FOUND');
-}
-
 /** The amount was no longer available, because another refund came first: the retry computes it again. */
-async function markRefused({ database }: RefundDependencies, paymentId: string): Promise<number> {
-  const rows = await database
-    .updateTable('workflow.refunds')
-    .set({ status: 'refused' })
+async function refusalsOf({ database }: RefundDependencies, paymentId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom('workflow.refunds')
+    .select((select) => select.fn.countAll<number>().as('count'))
     .where('paymentId', '=', paymentId)
     .where('automatic', '=', true)
-    .where('ppRefundId', 'is', null)
-    .returning('id')
-    .execute();
-  return rows.length;
+    .where('status', '=', 'refused')
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function executionIdOf({ data }: Job): string | null {

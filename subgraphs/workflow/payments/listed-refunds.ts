@@ -1,4 +1,4 @@
-import { newId } from '../../../platform/ids.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
 import type { WorkflowTransaction } from '../database/database.ts';
 import type { CheckoutState } from '../domain/payment.ts';
 import type { ListedRefund, PayProvider } from './provider/pay-provider.ts';
@@ -24,6 +24,11 @@ export async function changedRefunds(
   return listed.filter(({ id, status }) => known.get(id) !== status);
 }
 
+/** One of ours whose row the database has lost keeps its id, so that the same request finds it. */
+function ourIdOf(refundId: string | null): string {
+  return refundId !== null && isUuid(refundId) ? refundId : newId();
+}
+
 /** Writes what the provider says of refunds: to our row where the refund was made here, else to one of its own. */
 export async function saveRefunds(
   transaction: WorkflowTransaction,
@@ -44,7 +49,7 @@ export async function saveRefunds(
     if (numUpdatedRows > 0n) continue;
     await transaction
       .insertInto('workflow.refunds')
-      .values({ ...made, id: newId(), paymentId, reason, createdAt, metadata: '{}' })
+      .values({ ...made, id: ourIdOf(refundId), paymentId, reason, createdAt, metadata: '{}' })
       .onConflict((conflict) => conflict.column('ppRefundId').doUpdateSet({ amount, status }))
       .execute();
   }

@@ -2,14 +2,14 @@ import type { Selectable } from 'kysely';
 
 import { fingerprintOf, idempotencyConflict } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
-import { badInput } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
+import { derivedId, newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { WorkflowRefund } from '../database/tables.ts';
 import type { Refund, RefundReason } from '../domain/payment.ts';
 import { withCallerErrors } from './failures.ts';
-import type { PayProvider } from './provider/pay-provider.ts';
+import { type PayProvider, PayProviderError } from './provider/pay-provider.ts';
 import type { StoredPayment } from './store.ts';
 
 /** A request to refund a payment. */
@@ -30,7 +30,8 @@ export interface RefundDependencies {
 }
 
 /**
- * Refunds a payment: writes the row, calls the provider with the row's id, stores the answer. Idempotent by key.
+ * Refunds a payment: writes the row, calls the provider with the row's id, stores the answer. Idempotent by key, also where
+ * the database has lost the row: the id follows from payment and key, and the provider is asked for it first.
  * BAD_USER_INPUT for a payment that is not completed, or for more than is left; IDEMPOTENCY_CONFLICT for a key that was
  * used with another amount, reason or metadata.
  */
@@ -46,18 +47,23 @@ export async function refund(
   if (ppRefundId) return { id: ppRefundId, paymentId: payment.id, amount, status };
   if (payment.ppPaymentIntentId === null) throw badInput('id', 'nothing was charged for this payment');
   const { ppPaymentIntentId: paymentIntentId } = payment;
+  // Without a key nobody has asked for it before.
+  const isRepeatable = known !== null || request.idempotencyKey !== null || request.isAutomatic === true;
   const made = await withCallerErrors(
     async () =>
       // The answer of an earlier attempt may be lost, and the provider may have forgotten its key.
-      (known === null ? null : await provider.findRefund({ refundId: id, paymentIntentId })) ??
-      provider.refund({
+      (isRepeatable ? await provider.findRefund({ refundId: id, paymentIntentId }) : null) ??
+      (await provider.refund({
         refundId: id,
         paymentId: payment.id,
         paymentIntentId,
         amount,
         reason: request.reason,
-      }),
-  );
+      })),
+  ).catch(async (error: unknown) => {
+    if (isRefusedRefund(error)) await markRefused(database, id);
+    throw error;
+  });
   await database
     .updateTable('workflow.refunds')
     .set({ ppRefundId: made.id, amount: made.amount, status: made.status })
@@ -66,15 +72,31 @@ export async function refund(
   return { id: made.id, paymentId: payment.id, amount: made.amount, status: made.status };
 }
 
-const COLUMNS = ['id', 'amount', 'reason', 'metadata', 'ppRefundId', 'status'] as const;
+/** Whether the payment provider has refused a refund: nothing of it will come. */
+export function isRefusedRefund(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  return cause instanceof PayProviderError && (cause.code === 'REFUSED' || cause.code === 'NOT_FOUND');
+}
+
+async function markRefused(database: WorkflowDatabase, id: string): Promise<void> {
+  await database
+    .updateTable('workflow.refunds')
+    .set({ status: 'refused' })
+    .where('id', '=', id)
+    .where('ppRefundId', 'is', null)
+    .execute();
+}
+
+const COLUMNS = ['id', 'amount', 'reason', 'metadata', 'ppRefundId', 'status', 'idempotencyKey'] as const;
 type RefundRow = Pick<Selectable<WorkflowRefund>, (typeof COLUMNS)[number]>;
 
 /** Refuses a key that was used for another refund. */
 function refuseOther(row: RefundRow, { amount, reason, metadata, isAutomatic = false }: RefundRequest): void {
+  // One that the provider has told of, after the database had lost it, has neither reason nor metadata of ours.
+  const isOurs = row.idempotencyKey !== null;
   const isSame =
-    row.reason === reason &&
     (amount === null || amount === row.amount) &&
-    fingerprintOf(row.metadata) === fingerprintOf(metadata);
+    (!isOurs || (row.reason === reason && fingerprintOf(row.metadata) === fingerprintOf(metadata)));
   if (!isAutomatic && !isSame) throw idempotencyConflict();
 }
 
@@ -88,8 +110,36 @@ async function knownRow(
   const rows = database.selectFrom('workflow.refunds').select(COLUMNS).where('paymentId', '=', paymentId);
   const row = isAutomatic
     ? await rows.where('automatic', '=', true).where('status', '<>', 'refused').executeTakeFirst()
-    : await rows.where('idempotencyKey', '=', idempotencyKey).executeTakeFirst();
+    : await rows
+        .where((where) =>
+          where.or([
+            where('idempotencyKey', '=', idempotencyKey),
+            where('id', '=', keyedId(paymentId, idempotencyKey ?? '')),
+          ]),
+        )
+        .executeTakeFirst();
   return row ?? null;
+}
+
+function keyedId(paymentId: string, key: string): string {
+  return derivedId(`refund of ${paymentId} by ${key}`);
+}
+
+/** Of one without a key new each time; the automatic one of a payment follows from how often it was refused before. */
+async function idOf(
+  database: WorkflowDatabase,
+  paymentId: string,
+  { idempotencyKey, isAutomatic = false }: RefundRequest,
+): Promise<string> {
+  if (idempotencyKey !== null) return keyedId(paymentId, idempotencyKey);
+  if (!isAutomatic) return newId();
+  const { count } = await database
+    .selectFrom('workflow.refunds')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('paymentId', '=', paymentId)
+    .where('automatic', '=', true)
+    .executeTakeFirstOrThrow();
+  return derivedId(`automatic refund ${Number(count)} of ${paymentId}`);
 }
 
 async function newRow(
@@ -109,7 +159,7 @@ async function newRow(
     return await database
       .insertInto('workflow.refunds')
       .values({
-        id: newId(),
+        id: await idOf(database, payment.id, request),
         paymentId: payment.id,
         amount,
         reason: request.reason,
