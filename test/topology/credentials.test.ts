@@ -25,6 +25,9 @@ import { startSplitKiln, type SplitKiln } from './split.ts';
 const EVERYWHERE_MS = 5_000;
 const MANY = 100_000;
 
+/** Readiness and upgrades count too, by the address that all of the tests have. */
+const STATUS = 60;
+
 let kiln: SplitKiln;
 /** The other gateway's address. */
 let elsewhere: string;
@@ -32,7 +35,7 @@ let elsewhere: string;
 let before: SignInData;
 const others: Program[] = [];
 beforeAll(async () => {
-  kiln = await startSplitKiln({ RATE_LIMIT: `status=6,read=${MANY},start=${MANY},write=${MANY}` });
+  kiln = await startSplitKiln({ RATE_LIMIT: `status=${STATUS},read=${MANY},start=${MANY},write=${MANY}` });
   // Tasks stay where they are: whoever follows one waits.
   await kiln.end('worker', 'SIGTERM');
   // The key that signs now has signed for the last time: whoever starts next makes its successor.
@@ -72,7 +75,15 @@ it('the keys of tokens change while old tokens go on: both are published, and go
   expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual(names);
   expect(keys.some((key: object) => 'd' in key)).toBe(false);
   for (const { access_token } of [before, after]) {
-    for (const url of [kiln.url, elsewhere]) expect((await userinfo(url, access_token)).status).toBe(200);
+    // Other processes look for a key that they do not know once in two seconds: it is published a day ahead otherwise.
+    for (const url of [kiln.url, elsewhere]) {
+      const { status } = await until(
+        () => userinfo(url, access_token),
+        (answer) => answer.status === 200,
+        EVERYWHERE_MS,
+      );
+      expect(status).toBe(200);
+    }
   }
   // A verifier that knows our key set alone agrees.
   const published = createLocalJWKSet({ keys });
@@ -208,20 +219,15 @@ it('a caller has one rate limit at both gateways, and is told the same', async (
   const { access_token } = await signedIn(kiln.url);
   const status = (url: string) =>
     rest(url, 'GET', '/api/task/status/nothing', undefined, bearer(access_token));
-  const answers = [];
-  for (const url of [kiln.url, elsewhere, kiln.url, elsewhere, elsewhere, kiln.url])
-    answers.push(await status(url));
-  expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual([
-    '5',
-    '4',
-    '3',
-    '2',
-    '1',
-    '0',
-  ]);
+  const left = [];
+  for (let asked = 0; asked < STATUS; asked += 1) {
+    const { headers } = await status(asked % 3 === 0 ? kiln.url : elsewhere);
+    left.push(Number(headers.get('x-ratelimit-remaining')));
+  }
+  expect(left).toEqual(left.map((_, asked) => STATUS - 1 - asked));
   for (const url of [kiln.url, elsewhere]) {
     const refused = await status(url);
-    expect([refused.status, refused.headers.get('x-ratelimit-limit')]).toEqual([429, '6']);
+    expect([refused.status, refused.headers.get('x-ratelimit-limit')]).toEqual([429, String(STATUS)]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   }
 });

@@ -126,7 +126,7 @@ async function refusalsOf({ database }: RefundDependencies, paymentId: string): 
     .where('automatic', '=', true)
     .where('status', '=', 'refused')
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 function executionIdOf({ data }: Job): string | null {

@@ -139,7 +139,7 @@ async function idOf(
     .where('paymentId', '=', paymentId)
     .where('automatic', '=', true)
     .executeTakeFirstOrThrow();
-  return derivedId(`automatic refund ${Number(count)} of ${paymentId}`);
+  return derivedId(`automatic refund ${count} of ${paymentId}`);
 }
 
 async function newRow(
