@@ -83,6 +83,17 @@ describe('the README', () => {
   });
 });
 
+describe('the index of decisions', () => {
+  it('names every page once, in the order of their dates', () => {
+    const listed = [
+      ...textOf('docs/decisions/README.md').matchAll(/^\| ([\d-]+) \| \[.*?\]\((.*?)\) \| \S/gm),
+    ];
+    const files = globSync('docs/decisions/2*.md', { cwd: root }).map((file) => path.basename(file));
+    expect(listed.map(([, , file]) => file)).toEqual(files.toSorted());
+    expect(listed.filter(([, date = '', file = '']) => !file.startsWith(date))).toEqual([]);
+  });
+});
+
 /** Prose without code blocks and addresses. */
 function proseOf(file: string): string {
   return readFileSync(path.join(root, file), 'utf8')
