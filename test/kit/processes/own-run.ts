@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import { OWNER, ownWhatStarts } from './owner.ts';
+import { OWNER, ownWhatStarts, RUN } from './owner.ts';
 
 /** Before the first test: the test processes end with this run, and so does what they start. Linux only: /proc. */
 export default function setup(): void {
   ownWhatStarts();
   const { [OWNER]: run, ...env } = process.env;
   if (run === undefined) return;
+  process.env[RUN] = run;
   const reaper = fileURLToPath(new URL('reaper.ts', import.meta.url));
   spawn(process.execPath, [reaper, run], { detached: true, stdio: 'ignore', env }).unref();
 }

@@ -13,6 +13,6 @@ const isRunning = (): boolean => identityOf(Number(run.split(':', 1)[0])) === ru
 for (;;) {
   // Asked before looking: what a run that ends meanwhile has left is found at the next look.
   const goesOn = isRunning();
-  if (killOrphans() === 0 && !goesOn) break;
+  if (killOrphans(run) === 0 && !goesOn) break;
   await pause(LOOK_MS);
 }
