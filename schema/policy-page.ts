@@ -223,12 +223,13 @@ const otherPaths = [
         'a REST operation that reads the state of work; `/files`, `/hooks`, `/explorer`; an upgrade to a WebSocket',
         '`status`',
       ],
+      ['`/readyz`', 'nothing of these: it is answered 600 times a minute and address'],
       [
         'any other request: each to `/graphql`, each operation of a WebSocket, a path that is not served',
         '`read`',
       ],
       [
-        'a GraphQL document that is new to the gateway: a point for each 1,000 characters and for each 50 fields, fragments unfolded',
+        'a GraphQL document that is new to the gateway: a point for each 1,000 characters, each 50 fields and each 10 levels (a field with selections counts as often as it is deep), fragments unfolded',
         '`plan`, besides the `read`',
       ],
       [

@@ -18,6 +18,8 @@ export interface DocumentShape {
   rootFields: number;
   /** All fields, fragments unfolded. */
   fields: number;
+  /** Fields with selections of their own, each counted as often as it is deep, fragments unfolded: the time of planning grows with it. */
+  levels: number;
   /** Depth of nested introspection lists (`fields`, `interfaces`, ...). */
   introspectionDepth: number;
 }
@@ -27,10 +29,21 @@ interface Measures {
   readonly aliases: number;
   readonly ownFields: number;
   readonly fields: number;
+  /** Fields with selections of their own. */
+  readonly parents: number;
+  readonly levels: number;
   readonly introspectionDepth: number;
 }
 
-const NOTHING: Measures = { depth: 0, aliases: 0, ownFields: 0, fields: 0, introspectionDepth: 0 };
+const NOTHING: Measures = {
+  depth: 0,
+  aliases: 0,
+  ownFields: 0,
+  fields: 0,
+  parents: 0,
+  levels: 0,
+  introspectionDepth: 0,
+};
 const INTROSPECTION_LISTS = new Set(['fields', 'interfaces', 'possibleTypes', 'inputFields']);
 
 /** Measures a parsed document without a schema, in linear time. */
@@ -42,6 +55,7 @@ export function measureDocument(document: DocumentNode): DocumentShape {
     aliases: 0,
     rootFields: 0,
     fields: 0,
+    levels: 0,
     introspectionDepth: 0,
   };
   for (const definition of document.definitions) {
@@ -53,6 +67,7 @@ export function measureDocument(document: DocumentNode): DocumentShape {
     shape.introspectionDepth = Math.max(shape.introspectionDepth, found.introspectionDepth);
     shape.aliases += found.aliases;
     shape.fields += found.fields;
+    shape.levels += found.levels;
   }
   return shape;
 }
@@ -79,11 +94,15 @@ function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode)
     const inside = field.selectionSet === undefined ? NOTHING : measureSelections(field.selectionSet);
     const name = field.name.value;
     const isMeta = name.startsWith('__');
+    const isParent = Number(field.selectionSet !== undefined);
     return {
       depth: isMeta ? 1 : inside.depth + 1,
       aliases: inside.aliases + (field.alias !== undefined && field.alias.value !== name ? 1 : 0),
       ownFields: 1,
       fields: inside.fields + 1,
+      parents: inside.parents + isParent,
+      // Each parent inside is one level deeper here.
+      levels: inside.levels + inside.parents + isParent,
       introspectionDepth: inside.introspectionDepth + (INTROSPECTION_LISTS.has(name) ? 1 : 0),
     };
   }
@@ -107,6 +126,8 @@ function beside(left: Measures, right: Measures): Measures {
     aliases: left.aliases + right.aliases,
     ownFields: left.ownFields + right.ownFields,
     fields: left.fields + right.fields,
+    parents: left.parents + right.parents,
+    levels: left.levels + right.levels,
     introspectionDepth: Math.max(left.introspectionDepth, right.introspectionDepth),
   };
 }

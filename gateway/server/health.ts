@@ -5,7 +5,7 @@ import { lacksNow, readinessAnswer, type ReadinessChecks, STOPPING } from '../..
 import { createKeyCheck } from '../../platform/metrics/serve-metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerFinder } from '../authentication/caller.ts';
-import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
+import { createRateLimiter, rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 
 /** Options of the health endpoints. */
 export interface HealthOptions {
@@ -16,7 +16,7 @@ export interface HealthOptions {
   /** METRICS_KEY, which opens that as an administrator's credential does; null: there is none. */
   readonly metricsKey?: string | null;
   readonly callers: CallerFinder;
-  /** Counts requests to /readyz against their address as status reads; absent: they are not limited. */
+  /** Absent where rates are not limited: neither are requests to /readyz then. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Timeout of a check in milliseconds (default 1,800: the answer comes within two seconds, and parts that take 1.5 to know have told). */
   readonly timeoutMs?: number;
@@ -31,9 +31,15 @@ export interface Health {
   drain(): void;
 }
 
+/** Requests to /readyz a minute and address: many times what load balancers ask for. */
+const READY_A_MINUTE = 600;
+
 /** Makes the health endpoints. A request to /readyz runs all checks at once; those that come meanwhile share the outcome. */
 export function createHealth(options: HealthOptions): Health {
-  const { checks, timeoutMs = 1_800, logger, callers, rateLimiter } = options;
+  const { checks, timeoutMs = 1_800, logger, callers } = options;
+  // Counts of their own, in memory: callers behind the address of a load balancer use up none of its requests, and no
+  // store of counts has to answer.
+  const rates = options.rateLimiter && createRateLimiter({ status: READY_A_MINUTE });
   const router = Router();
   const hasKey = createKeyCheck(options.metricsKey ?? null);
   let isDraining = false;
@@ -59,7 +65,7 @@ export function createHealth(options: HealthOptions): Health {
   async function answerReady(request: Request, response: Response): Promise<void> {
     // By the address, whatever credential comes along: it would have to be looked up first.
     const nobody = await callers.find(request, { authorization: '' });
-    const rate = await rateLimiter?.take(nobody, 'status');
+    const rate = await rates?.take(nobody, 'status');
     if (rate?.allowed === false) {
       response.status(429).set(rateHeaders(rate));
       return void response.json({ status: 'too many requests' });

@@ -119,6 +119,18 @@ describe('a request that starts nothing counts as well', () => {
     expect([await get(), await get(), await get()]).toEqual([200, 200, 429]);
   });
 
+  test('to /readyz by itself: what others read behind the same address keeps no load balancer from it', async () => {
+    await open({ status: 1 });
+    const get = async (path: string) => {
+      const response = await fetch(`${gateway.url}${path}`);
+      await response.text();
+      return response.status;
+    };
+    expect([await get('/files/1/a.png'), await get('/files/1/a.png')]).toEqual([200, 429]);
+    for (let count = 0; count < 600; count += 1) expect(await get('/readyz')).toBe(200);
+    expect(await get('/readyz')).toBe(429);
+  });
+
   test('that upgrades, also to a path that is not served', async () => {
     await open({ status: 2 });
     const statuses = [await upgradeStatus('/graphql'), await upgradeStatus('/other')];
@@ -160,6 +172,15 @@ describe('a document that is new', () => {
       fragment B on Task { ${spread('C')} } fragment C on Task { ${spread('D')} } fragment D on Task { id template }`;
     expect((await post(gateway, { query: wide })).status).toBe(429);
     expect((await post(gateway, { query: wide }, BEARER)).status).toBe(200);
+  });
+
+  test('counts more the deeper its selections nest, which is what planning them takes', async () => {
+    await open({ plan: 10 });
+    // Levels 1 to 13 are 91 in all: nine points, and one for its length.
+    const nested = (depth: number): string => (depth === 0 ? 'id' : `previous { ${nested(depth - 1)} }`);
+    const deep = `{ task(id: "1") { ${nested(12)} } }`;
+    expect((await post(gateway, { query: deep })).status).toBe(200);
+    expect((await post(gateway, { query: '{ hello }' })).status).toBe(429);
   });
 });
 

@@ -80,3 +80,33 @@ it('gives a fresh address for it to the owner alone, and an address to be passed
     { what: 'revokeShare', target: data.shareMedia.id },
   ]);
 });
+
+it('gives a key that only reads no address to be passed on, and the owner of a file every one of it', async () => {
+  const SHARE = 'query ($id: ID!) { media(id: $id) { shareUrl } }';
+  const newKey = async (scope: string) => {
+    const make =
+      'mutation ($scopes: [String!]!) { createServiceKey(name: "other", scopes: $scopes) { secret } }';
+    const { data } = await graphql(kiln.url, make, { scopes: [scope] }, owner);
+    return { authorization: `Bearer ${data.createServiceKey.secret}` };
+  };
+  const refused = await graphql(kiln.url, SHARE, { id }, await newKey('read'));
+  expect(refused.errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' });
+  const administrator = await newKey('admin');
+  const { data } = await graphql(kiln.url, SHARE, { id }, administrator);
+  expect((await fetch(data.media.shareUrl)).status).toBe(200);
+  const { rows } = await kiln.runtime.database.pool.query<{ caller: string }>(
+    `select caller from audit.entries where what = 'shareMedia' and target = $1 order by id desc limit 1`,
+    [id],
+  );
+  const listed = await graphql(
+    kiln.url,
+    'query ($id: ID!) { shares(mediaId: $id) { id url owner } }',
+    { id },
+    owner,
+  );
+  expect(listed.data.shares).toMatchObject([{ owner: rows[0]?.caller }]);
+  const [{ id: share }] = listed.data.shares;
+  const END = 'mutation ($id: ID!) { revokeShare(id: $id) { id } }';
+  expect((await graphql(kiln.url, END, { id: share }, owner)).errors).toBeUndefined();
+  expect((await fetch(data.media.shareUrl)).status).toBe(404);
+});

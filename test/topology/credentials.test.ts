@@ -25,7 +25,7 @@ import { startSplitKiln, type SplitKiln } from './split.ts';
 const EVERYWHERE_MS = 5_000;
 const MANY = 100_000;
 
-/** Readiness and upgrades count too, by the address that all of the tests have. */
+/** Upgrades count too, by the address that all of the tests have. */
 const STATUS = 60;
 
 let kiln: SplitKiln;

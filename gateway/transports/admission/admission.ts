@@ -71,9 +71,10 @@ export interface AdmissionOptions {
   readonly signIns?: readonly string[] | undefined;
 }
 
-/** What of a new document counts as one point of the class `plan`: the time of planning grows with both. */
+/** What of a new document counts as one point of the class `plan`: the time of planning grows with each of them. */
 const CHARACTERS_PER_POINT = 1_000;
 const FIELDS_PER_POINT = 50;
+const LEVELS_PER_POINT = 10;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
@@ -90,7 +91,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (beforeParsing !== null) return beforeParsing;
     const document = limits.parse(query);
     if (document instanceof GraphQLError) return { errors: [document], status: 400 };
-    const beforeValidating = await counted(Math.floor(measureDocument(document).fields / FIELDS_PER_POINT));
+    const { fields, levels } = measureDocument(document);
+    const points = Math.floor(fields / FIELDS_PER_POINT + levels / LEVELS_PER_POINT);
+    const beforeValidating = await counted(points);
     if (beforeValidating !== null) return beforeValidating;
     const errors = documents.add(query, document, limits.validationRules);
     return errors.length === 0 ? document : { errors, status: 400 };

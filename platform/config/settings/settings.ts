@@ -103,7 +103,7 @@ export const settings = {
   ),
   RATE_LIMIT: setting(
     rateLimits,
-    'on (status=6000,read=1200,start=120,write=600,sign-in=120,plan=600 per minute and caller: requests, and points of GraphQL documents that are new, one for each 1,000 characters and 50 fields), off, or such a list',
+    'on (status=6000,read=1200,start=120,write=600,sign-in=120,plan=600 per minute and caller: requests, and points of GraphQL documents that are new, one for each 1,000 characters, 50 fields and 10 levels), off, or such a list',
     'on',
   ),
   RATE_LIMIT_CALLERS: setting(

@@ -30,9 +30,9 @@ export function createShareService({
   limit,
   clock,
 }: Parts): ShareService {
-  const shown = ({ name, ...row }: Row): Share => {
-    const url = `${publicUrl}${pathOf(shares.seal(row.id, row.endsAt.getTime()), name)}`;
-    return { ...row, url };
+  const shown = ({ id, mediaId, owner, createdAt, endsAt, name }: Row): Share => {
+    const url = `${publicUrl}${pathOf(shares.seal(id, endsAt.getTime()), name)}`;
+    return { id, mediaId, owner, createdAt, endsAt, url };
   };
   return {
     async share(caller, mediaId, seconds) {
@@ -49,14 +49,20 @@ export function createShareService({
       };
       if (!(await insertShare(database, share, { isAnonymous: caller.kind === 'anonymous', limit })))
         throw badInput('id', `there may be ${limit} such addresses at once: revoke one (revokeShare)`);
-      return shown({ ...share, name: file.name });
+      return shown({ ...share, name: file.name, fileOwner: file.owner });
     },
     async list(caller, mediaId) {
       if (caller.kind === 'anonymous' || (mediaId !== null && !isUuid(mediaId))) return [];
-      const rows = await selectShares(database)
-        .where('shares.owner', '=', caller.id)
-        .where('endsAt', '>', new Date(clock()))
-        .$if(mediaId !== null, (query) => query.where('mediaId', '=', mediaId))
+      const made = selectShares(database).where('endsAt', '>', new Date(clock()));
+      const rows = await (
+        mediaId === null
+          ? made.where('shares.owner', '=', caller.id)
+          : made
+              .where('mediaId', '=', mediaId)
+              .where((where) =>
+                where.or([where('shares.owner', '=', caller.id), where('file.owner', '=', caller.id)]),
+              )
+      )
         .orderBy('shares.createdAt', 'desc')
         .limit(limit)
         .execute();
@@ -66,26 +72,28 @@ export function createShareService({
       const row = isUuid(id)
         ? await selectShares(database).where('shares.id', '=', id).executeTakeFirst()
         : undefined;
-      if (row === undefined || !mayChange(caller, row.owner, () => false)) throw notFound('share', id);
+      const mayEnd = (owner: string) => mayChange(caller, owner, () => false);
+      if (row === undefined || !(mayEnd(row.owner) || mayEnd(row.fileOwner))) throw notFound('share', id);
       await database.deleteFrom('media.shares').where('id', '=', id).execute();
       return shown(row);
     },
   };
 }
 
-type Row = Omit<Share, 'url'> & { readonly name: string };
+type Row = Omit<Share, 'url'> & { readonly name: string; readonly fileOwner: string };
 
 function selectShares(database: MediaDatabase) {
   return database
     .selectFrom('media.shares as shares')
     .innerJoin('media.media as file', 'file.id', 'shares.mediaId')
-    .select(['shares.id', 'mediaId', 'shares.owner', 'shares.createdAt', 'endsAt', 'file.name']);
+    .select(['shares.id', 'mediaId', 'shares.owner', 'shares.createdAt', 'endsAt', 'file.name'])
+    .select('file.owner as fileOwner');
 }
 
 /** False when there are as many as there may be. */
 async function insertShare(
   database: MediaDatabase,
-  { id, mediaId, owner, createdAt, endsAt }: Omit<Row, 'name'>,
+  { id, mediaId, owner, createdAt, endsAt }: Omit<Row, 'name' | 'fileOwner'>,
   { isAnonymous, limit }: { readonly isAnonymous: boolean; readonly limit: number },
 ): Promise<boolean> {
   return database.transaction().execute(async (transaction) => {

@@ -1,3 +1,4 @@
+import { enforceScope } from '../../../platform/access/policy.ts';
 import { reads } from '../../../platform/graphql/schema/needed-members.ts';
 import type { StoredFile } from '../files/files.ts';
 import { builder } from './builder.ts';
@@ -22,7 +23,8 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
       resolve: (file, { cdn }, { services }) => services.files.urlOf(file, { cdn }),
     }),
     shareUrl: t.string({
-      description: 'An address of the bytes to be passed on, as `shareMedia` makes it.',
+      description:
+        'An address of the bytes to be passed on, as `shareMedia` makes it: a service key needs the scope `manage`, and it stands in the audit log.',
       deprecationReason:
         'It makes a new address each time it is read: use shareMedia, and shares and revokeShare.',
       args: {
@@ -33,8 +35,12 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
         }),
       },
       extensions: reads<StoredFile>('id', 'name'),
-      resolve: async ({ id }, { seconds }, { caller, services }) =>
-        (await services.files.shares.share(caller, id, seconds)).url,
+      resolve: async ({ id }, { seconds }, { caller, services, audit }) => {
+        enforceScope(caller, 'manage');
+        const { url } = await services.files.shares.share(caller, id, seconds);
+        await audit?.record(caller, { what: 'shareMedia', target: id });
+        return url;
+      },
     }),
     contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
     bytes: t.exposeFloat('bytes', { description: 'Size in bytes (a float, as files may pass 2 GiB).' }),

@@ -43,7 +43,7 @@ builder.mutationField('revokeShare', (t) =>
   t.field({
     type: Share,
     description:
-      'Ends an address that was passed on, at once, and answers what it was. NOT_FOUND for those of others. It stands in the audit log.',
+      'Ends an address that was passed on, at once, and answers what it was: whoever made it, and the owner of the file. NOT_FOUND for those of others. It stands in the audit log.',
     rule: 'owner',
     audited: true,
     args: { id: t.arg.id({ required: true, description: 'The id of the Share.' }) },
@@ -55,7 +55,7 @@ builder.queryField('shares', (t) =>
   t.field({
     type: [Share],
     description:
-      "The caller's own addresses that have not ended, newest first, at most SHARE_LIMIT; empty without a caller.",
+      "The caller's own addresses that have not ended, newest first, at most SHARE_LIMIT; empty without a caller. Of a file of the caller also those that others made.",
     rule: 'owner',
     args: { mediaId: t.arg.id({ description: 'Only those of this file.' }) },
     resolve: async (_, { mediaId }, { caller, services }) => [
