@@ -34,7 +34,7 @@ async function tablesWith(text: string): Promise<readonly string[]> {
   const { pool } = kiln.runtime.database;
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema', 'audit')`,
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
   );
   const found = await Promise.all(
     tables.map(async ({ name }) => {
@@ -63,6 +63,11 @@ async function filesWith(text: string): Promise<readonly string[]> {
   return found.flat().map((file) => path.relative(kiln.dataDir, file));
 }
 
+/** Those that are not PostgreSQL's own, which keep what was deleted until their pages are used again. */
+async function keptFiles(text: string): Promise<readonly string[]> {
+  return (await filesWith(text)).filter((name) => !name.startsWith('postgres'));
+}
+
 const GENERATE = `mutation ($prompt: String!) { generateImage(input: { generator: "union", prompt: $prompt }) { id } }`;
 const ENDED = 'query ($id: ID!) { task(id: $id) { state outputs { id thumbnail(width: 64) } } }';
 const DELETE = 'mutation ($id: ID!) { deleteTask(id: $id) }';
@@ -82,7 +87,7 @@ it('a task is deleted by its owner alone, once it has ended, with its prompt, lo
   expect((await as('usr_ann', DELETE, { id })).data).toEqual({ deleteTask: true });
   expect((await as('usr_ann', ENDED, { id })).data.task).toBeNull();
   expect(await tablesWith(MARKER)).toEqual([]);
-  expect((await tablesWith(id)).filter((name) => !name.startsWith('pgboss.'))).toEqual([]);
+  expect((await tablesWith(id)).filter((name) => !/^(?:pgboss|audit)/.test(name))).toEqual([]);
   await until(objects, (left) => left.length === before.length);
   expect((await as('usr_ann', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
 });
@@ -136,16 +141,20 @@ it('an account is deleted with all that its person made, whatever still runs', a
   expect(kept.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['media', 'usage']));
   expect(await exported('usr_ann')).not.toContainEqual(expect.objectContaining({ kind: 'execution' }));
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
+  // The log of who did what keeps the id, which names nobody any more.
   const rowsOf = async (text: string) =>
-    (await tablesWith(text)).filter((name) => !name.startsWith('pgboss.'));
+    (await tablesWith(text)).filter((name) => !/^(?:pgboss|audit)/.test(name));
   await until(
     async () => [await rowsOf(GONE), await rowsOf('usr_zed'), await rowsOf('order-of-zed')].flat(),
     (left) => left.length === 0,
   );
   await until(objects, (left) => left.length === before.length);
   expect(await tablesWith(GONE)).toEqual([]);
-  // A provider keeps what it was sent, and so does the sandbox; PostgreSQL's own files keep it until they are used again.
-  expect((await filesWith(GONE)).filter((name) => !/^(?:postgres|sandbox)/.test(name))).toEqual([]);
+  // A provider keeps the words that it was sent, and so does the sandbox's journal: who they were of stands nowhere there.
+  for (const text of ['usr_zed', 'order-of-zed']) expect(await keptFiles(text)).toEqual([]);
+  const journal = await keptFiles(GONE);
+  expect(journal.length).toBeGreaterThan(0);
+  expect(journal.filter((name) => !/^sandbox\/journal\/jobs\/[^/]+\.json$/.test(name))).toEqual([]);
   expect(logged.filter((line) => line.includes(GONE))).toEqual([]);
   expect(logged.length).toBeGreaterThan(0);
   const { rows } = await kiln.runtime.database.pool.query<{ pictures: number }>(

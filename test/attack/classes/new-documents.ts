@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
+import { Agent, request } from 'undici';
+
 import { rest } from '../../kit/clients/requests.ts';
 import {
   type KilnProcess,
@@ -7,12 +9,13 @@ import {
   startKilnProcess,
   temporaryDataDir,
 } from '../../kit/processes/kiln-process.ts';
-import { type AttackClass, type Attempt, told } from '../attack.ts';
+import { type AttackClass, type Attempt, type Mode, told } from '../attack.ts';
 
 const METRICS_KEY = 'a-key-of-the-metrics-0123456789abcdef';
 /** A heap that planning without a bound fills within a minute. */
-const settings = { REST_AUTH: 'required', METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
-const DOCUMENTS = 10_000;
+const settings = { METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
+/** Where a credential is required most are refused before they are planned; the others fill what is kept many times. */
+const DOCUMENTS: Partial<Record<Mode, number>> = { required: 10_000, compat: 1_000 };
 const AT_ONCE = 4;
 const REQUESTS = 300;
 /** Processor time of a request without a credential, in reads of a status. */
@@ -21,12 +24,12 @@ const MOST_READS = 5;
 /** Documents and variables that are new and costly with each request: neither memory nor processor time is theirs. */
 export const newDocuments: AttackClass = {
   name: 'new documents',
-  modes: ['required'],
+  modes: ['compat', 'required'],
   isQuick: false,
-  async run() {
+  async run({ mode }) {
     const { dataDir, remove } = await temporaryDataDir();
     try {
-      return [...(await costs(dataDir)), ...(await memory(dataDir))];
+      return [...(await costs(dataDir, mode)), ...(await memory(dataDir, mode))];
     } finally {
       remove();
     }
@@ -44,6 +47,10 @@ const TEMPLATES = 'templates { code name description creditCost tags version wor
 const LEVELS =
   '...G execution { id task { ...G execution { id task { ...G execution { id task { ...G } } } } } }';
 
+/** Each in another process than the one before: planning looks for its way at every step. */
+const nested = (depth: number): string =>
+  depth === 0 ? 'id' : `id execution { id task { ${nested(depth - 1)} state kind } }`;
+
 /** Written once: a client that is busy would leave the server time for other work, which counts as well. */
 const unused = (variables: object) => {
   const text = JSON.stringify({ query: '{ health { service } }', variables });
@@ -59,6 +66,8 @@ const FLOODS: Readonly<Record<string, () => string>> = {
     JSON.stringify({
       query: `${twenty((alias) => `${alias}: task(id: "x") { ...F }`)} fragment F on Task { ${LEVELS} } fragment G on Task { id state kind }`,
     }),
+  'tasks and executions in each other': () =>
+    JSON.stringify({ query: `{ ${salted()}: task(id: "x") { ${nested(6)} } }` }),
   '60,000 variables': unused(
     Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`v${index}`, index])),
   ),
@@ -67,18 +76,24 @@ const FLOODS: Readonly<Record<string, () => string>> = {
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-async function costs(dataDir: string): Promise<Attempt[]> {
-  return withKiln({ dataDir, settings: { ...settings, RATE_LIMIT: 'on' } }, async (url) => {
+async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
+  const limited = { ...settings, REST_AUTH: mode, RATE_LIMIT: 'on' };
+  return withKiln({ dataDir, settings: limited }, async (url) => {
     const task = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
     const { body } = await rest(url, 'POST', '/graphql', { query: task }, serviceKey);
     const read = () => rest(url, 'GET', `/api/task/status/${body.data.createTask.id}`, undefined, serviceKey);
     await times(REQUESTS, read);
     const readSeconds = await secondsOf(url, () => times(REQUESTS, read));
     const attempts: Attempt[] = [];
-    for (const [what, make] of Object.entries(FLOODS)) {
-      const seconds = await secondsOf(url, () =>
-        times(REQUESTS, () => rest(url, 'POST', '/graphql', make(), JSON_BODY)),
-      );
+    for (const [index, [what, make]] of Object.entries(FLOODS).entries()) {
+      // An address of its own, which has all that an address may use in a minute.
+      const from = new Agent({ connect: { localAddress: `127.0.0.${index + 10}` } });
+      const post = async () => {
+        const sent = { method: 'POST', headers: JSON_BODY, body: make(), dispatcher: from } as const;
+        await (await request(`${url}/graphql`, sent)).body.dump();
+      };
+      const seconds = await secondsOf(url, () => times(REQUESTS, post));
+      await from.close();
       const reads = seconds / readSeconds;
       attempts.push({
         what: `${REQUESTS} of ${what}`,
@@ -90,14 +105,15 @@ async function costs(dataDir: string): Promise<Attempt[]> {
   });
 }
 
-async function memory(dataDir: string): Promise<Attempt[]> {
-  const unlimited = { ...settings, RATE_LIMIT: 'read=100000000,plan=100000000' };
+async function memory(dataDir: string, mode: Mode): Promise<Attempt[]> {
+  const unlimited = { ...settings, REST_AUTH: mode, RATE_LIMIT: 'read=100000000,plan=100000000' };
+  const documents = DOCUMENTS[mode] ?? 0;
   return withKiln({ dataDir, settings: unlimited }, async (url) => {
-    const makes = Object.values(FLOODS).slice(0, 3);
+    const makes = Object.values(FLOODS).slice(0, 4);
     let answer: unknown = null;
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, lane) =>
-        times(DOCUMENTS / AT_ONCE, async (index) => {
+        times(documents / AT_ONCE, async (index) => {
           const make = makes[(index + lane) % makes.length];
           answer = (await rest(url, 'POST', '/graphql', make?.(), JSON_BODY)).body;
         }),
@@ -107,7 +123,7 @@ async function memory(dataDir: string): Promise<Attempt[]> {
     const health = await fetch(`${url}/healthz`);
     return [
       {
-        what: `${DOCUMENTS} new documents in a heap of 512 MB`,
+        what: `${documents} new documents in a heap of 512 MB`,
         answer: `${health.status}, ${Math.round(bytes / 1e6)} MB of plans; ${told(answer)}`,
         succeeded: health.status !== 200,
       },
