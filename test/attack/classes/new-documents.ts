@@ -15,7 +15,7 @@ const METRICS_KEY = 'a-key-of-the-metrics-0123456789abcdef';
 /** A heap that planning without a bound fills within a minute. */
 const settings = { METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
 /** Where a credential is required most are refused before they are planned; the others fill what is kept many times. */
-const DOCUMENTS: Partial<Record<Mode, number>> = { required: 10_000, compat: 1_000 };
+const DOCUMENTS: Partial<Record<Mode, number>> = { required: 10_000, compat: 500 };
 const AT_ONCE = 4;
 const REQUESTS = 300;
 /** Processor time of a request without a credential, in reads of a status. */

@@ -5,7 +5,11 @@
 {{- end -}}
 
 {{- define "kiln.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
 {{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Labels that select the pods of a role: (dict "root" $ "role" "media"). */}}
