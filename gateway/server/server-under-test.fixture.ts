@@ -6,7 +6,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
 import { type FileUpload, GraphQLUpload } from 'graphql-upload-minimal';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
@@ -64,7 +64,7 @@ type Query {
   hello: String!
   whoami: String!
   fail: String
-  refuse: String
+  refuse(code: String! = "NOT_FOUND", retryAfter: Int): String
   busy: String
   hang: String
   task(id: ID!): Task
@@ -274,7 +274,13 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
         throw new TypeError('password=hunter2 at db.internal');
       },
       busy: () => Promise.reject(new AppError('QUEUE_FULL', 'too many wait', { retryAfter: 7 })),
-      refuse: () => Promise.reject(new AppError('NOT_FOUND', 'no such thing', { field: 'id' })),
+      refuse: (_root: unknown, { code, retryAfter }: { code: AppErrorCode; retryAfter?: number }) =>
+        Promise.reject(
+          new AppError(code, 'no such thing', {
+            field: 'id',
+            ...(retryAfter === undefined ? {} : { retryAfter }),
+          }),
+        ),
       async hang(_root: unknown, _input: unknown, context: unknown) {
         const { signal } = context as RequestContext;
         world.hanging.push(signal);

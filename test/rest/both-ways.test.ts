@@ -12,6 +12,7 @@ import {
 } from '../../gateway/server/server-under-test.fixture.ts';
 import type { GatewayServerOptions } from '../../gateway/server/server.ts';
 import { HOSTILE } from '../../gateway/transports/hostile-queries.fixture.ts';
+import type { AppErrorCode } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createInMemoryMedia } from '../../rest-compat/fixtures/in-memory-media.ts';
 import { createRestHandler, restRouter } from '../../rest-compat/router.ts';
@@ -28,7 +29,9 @@ let pair: Pair;
 let production: Pair;
 let narrow: Pair;
 beforeAll(async () => {
-  pair = await startPair({ rateLimiter: () => createRateLimiter({ read: 1e6, status: 1e6, start: 1e6 }) });
+  pair = await startPair({
+    rateLimiter: () => createRateLimiter({ read: 1e6, status: 1e6, start: 1e6, plan: 1e6 }),
+  });
   production = await startPair({
     production: true,
     corsOrigins: ['https://app.example'],
@@ -131,6 +134,27 @@ async function answersOf({ short, whole }: Pair, asked: readonly Asked[]) {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
+/** Every code; the type makes the list complete. */
+const CODES: Readonly<Record<AppErrorCode, true>> = {
+  BAD_USER_INPUT: true,
+  NOT_FOUND: true,
+  UNAUTHENTICATED: true,
+  FORBIDDEN: true,
+  IDEMPOTENCY_CONFLICT: true,
+  CONFLICT: true,
+  PAYLOAD_TOO_LARGE: true,
+  RATE_LIMITED: true,
+  BUDGET_EXCEEDED: true,
+  QUEUE_FULL: true,
+  MODEL_RETIRED: true,
+  EVENTS_EXPIRED: true,
+  TOO_LATE: true,
+  NOT_CONFIGURED: true,
+  UNAVAILABLE: true,
+  QUERY_REFUSED: true,
+  INTERNAL: true,
+};
+
 const HEADERS: readonly Readonly<Record<string, string>>[] = [
   JSON_TYPE,
   { 'content-type': 'application/json; charset=utf-8', accept: '*/*', origin: 'https://app.example' },
@@ -201,6 +225,31 @@ describe('GraphQL', () => {
       { method: 'GET', path: '/graphql?query=%7Bhello%7D', headers: JSON_TYPE },
     ]);
     expect(short).toEqual(whole);
+  });
+
+  it.each(Object.keys(CODES))('answers alike with the code %s, alone and beside data', async (code) => {
+    const refusals = [`refuse(code: "${code}")`, `refuse(code: "${code}", retryAfter: 7)`];
+    const queries = refusals.flatMap((refusal) => [
+      `{ ${refusal} }`,
+      `{ hello ${refusal} }`,
+      `query ($n: Int! = 2) { ${refusal} fail tasks(first: $n) { edges { node { id } } } }`,
+    ]);
+    const asked = [JSON_TYPE, { ...JSON_TYPE, accept: 'application/graphql-response+json' }].flatMap(
+      (headers) =>
+        queries.map((query) => ({
+          method: 'POST',
+          path: '/graphql',
+          headers,
+          body: JSON.stringify({ query }),
+        })),
+    );
+    const { short, whole } = await answersOf(pair, asked);
+    expect(short).toEqual(whole);
+    const waits = short.map(({ headers }) => headers.includes('retry-after: a time'));
+    // What is away altogether is worth another try anyhow; of a fault of ours nothing is told.
+    const [isAway, isTold] = [code === 'UNAVAILABLE', code !== 'INTERNAL'];
+    const each = [isAway, false, false, isTold, isTold, isTold];
+    expect(waits).toEqual([...each, ...each]);
   });
 
   it('refuses alike who asks too often', async () => {
