@@ -51,6 +51,15 @@ const AT_ONCE = 8;
 const SLOW_QUERY =
   '{ tasks(first: 50) { edges { node { id state outputs { url } } } } task(id: "0199aaaa-0000-7000-8000-000000000000") { id } }';
 
+const SUBSCRIPTION = 'subscription { taskProgress(id: "0199aaaa-0000-7000-8000-000000000000") { seq } }';
+const EVENTS = 'text/event-stream';
+const PARTS = 'multipart/mixed;subscriptionSpec="1.0", application/json';
+const OPENED = [
+  [EVENTS, SLOW_QUERY],
+  [EVENTS, SUBSCRIPTION],
+  [PARTS, SUBSCRIPTION],
+] as const;
+
 /** One address that hangs up while its streams are being opened: none of its slots stays taken. */
 export const resets: AttackClass = {
   name: 'resets',
@@ -58,29 +67,35 @@ export const resets: AttackClass = {
   isQuick: false,
   async run({ url }) {
     const port = Number(new URL(url).port);
-    const body = JSON.stringify({ query: SLOW_QUERY });
-    const head = `POST /graphql HTTP/1.1\r\nHost: kiln\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n`;
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
-        for (let sent = 0; sent < RESETS / AT_ONCE; sent += 1) await reset(port, head + body, sent % 6);
+        for (let sent = 0; sent < RESETS / AT_ONCE; sent += 1) {
+          const [accept, query] = OPENED[sent % OPENED.length] ?? OPENED[0];
+          await reset(port, streamRequest(accept, query), sent % 7);
+        }
       }),
     );
-    const subscription = 'subscription { taskProgress(id: "0199aaaa-0000-7000-8000-000000000000") { seq } }';
-    const stream = await request(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ query: subscription }),
-    });
-    await stream.body.dump();
-    return [
-      {
-        what: `a stream after ${RESETS} that were reset`,
+    const attempts = [EVENTS, PARTS].map(async (accept) => {
+      const stream = await request(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept },
+        body: JSON.stringify({ query: SUBSCRIPTION }),
+      });
+      await stream.body.dump();
+      return {
+        what: `a stream of ${accept.slice(0, 17)} after ${RESETS} that were reset`,
         answer: String(stream.statusCode),
         succeeded: stream.statusCode !== 200,
-      },
-    ];
+      };
+    });
+    return Promise.all(attempts);
   },
 };
+
+function streamRequest(accept: string, query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nHost: kiln\r\nContent-Type: application/json\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
 
 /** Sends a request and resets its connection after some milliseconds. */
 function reset(port: number, text: string, ms: number): Promise<void> {
