@@ -261,6 +261,17 @@ function followLog(options: {
   };
 }
 
+/** Fails with any code. */
+async function refuse(
+  _root: unknown,
+  { code, retryAfter }: { readonly code: AppErrorCode; readonly retryAfter?: number },
+): Promise<never> {
+  throw new AppError(code, 'no such thing', {
+    field: 'id',
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+}
+
 function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => AsyncIterable<unknown>) {
   return {
     Upload: GraphQLUpload,
@@ -274,13 +285,7 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
         throw new TypeError('password=hunter2 at db.internal');
       },
       busy: () => Promise.reject(new AppError('QUEUE_FULL', 'too many wait', { retryAfter: 7 })),
-      refuse: (_root: unknown, { code, retryAfter }: { code: AppErrorCode; retryAfter?: number }) =>
-        Promise.reject(
-          new AppError(code, 'no such thing', {
-            field: 'id',
-            ...(retryAfter === undefined ? {} : { retryAfter }),
-          }),
-        ),
+      refuse,
       async hang(_root: unknown, _input: unknown, context: unknown) {
         const { signal } = context as RequestContext;
         world.hanging.push(signal);
