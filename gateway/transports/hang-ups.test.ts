@@ -55,6 +55,30 @@ function posted(query: string, headers: string): Buffer {
   );
 }
 
+/** The request of an EventSource. */
+function opened(query: string): Buffer {
+  const path = `/graphql?query=${encodeURIComponent(query)}`;
+  return Buffer.from(
+    `GET ${path} HTTP/1.1\r\nHost: kiln\r\nAuthorization: Bearer ${SHOP_SECRET}\r\n${EVENT_STREAM}\r\n`,
+  );
+}
+
+/** A form with a file that goes on: the client hangs up in the middle of it. */
+function uploaded(): Buffer {
+  const query = 'mutation ($file: Upload!) { upload(file: $file) { bytes } }';
+  const fields = {
+    operations: JSON.stringify({ query, variables: { file: null } }),
+    map: '{"0":["variables.file"]}',
+  };
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const file = `--b\r\nContent-Disposition: form-data; name="0"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\n${'x'.repeat(2_000)}`;
+  return Buffer.from(
+    `POST /graphql HTTP/1.1\r\nHost: kiln\r\nContent-Type: multipart/form-data; boundary=b\r\nApollo-Require-Preflight: 1\r\nAuthorization: Bearer ${SHOP_SECRET}\r\nContent-Length: 900000\r\n\r\n${parts.join('')}${file}`,
+  );
+}
+
 /** A message of a client: masked, as the protocol wants it. */
 function frame(message: object): Buffer {
   const text = Buffer.from(JSON.stringify(message));
@@ -112,6 +136,17 @@ test.each(POSTED)('%s leaves nothing behind, whenever its client hangs up', asyn
   const gateway = await open();
   const before = timers();
   for (let turns = 0; turns < TURNS; turns += 1) await hangUp(gateway.url, posted(query, headers), turns);
+  expect(await openAfterwards(gateway, before)).toEqual(Array(SLOTS).fill(200));
+});
+
+test.each([
+  ['an EventSource', opened(FOLLOW)],
+  ['an EventSource to nothing', opened('subscription { taskProgress(id: "unknown") { seq } }')],
+  ['an upload', uploaded()],
+])('%s leaves nothing behind either', async (_name, bytes) => {
+  const gateway = await open();
+  const before = timers();
+  for (let turns = 0; turns < TURNS; turns += 1) await hangUp(gateway.url, bytes, turns);
   expect(await openAfterwards(gateway, before)).toEqual(Array(SLOTS).fill(200));
 });
 
