@@ -18,6 +18,8 @@ export interface HealthOptions {
   readonly callers: CallerFinder;
   /** Absent where rates are not limited: neither are requests to /readyz then. */
   readonly rateLimiter?: RateLimiter | undefined;
+  /** Requests to /readyz a minute and address (default 600: many times what load balancers ask for). */
+  readonly readyPerMinute?: number | undefined;
   /** Timeout of a check in milliseconds (default 1,800: the answer comes within two seconds, and parts that take 1.5 to know have told). */
   readonly timeoutMs?: number;
   readonly logger: Logger;
@@ -31,15 +33,12 @@ export interface Health {
   drain(): void;
 }
 
-/** Requests to /readyz a minute and address: many times what load balancers ask for. */
-const READY_A_MINUTE = 600;
-
 /** Makes the health endpoints. A request to /readyz runs all checks at once; those that come meanwhile share the outcome. */
 export function createHealth(options: HealthOptions): Health {
-  const { checks, timeoutMs = 1_800, logger, callers } = options;
+  const { checks, timeoutMs = 1_800, readyPerMinute = 600, logger, callers } = options;
   // Counts of their own, in memory: callers behind the address of a load balancer use up none of its requests, and no
   // store of counts has to answer.
-  const rates = options.rateLimiter && createRateLimiter({ status: READY_A_MINUTE });
+  const rates = options.rateLimiter && createRateLimiter({ status: readyPerMinute });
   const router = Router();
   const hasKey = createKeyCheck(options.metricsKey ?? null);
   let isDraining = false;

@@ -120,15 +120,18 @@ describe('a request that starts nothing counts as well', () => {
   });
 
   test('to /readyz by itself: what others read behind the same address keeps no load balancer from it', async () => {
-    await open({ status: 1 });
+    gateway = await startTestGateway({
+      rateLimiter: createRateLimiter({ status: 1 }),
+      files: (_request, response) => response.json('a file'),
+      readyPerMinute: 2,
+    });
     const get = async (path: string) => {
       const response = await fetch(`${gateway.url}${path}`);
       await response.text();
       return response.status;
     };
     expect([await get('/files/1/a.png'), await get('/files/1/a.png')]).toEqual([200, 429]);
-    for (let count = 0; count < 600; count += 1) expect(await get('/readyz')).toBe(200);
-    expect(await get('/readyz')).toBe(429);
+    expect([await get('/readyz'), await get('/readyz'), await get('/readyz')]).toEqual([200, 200, 429]);
   });
 
   test('that upgrades, also to a path that is not served', async () => {
@@ -153,7 +156,7 @@ describe('a document that is new', () => {
     const refused = await post(gateway, { query: NEW(4) });
     expect([refused.status, refused.body.errors?.[0]?.message]).toEqual([
       429,
-      'too many points of new documents: 3 a minute are allowed, try again in 60 s',
+      expect.stringMatching(/^too many points of new documents: 3 a minute are allowed, try again in \d+ s$/),
     ]);
     expect(await overWebSocket(NEW(5))).toBe('RATE_LIMITED');
     expect(await overHttp('text/event-stream')).toBe(429);

@@ -96,6 +96,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly requiresCredential?: boolean;
   /** Readiness checks of /readyz, by name. */
   readonly readiness: ReadinessChecks;
+  /** Requests to /readyz a minute and address (default 600). */
+  readonly readyPerMinute?: number | undefined;
   /** What /readyz?verbose tells of providers (default: nothing). */
   readonly providers?: (() => Promise<unknown>) | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
