@@ -23,6 +23,7 @@ export async function buildIndexes(client: PoolClient, { schema, indexes = {} }:
     // Its waits are for transactions that began before, which need not be short, and keep nobody else from anything.
     await client.query(`set lock_timeout = '10min'`);
     if (rows.length > 0) await client.query(`drop index concurrently ${schema}.${name}`);
-    await client.query(`create index concurrently ${name} on ${on}`);
+    const [, unique = '', columns = ''] = /^(unique )?(.*)$/s.exec(on) ?? [];
+    await client.query(`create ${unique}index concurrently ${name} on ${columns}`);
   }
 }

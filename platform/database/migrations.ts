@@ -24,7 +24,7 @@ export interface MigrationSet {
   readonly migrations: Readonly<Record<string, Migration>>;
   /**
    * Indexes of tables that may be large, by name: built after the migrations without keeping anybody from writing. For
-   * instance `'tasks_by_kind': 'media.tasks (kind, id desc)'`.
+   * instance `'tasks_by_kind': 'media.tasks (kind, id desc)'`; `unique` goes before the table.
    */
   readonly indexes?: Readonly<Record<string, string>>;
 }

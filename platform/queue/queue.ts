@@ -10,6 +10,8 @@ import type { Json } from '../json.ts';
 export interface Queue {
   /** Declares a queue, before anything is enqueued or worked; again, it updates the options. */
   define(name: string, options?: QueueOptions): Promise<void>;
+  /** Whether some process has declared the queue: what is enqueued to any other one fails. */
+  isDefined(name: string): Promise<boolean>;
   /**
    * Enqueues inside the caller's transaction, the jobs of one queue in one statement. After commit the caller should
    * `wake(name)`; a slow poll is the backstop.

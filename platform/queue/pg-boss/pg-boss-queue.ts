@@ -38,7 +38,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   const table = createJobTable(database.pool);
   await whenThere(() => table.prepare());
   const workers = new Map<string, SlotWorker>();
-  const defineOnce = await createDefinitions(boss, whenThere);
+  const definitions = await createDefinitions(boss, whenThere);
   const polls = new Map<string, number>();
   const pauseMs = () => Math.min(1000, ...polls.values());
   const ticker = createTicker({ workers, table, logger, pauseMs });
@@ -55,7 +55,7 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   }
 
   return {
-    define: defineOnce,
+    ...definitions,
     enqueue: (transaction, ...jobs) => enqueue(boss, fromKysely(transaction), jobs),
     enqueueing: (...jobs) => enqueueing(boss, jobs),
     withoutJob: (name, data) => table.withoutJob(name, data),
@@ -132,17 +132,25 @@ function settingsOf(options: QueueOptions) {
 /** Declares queues, each only when its settings are not those in the database: several parts declare the same ones. */
 async function createDefinitions(boss: PgBoss, whenThere: WhenThere) {
   const defined = await whenThere(() => readSettings(boss));
-  return async (name: string, options: QueueOptions = {}): Promise<void> => {
-    const settings = settingsOf(options);
-    const written = JSON.stringify(settings);
-    if (defined.get(name) === written) return;
-    // Queues are declared while a process starts, which waits for its database.
-    await whenThere(() => define(boss, name, settings));
-    defined.set(name, written);
+  return {
+    async define(name: string, options: QueueOptions = {}): Promise<void> {
+      const settings = settingsOf(options);
+      const written = JSON.stringify(settings);
+      if (defined.get(name) === written) return;
+      // Queues are declared while a process starts, which waits for its database.
+      await whenThere(() => define(boss, name, settings));
+      defined.set(name, written);
+    },
+    async isDefined(name: string): Promise<boolean> {
+      if (!defined.has(name)) {
+        for (const [queue, written] of await readSettings(boss)) defined.set(queue, written);
+      }
+      return defined.has(name);
+    },
   };
 }
 
-/** The settings of every queue there is, as JSON, read once: a start would otherwise write each of them again. */
+/** The settings of every queue there is, as JSON: a start would otherwise write each of them again. */
 async function readSettings(boss: PgBoss): Promise<Map<string, string>> {
   const names = Object.keys(settingsOf({})) as (keyof QueueSettings)[];
   const queues = await boss.getQueues();

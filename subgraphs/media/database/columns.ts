@@ -80,6 +80,7 @@ const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
   sandbox: true,
   settledAt: true,
   upstream: true,
+  handleHash: true,
   unknownSince: true,
 };
 

@@ -50,6 +50,7 @@ export interface MediaAttempt {
   endedAt: Timestamp | null;
   error: Failure | null;
   handle: StoredJson | null;
+  handleHash: string | null;
   model: string | null;
   nextPollAt: Timestamp | null;
   number: number;

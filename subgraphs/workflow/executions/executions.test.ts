@@ -232,6 +232,24 @@ describe('executeTemplate', () => {
     await vi.waitFor(async () => expect((await read(execution.id)).status).toBe('RUNNING'), until);
   });
 
+  it('stays PENDING while media is an older one that does not know all of the work', async () => {
+    const olderOnes = [
+      // A member of the work, a value of an enum, an argument.
+      (sdl: string) => sdl.replace('prompt: String! ', ''),
+      (sdl: string) => sdl.replace('aspectRatio: String', 'aspectRatio: Ratio') + ' enum Ratio { WIDE }',
+      (sdl: string) => sdl.replace(', sold: Boolean! = false): Task!', '): Task!'),
+    ];
+    const waiting = [];
+    for (const older of olderOnes) {
+      media.startsWith(older);
+      waiting.push(await executions.execute(anna, request()));
+    }
+    expect(waiting.map(({ status }) => status)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    media.startsWith((sdl) => sdl);
+    for (const { id } of waiting)
+      await vi.waitFor(async () => expect((await read(id)).status).toBe('RUNNING'), until);
+  });
+
   it.each(['BAD_USER_INPUT', 'BUDGET_EXCEEDED'] as const)(
     'fails at once when media says %s',
     async (code) => {

@@ -48,6 +48,8 @@ export interface FakeMedia {
   starting: 'takes' | 'hangs' | AppErrorCode;
   /** What checkStart does: take it, or refuse it with this error. */
   checking: 'takes' | AppError;
+  /** Starts are answered by a process with that change of the schema: an older one. */
+  startsWith(change: (sdl: string) => string): void;
   /** Adds an entry to a task's log. */
   move(
     id: string,
@@ -66,11 +68,19 @@ export interface FakeMedia {
 export function createFakeMedia(logger: Logger): FakeMedia {
   const tasks = new Map<string, StandInTask>();
   const bells = new Set<() => void>();
+  const linkOf = (schema: string) =>
+    createLocalLink({ subgraph: subgraphOf(schema, { standIn: () => standIn, tasks, bells }), logger });
+  const link = linkOf(sdl);
+  let starts = link;
   const standIn: FakeMedia = {
     tasks,
     starting: 'takes',
     checking: 'takes',
-    link: createLocalLink({ subgraph: subgraphOf(() => standIn, tasks, bells), logger }),
+    link: {
+      ...link,
+      execute: (request) => (request.operationName === 'StartTask' ? starts : link).execute(request),
+    },
+    startsWith: (change) => void (starts = linkOf(change(sdl))),
     move(id, entry) {
       const task = tasks.get(id);
       if (task === undefined) throw new Error(`no task ${id}`);
@@ -94,11 +104,18 @@ export function createFakeMedia(logger: Logger): FakeMedia {
 }
 
 function subgraphOf(
-  standIn: () => FakeMedia,
-  tasks: Map<string, StandInTask>,
-  bells: Set<() => void>,
+  text: string,
+  {
+    standIn,
+    tasks,
+    bells,
+  }: {
+    readonly standIn: () => FakeMedia;
+    readonly tasks: Map<string, StandInTask>;
+    readonly bells: Set<() => void>;
+  },
 ): Subgraph {
-  const schema: GraphQLSchema = buildSchema(sdl);
+  const schema: GraphQLSchema = buildSchema(text);
   schema.getMutationType()!.getFields()['startTask']!.resolve = async (_, input) => {
     const { starting } = standIn();
     if (starting === 'hangs') await new Promise(() => {});

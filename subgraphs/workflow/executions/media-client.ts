@@ -137,7 +137,14 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     },
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
-      dataOf(await link.execute({ query: START, operationName: 'StartTask', variables, context }));
+      const result = await link.execute({ query: START, operationName: 'StartTask', variables, context });
+      if (isUnknownThere(result)) {
+        throw new AppError(
+          'UNAVAILABLE',
+          'the media service does not know all of this work: it may be an older one',
+        );
+      }
+      dataOf(result);
     },
     async publishEvent({ id, type, at, data }, traceId) {
       const context = ownContext(traceId);
@@ -213,6 +220,17 @@ function dataOf({ data, errors }: ExecutionResult): unknown {
     throw new AppError('UNAVAILABLE', 'the media service gave no answer');
   }
   return data;
+}
+
+/** What graphql-js says of a member or a value that the schema does not have. */
+const UNKNOWN = /is not defined by type "|does not exist in "\w+" enum/;
+
+/**
+ * Whether media's schema lacks something of the request's variables: in a rolling upgrade it may be older than this service. Errors of
+ * its rules have a path.
+ */
+function isUnknownThere({ errors }: ExecutionResult): boolean {
+  return errors?.some(({ path, message }) => path === undefined && UNKNOWN.test(message)) === true;
 }
 
 const refusals: readonly AppErrorCode[] = [

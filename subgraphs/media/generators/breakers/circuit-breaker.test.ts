@@ -67,3 +67,14 @@ it('lets another call through when the one before never came back', () => {
   now += 15_000;
   expect(breaker.admit()).toBe(true);
 });
+
+it('waits no longer for what a process says whose clock is an hour ahead', () => {
+  const breaker = createCircuitBreaker({ now: () => 1_000_000 });
+  breaker.openUntil(1_000_000 + 3_610_000);
+  expect(breaker.pauseMs()).toBe(30_000);
+  const held = createCircuitBreaker({ now: () => 1_000_000 });
+  held.holdUntil(1_000_000 + 3_601_000);
+  expect(held.waitMs()).toBe(900_000);
+  held.hold(2_000);
+  expect(held.waitMs()).toBe(2_000_000);
+});

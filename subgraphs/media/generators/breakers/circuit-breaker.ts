@@ -16,13 +16,13 @@ export interface CircuitBreaker {
    * when (milliseconds since 1970).
    */
   hold(seconds: number | undefined): number;
-  /** Another process was told to wait until then (milliseconds since 1970). */
+  /** Another process was told to wait until then, by its clock (milliseconds since 1970): at most a quarter of an hour. */
   holdUntil(at: number): void;
   /** It has answered, whatever it said. True when that closed the breaker. */
   answered(): boolean;
   /** A call has failed. True when that opened the breaker, or kept it open. */
   failed(thrown: unknown): boolean;
-  /** Another process has seen it open until then (milliseconds since 1970). */
+  /** Another process has seen it open until then, by its clock (milliseconds since 1970): at most the longest pause. */
   openUntil(at: number): void;
   /** Another process has seen it answer. */
   close(): void;
@@ -44,6 +44,8 @@ const MAX_FAILURES = 5;
 const MAX_REFUSALS = 3;
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** Longest that a time by another process's clock is waited for: that clock may be wrong, and the upstream says it here too. */
+const LONGEST_HEARD_HOLD_MS = 900_000;
 /** The first pause after a rate limit that names none. */
 const FIRST_HOLD_MS = 1_000;
 /** Time that the call that was let through has before another one is. */
@@ -104,7 +106,7 @@ export function createCircuitBreaker(options: BreakerOptions = {}): CircuitBreak
       return true;
     },
     openUntil(at) {
-      until = Math.max(until, at);
+      until = Math.max(until, Math.min(at, now() + LONGEST_PAUSE_MS));
     },
     state: () => ({
       isOpen: until > 0,
@@ -130,7 +132,7 @@ function createHold(now: () => number) {
   return {
     leftMs: () => Math.max(0, until - now()),
     until: (at: number): void => {
-      until = Math.max(until, at);
+      until = Math.max(until, Math.min(at, now() + LONGEST_HEARD_HOLD_MS));
     },
     hold: (seconds: number | undefined): number => {
       if (now() > until + LONGEST_PAUSE_MS) next = FIRST_HOLD_MS;

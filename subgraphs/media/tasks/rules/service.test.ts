@@ -232,6 +232,16 @@ describe('startTask', () => {
   });
 });
 
+it('refuses a start whose end would be told to a queue that nobody has declared', async () => {
+  const start = (onEnd: string) => service.start({ ...image('told'), id: newId(), owner: 'usr_them', onEnd });
+  const refusal = { code: 'BAD_USER_INPUT', field: 'onEnd' };
+  await expect(start('nobody.declared')).rejects.toMatchObject(refusal);
+  await expect(start('no name: "it" ')).rejects.toMatchObject(refusal);
+  const elsewhere = await engine.anotherQueue();
+  await elsewhere.define('declared.elsewhere');
+  expect(await start('declared.elsewhere')).toMatchObject({ state: 'QUEUED' });
+});
+
 describe('reading', () => {
   it('answers in the order of the ids, and null for what is not there or not theirs', async () => {
     const mine = await service.submit(me, image('mine'));

@@ -86,6 +86,10 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
 async function start(options: SubmitOptions, submission: Parameters<TaskService['start']>[0]): Promise<Task> {
   const { id, owner, onEnd, traceId, sold } = submission;
   const [known] = await readTasks(options.database, [id]);
+  // The end of a task is written with this job in one transaction: it could never end.
+  if (known === undefined && onEnd !== null && !(await options.queue.isDefined(onEnd))) {
+    throw badInput('onEnd', `onEnd: there is no queue ${JSON.stringify(onEnd.slice(0, 100))}`);
+  }
   const task =
     known ??
     (await accept(options, submission, {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { isUniqueViolation } from '../../../../platform/database/database.ts';
 import { jsonText } from '../../../../platform/json.ts';
 import { attemptColumns } from '../../database/columns.ts';
 import type { AttemptRow, MediaDatabase, MediaTransaction } from '../../database/database.ts';
@@ -150,15 +151,26 @@ export async function findStaleClaims(
     .execute();
 }
 
-/** Saves the upstream's handle under our claim; the attempt runs from now on. False when the claim was lost. */
+/** The hash by which an upstream account's handles are told apart. */
+const hashOf = (handle: Handle) => sql`md5(${jsonText(asJson(handle))}::jsonb::text)::uuid`;
+
+/** Whether a handle could not be saved as another attempt at the same upstream and account has it. */
+export function isHandleTaken(thrown: unknown): boolean {
+  return isUniqueViolation(thrown, 'attempts_handle');
+}
+
+/**
+ * Saves the upstream's handle under our claim; the attempt runs from now on. False when the claim was lost. Throws what
+ * `isHandleTaken` knows.
+ */
 export async function saveHandle(
   transaction: MediaTransaction,
   key: AttemptKey,
   { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
 ): Promise<boolean> {
   const { rows } = await sql`/* prepared: attempts.save-handle */
-    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, state = 'RUNNING', running_at = now(),
-      next_poll_at = now() + make_interval(secs => ${pollMs / 1000})
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashOf(handle)},
+      state = 'RUNNING', running_at = now(), next_poll_at = now() + make_interval(secs => ${pollMs / 1000})
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(transaction);
   return rows.length === 1;
@@ -208,12 +220,12 @@ export async function closeAttempt(
 
 /**
  * Takes a closed attempt up again because its start was answered after all: it runs, and superseded as it is, the poller
- * cancels it. False when it is not closed, or was closed with a handle.
+ * cancels it. False when it is not closed, or was closed with a handle. Throws what `isHandleTaken` knows.
  */
 export async function reopenAttempt(database: Executor, key: AttemptKey, handle: Handle): Promise<boolean> {
   const { rows } = await sql`/* attempts.reopen */
-    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, state = 'RUNNING', running_at = now(),
-      next_poll_at = now(), poll_failures = 0, ended_at = null
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashOf(handle)},
+      state = 'RUNNING', running_at = now(), next_poll_at = now(), poll_failures = 0, ended_at = null
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state in ('FAILED', 'CANCELLED', 'UNKNOWN') and handle is null returning 1`.execute(database);
   return rows.length === 1;

@@ -92,6 +92,15 @@ describe('a list of bindings', () => {
     expect(await count('attempts', 'unknown_since is not null')).toBe(0);
   });
 
+  it('without its binding gives the work the whole time, however many status calls an outage has cost', async () => {
+    const work = await running(at('test#0', one));
+    await engine.pool.query('update media.attempts set poll_failures = 500');
+    await configured(at('test#0', other));
+    await expectUntouched();
+    await configured(at('test#0', one));
+    expect(await endsOf(work)).toEqual(allAt([3, 0]));
+  });
+
   it('with the real provider where the sandbox was buys nothing', async () => {
     const work = await running(at('test#0', one, { sandbox: true }));
     const worker = await configured(at('test#0', other, { sandbox: false }));

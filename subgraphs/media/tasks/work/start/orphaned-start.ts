@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { AttemptRow } from '../../../database/database.ts';
 import type { Handle, JobCapability } from '../../../providers/contract/provider.ts';
-import { readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
+import { isHandleTaken, readAttempts, reopenAttempt } from '../../storage/attempt-store.ts';
 import { firstPollMs, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { recordHandle } from './record-handle.ts';
@@ -41,11 +41,25 @@ export async function settleOrphanedStart(
       return;
     }
   }
-  const isReopened = await reopenAttempt(dependencies.database, keyOf(context.attempt), handle);
+  const isReopened = await reopen(dependencies, context.attempt, handle);
   logger.warn(
     { reference, isReopened },
     'an orphaned start was answered after its attempt was given up; it is cancelled',
   );
+}
+
+/** Not where the handle is another attempt's: that one would be cancelled. */
+async function reopen(
+  { database }: WorkerDependencies,
+  attempt: AttemptRow,
+  handle: Handle,
+): Promise<boolean> {
+  try {
+    return await reopenAttempt(database, keyOf(attempt), handle);
+  } catch (error) {
+    if (!isHandleTaken(error)) throw error;
+    return false;
+  }
 }
 
 async function readAgain(
