@@ -137,19 +137,12 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     },
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
-      const result = await link.execute({ query: START, operationName: 'StartTask', variables, context });
-      if (isUnknownThere(result)) {
-        throw new AppError(
-          'UNAVAILABLE',
-          'the media service does not know all of this work: it may be an older one',
-        );
-      }
-      dataOf(result);
+      const request = { query: START, operationName: 'StartTask', variables, context };
+      dataOf(knownThere(await link.execute(request)));
     },
     async publishEvent({ id, type, at, data }, traceId) {
-      const context = ownContext(traceId);
-      const variables = { id, type, at, data };
-      dataOf(await link.execute({ query: PUBLISH, operationName: 'PublishEvent', variables, context }));
+      const request = { query: PUBLISH, operationName: 'PublishEvent', variables: { id, type, at, data } };
+      dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
     },
     async eraseOwner(owner, traceId) {
       const request = { query: ERASE, operationName: 'EraseOwner', variables: { owner } };
@@ -226,11 +219,16 @@ function dataOf({ data, errors }: ExecutionResult): unknown {
 const UNKNOWN = /is not defined by type "|does not exist in "\w+" enum/;
 
 /**
- * Whether media's schema lacks something of the request's variables: in a rolling upgrade it may be older than this service. Errors of
- * its rules have a path.
+ * The same result. UNAVAILABLE where media's schema lacks something of the request's variables: in a rolling upgrade it may be older
+ * than this service. Errors of its rules have a path.
  */
-function isUnknownThere({ errors }: ExecutionResult): boolean {
-  return errors?.some(({ path, message }) => path === undefined && UNKNOWN.test(message)) === true;
+function knownThere(result: ExecutionResult): ExecutionResult {
+  const isUnknown = result.errors?.some(({ path, message }) => path === undefined && UNKNOWN.test(message));
+  if (isUnknown !== true) return result;
+  throw new AppError(
+    'UNAVAILABLE',
+    'the media service does not know all of this work: it may be an older one',
+  );
 }
 
 const refusals: readonly AppErrorCode[] = [
