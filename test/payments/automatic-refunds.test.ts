@@ -146,6 +146,21 @@ describe('a paid execution', () => {
   });
 });
 
+it('the refund of one payment leaves that of another one due, whose job was lost', async () => {
+  const [one, other] = [await bought(), await bought()];
+  const also = refundWhenFailed(shop.queue);
+  for (const { executionId } of [one, other]) {
+    await shop.executions.markEnded(executionId, ending('FAILED', AWAY), also);
+  }
+  await shop.database.pool.query('delete from pgboss.job');
+  await refundFailed(shop, one.executionId);
+  await shop.sweeper.sweep();
+  expect(await jobsOf(one.executionId)).toBe(0);
+  expect(await jobsOf(other.executionId)).toBe(1);
+  await refundFailed(shop, other.executionId);
+  expect([givenBack(one.id), givenBack(other.id)]).toEqual([[100], [100]]);
+});
+
 it('what became of a payment is still told when the media service was away for a day', async () => {
   const { id } = await bought();
   const [after] = await shop.commerce.store.byIds([id]);

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { referencesOf } from '../../../domain/attempt.ts';
+import { startQueue } from '../../rules/queues.ts';
+import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
+import { testBinding, testProvider } from '../../testing/provider.ts';
+import { startUpstream, type Upstream } from '../../testing/upstream.ts';
+
+let engine: TestEngine;
+let upstream: Upstream;
+beforeEach(async () => {
+  engine = await startEngine();
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await engine.stop();
+  await upstream.close();
+});
+
+it('two deliveries of one start job send once, though both have found it unclaimed and there are slots for both', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url, { concurrency: 4 });
+  const registry = registryOf(binding);
+  const service = engine.service(registry);
+  let asked = 0;
+  const deliveries = async () => {
+    const text = `select 1 from pgboss.job where name like 'media.start.%' and state = 'active'`;
+    return (await engine.pool.query(text)).rows.length;
+  };
+  // The first start is answered when the other delivery has sent too, or has been given back.
+  upstream.onStart = async () => {
+    asked += 1;
+    await until(async () => asked > 1 || (await deliveries()) < 2);
+    return 'accept' as const;
+  };
+  const { id } = await service.submit(me, image());
+  const again = { queue: startQueue(binding.id), data: { taskId: id, step: 1 } };
+  await engine.database.transaction().execute((transaction) => engine.queue.enqueue(transaction, again));
+  // Neither may take the claim before both have opened the attempt.
+  const lock = await engine.pool.connect();
+  await lock.query(`begin; select pg_advisory_xact_lock(hashtextextended('media.binding.test#0', 0))`);
+  await engine.worker(registry);
+  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await until(async () => (await engine.pool.query(waiting)).rows.length === 2);
+  await lock.query('commit');
+  lock.release();
+  expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
+  expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
+});
