@@ -43,6 +43,7 @@ const ACTIONS = {
   ],
   deliver: [6, (world, choice) => deliver(world, choice, QUEUES)],
   deliverPaid: [3, (world, choice) => (isPaid(world) ? deliver(world, choice, PAID_QUEUES) : undefined)],
+  deliverTwice: [2, deliverTwice],
   poll: [3, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
   pollLater: [4, (world, choice) => pollLater(world, choice, pick(SECONDS, choice) ?? 2)],
   recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
@@ -94,6 +95,8 @@ const ACTIONS = {
       );
     },
   ],
+  loseStores: [1, loseStores],
+  failPurchases: [1, failPurchases],
   storeUnavailable: [1, ({ files }) => void (files.unavailable = files.unavailable > 0 ? 0 : 3)],
   changeBindings: [
     1,
@@ -162,6 +165,45 @@ function run(world: World, choice: number, body: (process: ModelProcess) => Prom
 function deliver(world: World, choice: number, queues: readonly string[]): void {
   run(world, choice, (process) => process.deliver(pick(queues, choice >> 1) ?? ''));
 }
+
+/** One job is delivered to two processes at once: a start, when there is no other. */
+async function deliverTwice(world: World, choice: number): Promise<void> {
+  if ((await dueQueues(world)).length === 0) {
+    submit(world, processOf(world, choice), choice);
+    await world.schedule.advance(60);
+  }
+  const queue = pick(await dueQueues(world), choice);
+  if (queue === undefined) return;
+  for (const [index, process] of world.processes.entries()) {
+    process.begin(() => process.deliver(queue, index > 0));
+  }
+}
+
+/** Some work is finished, and the jobs that would store it are lost. */
+async function loseStores(world: World, choice: number): Promise<void> {
+  const { upstream, schedule, pool } = world;
+  for (const purchase of upstream.purchases) if (purchase.state === 'running') purchase.state = 'finished';
+  await pollLater(world, choice, 60);
+  await schedule.advance(60);
+  await pool.query(loseJobsOf(STORE_QUEUE, 'true'));
+}
+
+/** Two executions are paid and can't be started in time, and of their refunds one loses its job. */
+async function failPurchases(world: World, choice: number): Promise<void> {
+  const { media, schedule, pool, patience } = world;
+  media.isAway = true;
+  for (const place of [0, 1]) await buy(world, processOf(world, choice), choice + place);
+  await schedule.advance(120);
+  await world.letPass(patience.hours * 3_600 + 60);
+  run(world, choice, ({ commerce }) => commerce.sweep());
+  await schedule.advance(120);
+  await pool.query(loseJobsOf(refundQueue, `id % 2 = ${choice % 2}`));
+  media.isAway = false;
+}
+
+const loseJobsOf = (queue: string, which: string): string =>
+  `delete from model_jobs where id = any (array(
+    select id from model_jobs where queue = '${queue}' and ${which} for update skip locked))`;
 
 async function pollLater(world: World, choice: number, seconds: number): Promise<void> {
   await world.letPass(seconds);

@@ -80,20 +80,22 @@ export interface ModelWork {
   readonly queue: string;
   readonly handler: JobHandler;
   readonly capacity?: (() => Promise<number>) | undefined;
+  /** Also a job on which somebody works already. */
+  readonly isAgain?: boolean;
 }
 
 /** Delivers the oldest due job of a queue that nobody works on; false when there is none, or no room for it. */
 export async function deliverJob(
   { pool, active }: DeliveryOptions,
   process: ScheduledProcess,
-  { queue, handler, capacity }: ModelWork,
+  { queue, handler, capacity, isAgain = false }: ModelWork,
 ): Promise<boolean> {
   const { rows } = await pool.query<ModelJob>({
     name: 'model-due-jobs',
     text: 'select id, queue, data, failures from model_jobs where queue = $1 and start_after <= now() order by id',
     values: [queue],
   });
-  const isFree = ({ id }: ModelJob): boolean => active.get(id)?.isCrashed() ?? true;
+  const isFree = ({ id }: ModelJob): boolean => isAgain || (active.get(id)?.isCrashed() ?? true);
   if (!rows.some(isFree) || (capacity !== undefined && (await capacity()) <= 0)) return false;
   const job = rows.find(isFree);
   if (job === undefined || process.isCrashed()) return false;

@@ -12,10 +12,10 @@ import { createWorkerParts } from '../../subgraphs/media/tasks/work/worker.ts';
 import { createModelCommerce } from './model-commerce.ts';
 import type { ModelPayments } from './model-payments.ts';
 import { createModelQueue, deliverJob, type DeliveryOptions, type ModelWork } from './model-queue.ts';
-import { CONCURRENCY, type ModelUpstream } from './model-upstream.ts';
+import { concurrencyOf, type ModelUpstream } from './model-upstream.ts';
 import { createScheduledProcess, type Schedule, type ScheduledProcess } from './scheduled-process.ts';
 
-/** Every binding of the model, with one slot each. `test` has two, `call` answers on the spot. */
+/** Every binding of the model. `test` has two, `call` answers on the spot. */
 export const BINDINGS = ['test#0', 'test#1', 'call#0'];
 
 /** What all processes of a run share. */
@@ -72,12 +72,16 @@ export function startProcess(shared: Shared, name: string) {
     attempts: createRunningAttempts({ database: process.database, bus }),
     starting,
     begin,
-    /** Works on the oldest due job of a queue; false when there is none, or no room or no worker for it. */
-    async deliver(queueName: string): Promise<boolean> {
+    /**
+     * Works on the oldest due job of a queue; false when there is none, or no room or no worker for it. `isAgain`: though another
+     * process works on it, as when its heartbeat was late.
+     */
+    async deliver(queueName: string, isAgain = false): Promise<boolean> {
       const found = queues.find(({ queue }) => queue === queueName);
       // A process that started without the binding has no worker for its queue.
       if (found === undefined) return false;
-      return deliverJob(shared, process, { ...found, handler: remembering(starting, found.handler) });
+      const handler = remembering(starting, found.handler);
+      return deliverJob(shared, process, { ...found, handler, isAgain });
     },
     async crash(): Promise<void> {
       starting.clear();
@@ -143,7 +147,7 @@ function remembering(steps: Set<string>, handler: JobHandler): JobHandler {
 /** The bindings that were configured when the process started: the operator may take one away. */
 function registryWithout({ upstream, removed }: Shared, process: ScheduledProcess): GeneratorRegistry {
   const bindings = BINDINGS.map((id): Binding => {
-    const change = { concurrency: CONCURRENCY, attemptTimeoutSeconds: 100 };
+    const change = { concurrency: concurrencyOf(id), attemptTimeoutSeconds: 100 };
     return testBinding(
       id,
       upstream.providersOf(process, id),

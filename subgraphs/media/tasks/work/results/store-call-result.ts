@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { databaseAway } from '../../../../../platform/database-away.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import { rulesOf } from '../../../domain/work/work.ts';
@@ -34,22 +35,23 @@ export async function storeCallResult(
   const { attempt, binding, step } = context;
   // Texts need no storing, and addresses survive a crash: both end the claim at once.
   if (outcome.files.length === 0 || toFinishedWork(outcome) !== null) {
-    await dependencies.finishAttempt({ attempt, from: 'STARTING', claim, outcome });
+    const finish = { attempt, from: 'STARTING', claim, outcome } as const;
+    await withRetries(dependencies, signal, () => dependencies.finishAttempt(finish));
     return;
   }
-  if (!(await beginStoring(dependencies, context, { claim, outcome }))) return;
+  const begin = () => beginStoring(dependencies, context, { claim, outcome });
+  if (!(await withRetries(dependencies, signal, begin))) return;
   try {
     const mediaIds = await storeBytes(dependencies, context, { outcome, signal });
-    await completeStep(dependencies, {
-      taskId: attempt.taskId,
+    const { taskId, provider } = attempt;
+    const notes = notesOf(step.input, binding);
+    const completed = {
+      taskId,
       step: attempt.step,
-      outcome: outcomeOf(outcome, {
-        mediaIds,
-        provider: attempt.provider,
-        notes: notesOf(step.input, binding),
-      }),
+      outcome: outcomeOf(outcome, { mediaIds, provider, notes }),
       open: { attempt, claim },
-    });
+    };
+    await withRetries(dependencies, signal, () => completeStep(dependencies, completed));
   } catch (error) {
     signal.throwIfAborted();
     await endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure: storageFailure(error) });
@@ -97,7 +99,10 @@ async function storeBytes(
   return mediaIds;
 }
 
-/** The bytes exist only in this process, so storing them is retried, and for longer while our store is unavailable. */
+/**
+ * The result exists only in this process, so storing and recording it is retried, and for longer while our store or the database is
+ * away. What was committed without an acknowledgement changes nothing the second time.
+ */
 async function withRetries<Result>(
   { limits }: StoreDependencies,
   signal: AbortSignal,
@@ -109,7 +114,8 @@ async function withRetries<Result>(
       return await body();
     } catch (error) {
       signal.throwIfAborted();
-      const isWaiting = isStoreUnavailable(error) && Date.now() < outageEnd;
+      const isAway = isStoreUnavailable(error) || databaseAway(error) !== undefined;
+      const isWaiting = isAway && Date.now() < outageEnd;
       if (error instanceof PermanentResultError || (tries >= limits.maxStoreTries && !isWaiting)) throw error;
       const pauseSeconds = Math.min(limits.storePauseSeconds, 2 ** (tries - 1));
       await pause(pauseSeconds * 1000, undefined, { signal });

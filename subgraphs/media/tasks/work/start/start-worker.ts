@@ -106,7 +106,11 @@ async function beginAttempt(
   unsent.throwIfAborted();
   const claim = newId();
   const requestedAt = now();
-  const taken = await takeClaim(options, context, claim);
+  const taken = await takeClaim(options, context, claim).catch(async (error: unknown) => {
+    // It may have been committed: nothing was sent under it, and only this process knows that.
+    await giveUpUnsent(options, context, claim);
+    throw error;
+  });
   if (taken === 'full') return LATER;
   if (taken === 'not-ours') return releaseUnsent(options, context);
   onClaim();
@@ -154,13 +158,16 @@ async function releaseUnsent(
   });
 }
 
-/** This process was paused for too long after taking the claim. Nothing was sent: if it is still ours, another attempt may follow. */
+/**
+ * This process was paused for too long after taking the claim, or has not heard whether it has it. Nothing was sent: if it is ours,
+ * another attempt may follow.
+ */
 async function giveUpUnsent(
   options: StartWorkerOptions,
   { attempt }: AttemptContext,
   claim: string,
 ): Promise<void> {
   const { reference } = attempt;
-  options.logger.warn({ reference }, 'a start was not sent: its claim had gone stale');
+  options.logger.warn({ reference }, 'a start was not sent: its claim is stale, or uncertain');
   await endAttempt(options, attempt, { from: ['STARTING'], claim, failure: START_LOST });
 }
