@@ -77,7 +77,7 @@ function closeWatches({ refusals, breakers, bindingPauses }: MediaSubgraphOption
 function sharedParts(options: MediaSubgraphOptions) {
   const { queue, registry, metrics = noMetrics } = options;
   const database = mediaDatabase(options.database);
-  measureWork(database, metrics);
+  measureWork(database, metrics, options.registry);
   const files = createFileService({ ...options, ...options.files, database });
   const planner = createStepPlanner(registry);
   const publisher = createEventPublisher(options);

@@ -152,6 +152,7 @@ function binding(): Binding {
   };
   return {
     id: 'agg/imga#0',
+    name: 'agg/imga:painter',
     generator: 'agg/imga',
     provider,
     connection,

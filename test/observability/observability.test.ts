@@ -199,7 +199,7 @@ it('tells of each provider at /readyz?verbose, and no messages, who has the key 
   const { providers } = readiness;
   expect(providers).toContainEqual(
     expect.objectContaining({
-      binding: 'union#0',
+      binding: 'union:openai-image-sandbox',
       provider: 'openai',
       succeeded: 2,
       breaker: { open: false, until: null },

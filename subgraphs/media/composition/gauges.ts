@@ -2,12 +2,22 @@ import { sql } from 'kysely';
 
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { MediaDatabase } from '../database/database.ts';
+import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 
 /** Gauges of work that is under way, read from the database when somebody asks for the metrics. */
-export function measureWork(database: MediaDatabase, metrics: Metrics): void {
+export function measureWork(
+  database: MediaDatabase,
+  metrics: Metrics,
+  registry: Pick<GeneratorRegistry, 'byId'>,
+): void {
+  /** By the names of bindings: what is queued, and what the release before has begun, has the id of its place. */
   const labelled = async (query: ReturnType<typeof sql<Row>>) => {
     const { rows } = await query.execute(database);
-    return rows.map(({ label, value }) => ({ labels: { binding: label }, value }));
+    const named = Map.groupBy(rows, ({ label }) => registry.byId(label)?.name ?? label);
+    return [...named].map(([binding, own]) => ({
+      labels: { binding },
+      value: own.reduce((sum, { value }) => sum + value, 0),
+    }));
   };
   metrics.gauge('kiln_queue_length', 'Steps that wait for a start, by binding.', ['binding'], () =>
     labelled(sql<Row>`/* metrics.queue */ select binding as label, count(*)::double precision as value
@@ -23,8 +33,9 @@ export function measureWork(database: MediaDatabase, metrics: Metrics): void {
       from media.task_steps where state = 'QUEUED' group by binding`),
   );
   metrics.gauge('kiln_attempts_open', 'Starts that are under way at providers.', ['binding'], () =>
-    labelled(sql<Row>`/* metrics.open */ select binding as label, count(*)::double precision as value
-      from media.attempts where state in ('STARTING', 'RUNNING') group by binding`),
+    labelled(sql<Row>`/* metrics.open */ select coalesce(binding_name, binding) as label,
+        count(*)::double precision as value
+      from media.attempts where state in ('STARTING', 'RUNNING') group by 1`),
   );
   metrics.gauge('kiln_poll_lag_seconds', 'How long the most overdue status request is due.', [], async () => {
     const { rows } = await sql<Row>`/* metrics.lag */ select '' as label,

@@ -28,8 +28,8 @@ function stateOf(
   bindings: readonly Binding[],
   refusals: CredentialRefusals,
 ): Omit<MediaHealth['generators'][number], 'generator'> {
-  const refused = bindings.flatMap(({ id, provider, settings }) => {
-    const at = refusals.refusedAt(id);
+  const refused = bindings.flatMap(({ name, provider, settings }) => {
+    const at = refusals.refusedAt(name);
     return at === null ? [] : [{ provider: provider.name, settings, at: at.toISOString() }];
   });
   if (refused.length === 0) {

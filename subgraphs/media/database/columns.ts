@@ -82,6 +82,7 @@ const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
   upstream: true,
   handleHash: true,
   unknownSince: true,
+  bindingName: true,
 };
 
 /** Columns as members of rows that no plugin renames. */

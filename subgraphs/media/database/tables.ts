@@ -42,6 +42,7 @@ export interface MediaAnonymousUpload {
 
 export interface MediaAttempt {
   binding: string;
+  bindingName: string | null;
   claim: string | null;
   claimedAt: Timestamp | null;
   cost: number | null;
@@ -176,6 +177,7 @@ export interface MediaMedia {
 
 export interface MediaPausedBinding {
   binding: string;
+  name: string | null;
   pausedAt: Generated<Timestamp>;
   pausedBy: string;
   reason: string;

@@ -15,10 +15,10 @@ export function createProviderEvents(options: {
   readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
 }): (change: ProviderChange) => void {
   const { transactor, logger, publish } = options;
-  return ({ binding, isAway, ...data }) => {
+  return ({ binding, place, isAway, ...data }) => {
     transactor
       .run(async (scope) => {
-        if (!(await hasChanged(scope.transaction, binding, isAway))) return;
+        if (!(await hasChanged(scope.transaction, { binding, place, isAway }))) return;
         const type = isAway ? 'provider.down' : 'provider.up';
         await publish(scope, { id: newId(), type, at: new Date(), data: { binding, ...data } });
       })
@@ -28,8 +28,14 @@ export function createProviderEvents(options: {
   };
 }
 
-/** Writes the state; false when it was known. A provider that was never away does not come back. */
-async function hasChanged(transaction: MediaTransaction, binding: string, isAway: boolean): Promise<boolean> {
+/**
+ * Writes the state; false when it was known. A provider that was never away does not come back. That one is away may also have been
+ * told by a process of the release before, under its place.
+ */
+async function hasChanged(
+  transaction: MediaTransaction,
+  { binding, place, isAway }: Pick<ProviderChange, 'binding' | 'place' | 'isAway'>,
+): Promise<boolean> {
   const { rows } = isAway
     ? await sql`/* providers.away */
         insert into media.provider_states (binding, is_away) values (${binding}, true)
@@ -37,6 +43,6 @@ async function hasChanged(transaction: MediaTransaction, binding: string, isAway
         returning 1`.execute(transaction)
     : await sql`/* providers.back */
         update media.provider_states set is_away = false, since = now()
-        where binding = ${binding} and is_away returning 1`.execute(transaction);
+        where binding in (${binding}, ${place}) and is_away returning 1`.execute(transaction);
   return rows.length > 0;
 }

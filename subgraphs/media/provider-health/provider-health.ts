@@ -2,15 +2,17 @@ import { sql } from 'kysely';
 
 import type { Caller } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { jsonText } from '../../../platform/json.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
-import type { Pause, Pauses } from '../generators/pauses/pauses.ts';
+import type { Pause } from '../generators/pauses/pause-store.ts';
+import type { Pauses } from '../generators/pauses/pauses.ts';
 
 /** How one binding's upstream has done in the last hour, and whether it is asked now. */
 export interface ProviderHealth {
-  /** `generator#index`. */
+  /** Its name. */
   readonly binding: string;
   readonly generator: string;
   readonly provider: string;
@@ -42,7 +44,7 @@ export interface ProviderHealth {
 export interface ProviderHealthService {
   /** Of every binding, in the order of the registry; all processes answer the same, but for the breakers. */
   all(): Promise<readonly ProviderHealth[]>;
-  /** Gives a binding no new work. NOT_FOUND, BAD_USER_INPUT. */
+  /** Gives a binding, by its name, no new work. NOT_FOUND, BAD_USER_INPUT. */
   pause(caller: Caller, binding: string, reason: string): Promise<ProviderHealth>;
   /** NOT_FOUND. */
   resume(binding: string): Promise<ProviderHealth>;
@@ -66,14 +68,15 @@ const MAX_REASON = 200;
 export function createProviderHealth(parts: Parts): ProviderHealthService {
   const { registry, bindingPauses: pauses } = parts;
   const all = () => readProviderHealth(parts);
-  const known = (binding: string): Pauses => {
-    if (registry.byId(binding) === null) throw notFound('binding', binding);
+  const known = (binding: string): { readonly pauses: Pauses; readonly name: string } => {
+    const found = registry.byName(binding);
+    if (found === null) throw notFound('binding', binding);
     if (pauses === undefined) throw new AppError('NOT_CONFIGURED', 'bindings can not be paused here');
-    return pauses;
+    return { pauses, name: found.name };
   };
-  const one = async (id: string): Promise<ProviderHealth> => {
-    const health = (await all()).find(({ binding }) => binding === id);
-    if (health === undefined) throw notFound('binding', id);
+  const one = async (name: string): Promise<ProviderHealth> => {
+    const health = (await all()).find(({ binding }) => binding === name);
+    if (health === undefined) throw notFound('binding', name);
     return health;
   };
   return {
@@ -81,12 +84,14 @@ export function createProviderHealth(parts: Parts): ProviderHealthService {
     async pause(caller, binding, text) {
       const reason = text.trim();
       if (reason.length > MAX_REASON) throw badInput('reason', `may have at most ${MAX_REASON} characters`);
-      await known(binding).pause({ binding, reason, pausedBy: caller.id });
-      return one(binding);
+      const { name, ...its } = known(binding);
+      await its.pauses.pause({ binding: name, reason, pausedBy: caller.id });
+      return one(name);
     },
     async resume(binding) {
-      await known(binding).resume(binding);
-      return one(binding);
+      const { name, ...its } = known(binding);
+      await its.pauses.resume(name);
+      return one(name);
     },
   };
 }
@@ -99,10 +104,16 @@ async function readProviderHealth({
   breakers,
   bindingPauses: pauses,
 }: Parts): Promise<readonly ProviderHealth[]> {
+  const places = registry.all().map(({ id, name, provider }) => ({ id, name, provider: provider.name }));
   const { rows } = await sql<Row>`/* provider-health.read */
-    with recent as materialized (
-      select binding, state, error, ended_at, extract(epoch from ended_at - started_at)::double precision as seconds
-      from media.attempts where ended_at > now() - interval '1 hour' and claim is not null
+    with place as (
+      select * from jsonb_to_recordset(${jsonText(places)}::jsonb) as place(id text, name text, provider text)
+    ), attempt as (
+      select attempt.*, coalesce(binding_name, place.name, binding) as its_name from media.attempts attempt left join place
+        on binding_name is null and place.id = binding and place.provider = attempt.provider
+    ), recent as materialized (
+      select its_name as binding, state, error, ended_at, extract(epoch from ended_at - started_at)::double precision as seconds
+      from attempt where ended_at > now() - interval '1 hour' and claim is not null
     ), counted as (
       select binding, error->>'code' as code, count(*)::integer as number from recent
       where error is not null group by 1, 2
@@ -116,9 +127,10 @@ async function readProviderHealth({
         (array_agg(error->>'message' order by ended_at desc) filter (where error is not null))[1] as last_error
       from recent group by binding
     ), waiting as (
-      select binding, count(*)::integer as waiting from media.task_steps where state = 'QUEUED' group by binding
+      select coalesce(place.name, binding) as binding, count(*)::integer as waiting
+      from media.task_steps left join place on place.id = binding where state = 'QUEUED' group by 1
     ), open as (
-      select binding, count(*)::integer as open from media.attempts where state in ('STARTING', 'RUNNING') group by binding
+      select its_name as binding, count(*)::integer as open from attempt where state in ('STARTING', 'RUNNING') group by 1
     )
     select binding, coalesce(attempts, 0) as attempts, coalesce(succeeded, 0) as succeeded, coalesce(errors, '{}') as errors,
       p50, p95, last_success, last_error, last_error_at, coalesce(waiting, 0) as waiting, coalesce(open, 0) as open
@@ -126,17 +138,17 @@ async function readProviderHealth({
     database,
   );
   const byBinding = new Map(rows.map((row) => [row.binding, row]));
-  return registry.all().map(({ id, generator, provider, sandbox, settings, concurrency }) => ({
+  return registry.all().map(({ name, generator, provider, sandbox, settings, concurrency }) => ({
     ...NO_ATTEMPTS,
-    ...byBinding.get(id),
-    binding: id,
+    ...byBinding.get(name),
+    binding: name,
     generator,
     provider: provider.name,
     sandbox,
     settings,
     concurrency,
-    paused: pauses?.of(id) ?? null,
-    breaker: breakers?.stateOf(id) ?? null,
+    paused: pauses?.of(name) ?? null,
+    breaker: breakers?.stateOf(name) ?? null,
   }));
 }
 

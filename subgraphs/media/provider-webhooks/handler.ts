@@ -4,7 +4,7 @@ import { toError } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { UpstreamError } from '../domain/failure.ts';
-import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { Binding, GeneratorRegistry, PlacedAttempt } from '../generators/bindings/binding.ts';
 import type { ProviderWebhook } from '../providers/contract/provider.ts';
 import type { RunningAttempts } from '../tasks/running-attempts.ts';
 import type { ProviderWebhookAddresses } from './addresses.ts';
@@ -65,7 +65,7 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
   const challenge = fallback.provider.answerChallenge?.(webhook) ?? null;
   if (challenge !== null) return { status: 200, body: challenge };
   const attempt = await options.attempts.find(reference);
-  const binding = attempt && bindingOf(registry, attempt.binding, name);
+  const binding = attempt && bindingOf(registry, attempt.place, name);
   const verdict = await isGenuine(binding ?? fallback, webhook, logger);
   if (verdict === 'unknowable') return { status: 503, headers: { 'retry-after': '30' } };
   if (verdict === 'forged') return REFUSED;
@@ -76,8 +76,8 @@ async function answer(options: ProviderWebhookHandlerOptions, request: IncomingM
 const REFUSED: Reply = { status: 401, body: { error: 'this webhook is not signed as it must be' } };
 
 /** The binding of an attempt, when it is one of this provider. */
-function bindingOf(registry: GeneratorRegistry, id: string, provider: string): Binding | null {
-  const binding = registry.byId(id);
+function bindingOf(registry: GeneratorRegistry, place: PlacedAttempt, provider: string): Binding | null {
+  const binding = registry.ofAttempt(place);
   return binding?.provider.name === provider ? binding : null;
 }
 

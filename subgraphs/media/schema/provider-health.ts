@@ -1,5 +1,5 @@
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
-import type { Pause } from '../generators/pauses/pauses.ts';
+import type { Pause } from '../generators/pauses/pause-store.ts';
 import type { ProviderHealth as ProviderHealthShape } from '../provider-health/provider-health.ts';
 import { comfyServers, type ComfyServer as ComfyServerShape } from '../synchronous/nodes.ts';
 import { builder } from './builder.ts';
@@ -32,7 +32,8 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
   description: "How the provider behind one of a generator's bindings has done in the last hour.",
   fields: (t) => ({
     binding: t.exposeID('binding', {
-      description: 'The generator and its number in the order of fall-back.',
+      description:
+        'Its name: the generator, and what GENERATORS_FILE calls it, else its provider, what it does and a fingerprint of address and account. It keeps it wherever it stands in the order of fall-back.',
     }),
     generator: t.exposeString('generator', { description: 'The generator that it works for.' }),
     provider: t.exposeString('provider', { description: 'The wire that it speaks.' }),
@@ -78,7 +79,7 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
 const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement({
   description: 'A ComfyUI server of a binding, and how busy it is.',
   fields: (t) => ({
-    binding: t.exposeID('binding', { description: 'The binding that it belongs to.' }),
+    binding: t.exposeID('binding', { description: 'Name of the binding that it belongs to.' }),
     address: t.exposeString('address', { description: 'Its address.' }),
     up: t.boolean({ description: 'Whether it answers.', resolve: ({ load }) => load !== null }),
     running: t.int({
@@ -124,7 +125,7 @@ builder.mutationField('pauseBinding', (t) =>
       'Gives a binding no new work. What it has goes on; what waits goes to another binding, or waits until it is resumed.',
     rule: 'admin',
     args: {
-      binding: t.arg.id({ required: true, description: 'Its id, as `providerHealth` has it.' }),
+      binding: t.arg.id({ required: true, description: 'Its name, as `providerHealth` has it.' }),
       reason: t.arg.string({ description: 'For other administrators; at most 200 characters.' }),
     },
     resolve: (_, { binding, reason }, { services, caller }) =>
@@ -137,7 +138,9 @@ builder.mutationField('resumeBinding', (t) =>
     type: ProviderHealth,
     description: 'Gives a paused binding work again; what has waited starts at once.',
     rule: 'admin',
-    args: { binding: t.arg.id({ required: true, description: 'Its id, as `providerHealth` has it.' }) },
+    args: {
+      binding: t.arg.id({ required: true, description: 'Its name, as `providerHealth` has it.' }),
+    },
     resolve: (_, { binding }, { services }) => services.providerHealth.resume(binding),
   }),
 );

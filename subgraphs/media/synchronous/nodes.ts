@@ -39,7 +39,7 @@ export async function comfyServers(
   registry: GeneratorRegistry,
   signal: AbortSignal,
 ): Promise<readonly ComfyServer[]> {
-  const pools = registry.all().map(async ({ id: binding, provider, connection }) => {
+  const pools = registry.all().map(async ({ name: binding, provider, connection }) => {
     if (provider.nodes === undefined) return [];
     const within = AbortSignal.any([signal, AbortSignal.timeout(SERVERS_TIMEOUT_MS)]);
     const loads = await provider.nodes({ connection, signal: within }).catch(() => []);

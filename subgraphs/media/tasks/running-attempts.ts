@@ -1,14 +1,15 @@
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import type { AttemptKey } from '../domain/attempt.ts';
+import type { PlacedAttempt } from '../generators/bindings/binding.ts';
 import { findRunning } from './storage/attempt-store.ts';
 import { pollAttemptNow } from './storage/poll-store.ts';
 import { POLL_TOPIC } from './storage/transactor.ts';
 
 /** The running attempts, for the webhooks of their upstreams. */
 export interface RunningAttempts {
-  /** The attempt of a reference, and the id of the binding that it runs at; null when it does not run. */
-  find(reference: string): Promise<{ readonly key: AttemptKey; readonly binding: string } | null>;
+  /** The attempt of a reference, and where it was begun; null when it does not run. */
+  find(reference: string): Promise<{ readonly key: AttemptKey; readonly place: PlacedAttempt } | null>;
   /** Makes a running attempt due now, and wakes the pollers. */
   makeDue(key: AttemptKey): Promise<void>;
 }
@@ -23,8 +24,8 @@ export function createRunningAttempts(options: {
     async find(reference) {
       const found = await findRunning(database, reference);
       if (found === undefined) return null;
-      const { taskId, step, number, binding } = found;
-      return { key: { taskId, step, number }, binding };
+      const { taskId, step, number } = found;
+      return { key: { taskId, step, number }, place: found };
     },
     async makeDue(key) {
       const name = `${key.taskId}/${key.step}/${key.number}`;

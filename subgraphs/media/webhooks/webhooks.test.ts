@@ -489,7 +489,7 @@ describe('providers that go away and come back', () => {
       logger: engine.logger,
       publish: async (_, { type }) => void types.push(type),
     });
-    const change = { binding: 'test#0', provider: 'test', reason: null };
+    const change = { binding: 'test:main', place: 'test#0', provider: 'test', reason: null };
     const states = [false, true, true, false, false, true];
     for (const [index, isAway] of states.entries()) {
       tell({ ...change, isAway });

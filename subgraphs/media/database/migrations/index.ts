@@ -27,6 +27,7 @@ import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
 import { shares } from './0026-shares.ts';
 import { erasures } from './0027-erasures.ts';
 import { retentionMarks } from './0028-retention-marks.ts';
+import { namesOfBindings } from './0029-names-of-bindings.ts';
 import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
@@ -61,11 +62,13 @@ export const mediaMigrations: MigrationSet = {
     '0026-shares': shares,
     '0027-erasures': erasures,
     '0028-retention-marks': retentionMarks,
+    '0029-names-of-bindings': namesOfBindings,
     '0031-handles-of-attempts': handlesOfAttempts,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,
     tasks_ended: 'media.tasks (ended_at) where ended_at is not null',
+    attempts_open_by_name: `media.attempts (binding_name) where state in ('STARTING', 'RUNNING')`,
     attempts_unknown: `media.attempts (upstream) where unknown_since is not null`,
     task_steps_unknown: `media.task_steps (binding) where unknown_since is not null`,
     attempts_handle: 'unique media.attempts (upstream, handle_hash) where handle_hash is not null',

@@ -7,11 +7,16 @@ import type { CatalogEntry } from '../catalog/entry.ts';
  * credentials, limits. Bindings are configuration; the bundled ones point to the sandbox until a key is set.
  */
 export interface Binding {
-  /** Unique, stable: `<generator>#<index>`; also the name of its start queue and its advisory lock. */
+  /**
+   * Its place in the list of its generator, `<generator>#<index>`: what waits is queued there. Another binding may have it
+   * tomorrow, so that nothing about a provider goes by it.
+   */
   readonly id: string;
+  /** Unique, and its own wherever it stands in the list (names.ts): pauses, breakers, slots, paces and figures go by it. */
+  readonly name: string;
   readonly generator: string;
   /** What GENERATORS_FILE calls it; stands for its account (upstream.ts). */
-  readonly name?: string | undefined;
+  readonly account?: string | undefined;
   readonly provider: Provider;
   readonly connection: Connection;
   /** The settings that its credentials come from, for operators. */
@@ -75,9 +80,11 @@ export interface ListedModel extends CatalogModel {
 }
 
 /** Where an attempt was begun. */
-interface PlacedAttempt {
+export interface PlacedAttempt {
   /** The id that its binding had then. */
   readonly binding: string;
+  /** The name of its binding; null: begun by a release that did not keep it. */
+  readonly bindingName: string | null;
   readonly provider: string;
   /** As upstreamOf says it; null: begun by a release that did not keep it. */
   readonly upstream: string | null;
@@ -91,7 +98,10 @@ export interface GeneratorRegistry {
    * MODEL_RETIRED (the model, or every one that could do it, has ended).
    */
   bindingsFor(generator: string, kind: string, model?: string): readonly Binding[];
+  /** The binding that has this place now. */
   byId(id: string): Binding | null;
+  /** The binding of this name; by its id too, which is what it was called before it had one. */
+  byName(name: string): Binding | null;
   /**
    * The binding that reaches the upstream and account of an attempt, whatever its position is by now; null: not configured here.
    */

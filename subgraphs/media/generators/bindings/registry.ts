@@ -13,10 +13,12 @@ export interface RegistryOptions {
   readonly missing?: Readonly<Record<string, string>>;
 }
 
-/** Makes the registry. Two bindings of one id are a mistake of the configuration and refused. */
+/** Makes the registry. Two bindings of one id or name are a mistake of the configuration and refused. */
 export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOptions): GeneratorRegistry {
   const ids = new Map(bindings.map((binding) => [binding.id, binding]));
-  if (ids.size !== bindings.length) throw new Error('two bindings have the same id');
+  const ofName = new Map(bindings.map((binding) => [binding.name, binding]));
+  if (Math.min(ids.size, ofName.size) !== bindings.length)
+    throw new Error('two bindings have the same id or name');
   const byGenerator = Map.groupBy(bindings, (binding) => binding.generator);
   const names = [...new Set([...byGenerator.keys(), ...Object.keys(missing)])].sort();
   return {
@@ -34,8 +36,9 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
       return current;
     },
     byId: (id) => ids.get(id) ?? null,
-    ofAttempt({ binding: id, provider, upstream }) {
-      const own = ids.get(id);
+    byName: (name) => ofName.get(name) ?? ids.get(name) ?? null,
+    ofAttempt({ binding: id, bindingName, provider, upstream }) {
+      const own = ofName.get(bindingName ?? '') ?? ids.get(id);
       const isIts = (one: Binding): boolean =>
         upstream === null ? one.provider.name === provider : upstreamOf(one) === upstream;
       if (own !== undefined && isIts(own)) return own;

@@ -4,27 +4,28 @@ import type { Connection } from '../../providers/contract/provider.ts';
 import type { Binding } from './binding.ts';
 
 /** What of a binding says at which upstream, and in whose account, its work is. */
-type Upstream = Pick<Binding, 'provider' | 'connection' | 'sandbox' | 'name'>;
+type Upstream = Pick<Binding, 'provider' | 'connection' | 'sandbox' | 'account'>;
 
 const known = new WeakMap<Connection, string>();
 
 /**
  * Where a binding's work is: provider, and a fingerprint of address and account, under which attempts are kept. The account is
- * the binding's name where it has one, so that its key can be replaced, else the credentials. The sandbox is one upstream wherever
+ * the name that the binding was given where it has one, so that its key can be replaced, else the credentials. The sandbox is one upstream wherever
  * it listens, and machines of one pool are told apart by their handles. Nothing can be read from it: 64 bits of a hash.
  */
-export function upstreamOf({ provider, connection, sandbox, name }: Upstream): string {
+export function upstreamOf({ provider, connection, sandbox, account: given }: Upstream): string {
   const found = known.get(connection);
   if (found !== undefined) return found;
   const { baseUrl, pathPrefix, nodes, credentials, headers } = connection;
   const address = nodes.length > 0 ? 'pool' : `${baseUrl}${pathPrefix}`;
-  const account = name ?? JSON.stringify([sorted(credentials), sorted(headers)]);
+  const account = given ?? JSON.stringify([sorted(credentials), sorted(headers)]);
   const made = `${provider.name}:${sandbox ? 'sandbox' : fingerprint(`${address}\0${account}`)}`;
   known.set(connection, made);
   return made;
 }
 
-function fingerprint(text: string): string {
+/** 64 bits of a hash, in hexadecimal. */
+export function fingerprint(text: string): string {
   return createHash('sha256').update(`kiln upstream\0${text}`).digest('hex').slice(0, 16);
 }
 

@@ -44,7 +44,7 @@ describe('a provider that is away', () => {
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(asked).toBeGreaterThanOrEqual(5);
     expect(asked).toBeLessThan(8);
-    expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: true });
+    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: true });
     expect(there.starts).toHaveLength(8);
   });
 
@@ -62,8 +62,8 @@ describe('a provider that is away', () => {
     await until(async () => away.starts.length === 2);
     await until(async () => {
       // The answer to a status request that was on its way closes it again.
-      if (breakers.stateOf('test#0')?.isOpen === false)
-        engine.bus.publish('breaker-opened', 'test#0', Date.now() + 60_000);
+      if (breakers.stateOf('test:0')?.isOpen === false)
+        engine.bus.publish('breaker-opened', 'test:0', Date.now() + 60_000);
       return there.starts.length === 3;
     });
     expect(away.starts).toHaveLength(2);
@@ -76,13 +76,13 @@ describe('a provider that is away', () => {
     const tasks = engine.service(registry);
     const started = await Promise.all(Array.from({ length: 7 }, () => tasks.submit(me, image())));
     await engine.worker(registry, { maxAttempts: 1 });
-    await until(async () => breakers.stateOf('test#0')?.isOpen);
+    await until(async () => breakers.stateOf('test:0')?.isOpen);
     started.push(await tasks.submit(me, image()));
     const late = started.at(-1)?.id ?? '';
     await until(async () => /next try in \d+ s/.test((await tasks.readMany(me, [late]))[0]?.stage ?? ''));
     isAway = false;
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
-    expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, until: null });
+    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: false, until: null });
   });
 
   it('that asks for time with Retry-After gets no start from any process meanwhile', async () => {

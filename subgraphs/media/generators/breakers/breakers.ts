@@ -16,7 +16,8 @@ import {
 export interface Breakers {
   /** The same bindings, each with its breaker, which watches every call of its provider. */
   watch(bindings: readonly Binding[]): readonly Binding[];
-  stateOf(bindingId: string): BreakerState | null;
+  /** By its name. */
+  stateOf(binding: string): BreakerState | null;
   /** Calls the listener when a provider goes away, and when it answers again or for the first time in this process. */
   onChange(listener: (change: ProviderChange) => void): void;
   close(): void;
@@ -24,14 +25,17 @@ export interface Breakers {
 
 /** A provider that is away, or answers. */
 export interface ProviderChange {
+  /** The name of the binding. */
   readonly binding: string;
+  /** Its place, which the release before told instead. */
+  readonly place: string;
   readonly provider: string;
   readonly isAway: boolean;
   /** Why it is away. */
   readonly reason: string | null;
 }
 
-/** Topics of the bus; the key is the id of a binding, the version a time in milliseconds. */
+/** Topics of the bus; the key is the name of a binding, the version a time in milliseconds. */
 const OPENED_TOPIC = 'breaker-opened';
 const CLOSED_TOPIC = 'breaker-closed';
 /** The version is the time until which the upstream has asked to wait. */
@@ -51,40 +55,41 @@ export function createBreakers({
   const breakers = new Map<string, CircuitBreaker>();
   const changes = createChanges();
   const stops = [
-    bus.listen(OPENED_TOPIC, (id, until) => breakers.get(id)?.openUntil(until)),
-    bus.listen(CLOSED_TOPIC, (id) => breakers.get(id)?.close()),
-    bus.listen(HELD_TOPIC, (id, until) => breakers.get(id)?.holdUntil(until)),
+    bus.listen(OPENED_TOPIC, (name, until) => breakers.get(name)?.openUntil(until)),
+    bus.listen(CLOSED_TOPIC, (name) => breakers.get(name)?.close()),
+    bus.listen(HELD_TOPIC, (name, until) => breakers.get(name)?.holdUntil(until)),
   ];
   measureOpen(metrics, breakers);
 
-  function noteAnswer({ id, provider }: Binding, breaker: CircuitBreaker): void {
+  function noteAnswer({ id, name, provider }: Binding, breaker: CircuitBreaker): void {
     const wasOpen = breaker.answered();
-    changes.answered({ binding: id, provider: provider.name }, wasOpen);
+    changes.answered({ binding: name, place: id, provider: provider.name }, wasOpen);
     if (!wasOpen) return;
-    logger.info({ provider: provider.name, binding: id }, 'a provider answers again');
-    bus.publish(CLOSED_TOPIC, id, Date.now());
+    logger.info({ provider: provider.name, binding: name }, 'a provider answers again');
+    bus.publish(CLOSED_TOPIC, name, Date.now());
   }
 
   function noteFailure(binding: Binding, breaker: CircuitBreaker, thrown: unknown): void {
-    const { id, provider, settings } = binding;
-    if (asksForTime(thrown)) bus.publish(HELD_TOPIC, id, breaker.hold(thrown.retryAfter));
+    const { id, name, provider, settings } = binding;
+    if (asksForTime(thrown)) bus.publish(HELD_TOPIC, name, breaker.hold(thrown.retryAfter));
     if (!isOutage(thrown)) return noteAnswer(binding, breaker);
     const wasOpen = breaker.state().isOpen;
     if (!breaker.failed(thrown)) return;
     const { until, lastError } = breaker.state();
-    const fields = { provider: provider.name, binding: id, setting: settings, until, reason: lastError };
+    const fields = { provider: provider.name, binding: name, setting: settings, until, reason: lastError };
     if (!wasOpen) {
       logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
-      changes.tell({ binding: id, provider: provider.name, isAway: true, reason: lastError });
+      const change = { binding: name, place: id, provider: provider.name, isAway: true, reason: lastError };
+      changes.tell(change);
     }
-    if (until !== null) bus.publish(OPENED_TOPIC, id, until.getTime());
+    if (until !== null) bus.publish(OPENED_TOPIC, name, until.getTime());
   }
 
   return {
     watch: (bindings) =>
       bindings.map((binding) => {
         const breaker = createCircuitBreaker(times);
-        breakers.set(binding.id, breaker);
+        breakers.set(binding.name, breaker);
         const provider = watchedProvider(binding.provider, {
           accepted: () => noteAnswer(binding, breaker),
           refused: () => undefined,
@@ -92,7 +97,7 @@ export function createBreakers({
         });
         return { ...binding, provider, breaker };
       }),
-    stateOf: (id) => breakers.get(id)?.state() ?? null,
+    stateOf: (name) => breakers.get(name)?.state() ?? null,
     onChange: changes.listen,
     close() {
       for (const stop of stops) stop();
@@ -116,7 +121,7 @@ function createChanges() {
   return {
     listen: (listener: (change: ProviderChange) => void): void => void listeners.push(listener),
     tell,
-    answered(provider: Pick<ProviderChange, 'binding' | 'provider'>, wasAway: boolean): void {
+    answered(provider: Omit<ProviderChange, 'isAway' | 'reason'>, wasAway: boolean): void {
       if (!wasAway && hasAnswered.has(provider.binding)) return;
       hasAnswered.add(provider.binding);
       tell({ ...provider, isAway: false, reason: null });

@@ -42,6 +42,8 @@ interface BundledBinding {
   readonly route: Route;
   /** Which models of the wire callers may name, the default first. */
   readonly select: ModelSelection;
+  /** What tells it, in its name, from another binding of its generator at the same provider. */
+  readonly words: string | undefined;
 }
 
 /** Selects the models of a wire that a binding has, and names them. */
@@ -54,8 +56,13 @@ const ofKinds = (...kinds: string[]): ModelSelection => {
 const throughAggregator: ModelSelection = (models) =>
   models.map((model) => ({ ...model, id: `agg/${model.id}`, name: `${model.name} through the aggregator` }));
 
-function binding(provider: string, route: Route, select: ModelSelection = everyModel): BundledBinding {
-  return { provider, route, select };
+function binding(
+  provider: string,
+  route: Route,
+  select: ModelSelection = everyModel,
+  words?: string,
+): BundledBinding {
+  return { provider, route, select, words };
 }
 
 const video = ofKinds('VIDEO');
@@ -79,12 +86,12 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
   comfy: [binding('comfyui', comfyui)],
   // One binding per wire and kind: the model that runs unnamed is the binding's first.
   union: [
-    binding('openai', openai, ofKinds('IMAGE')),
-    binding('gemini', gemini, ofKinds('IMAGE')),
-    binding('openai', openai, video),
-    binding('gemini', gemini, video),
-    binding('kling', kling, video),
-    binding('minimax', minimax, video),
+    binding('openai', openai, ofKinds('IMAGE'), 'image'),
+    binding('gemini', gemini, ofKinds('IMAGE'), 'image'),
+    binding('openai', openai, video, 'video'),
+    binding('gemini', gemini, video, 'video'),
+    binding('kling', kling, video, 'video'),
+    binding('minimax', minimax, video, 'video'),
   ],
   'agg/lipsync': [binding('hedra', hedra)],
   'custom/charv': [binding('higgsfield', higgsfield)],
@@ -94,10 +101,10 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
     binding('gemini', gemini, frames),
   ],
   custom: [
-    binding('fal', fal, ofKinds('IMAGE')),
-    binding('replicate', replicate, ofKinds('IMAGE')),
-    binding('fal', fal, video),
-    binding('replicate', replicate, video),
+    binding('fal', fal, ofKinds('IMAGE'), 'image'),
+    binding('replicate', replicate, ofKinds('IMAGE'), 'image'),
+    binding('fal', fal, video, 'video'),
+    binding('replicate', replicate, video, 'video'),
   ],
   'cloud/humanvid': [binding('volcengine', volcengine, ofKinds('PERSON_DETECTION', 'HUMAN_VIDEO'))],
   'cloud/digital': [binding('volcengine', volcengine, ofKinds('AVATAR_SOURCE', 'AVATAR', 'AVATAR_VIDEO'))],
@@ -120,7 +127,7 @@ export function bundledBindings(options: BundledOptions): RegistryOptions {
 
 /** The binding of an entry; null when neither the settings nor the sandbox have an upstream for it. */
 function bindingOf(
-  { provider: name, route, select }: BundledBinding,
+  { provider: name, route, select, words }: BundledBinding,
   options: BundledOptions & { readonly generator: string; readonly index: number },
 ): Binding | null {
   const { sandboxUrls, settings, providers, catalog, generator, index } = options;
@@ -137,6 +144,7 @@ function bindingOf(
     provider,
     connection,
     settings: route.settings,
+    words,
     models,
     today: catalog.today,
     sandbox: real === null,

@@ -1,6 +1,7 @@
 import { USUAL_SECONDS } from '../../domain/work/kind.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
+import { nameOf } from '../bindings/names.ts';
 import { namesModel } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 
@@ -18,8 +19,10 @@ interface BindingDescription extends Limits {
   readonly generator: string;
   /** Its position among the generator's bindings. */
   readonly index: number;
-  /** What stands for its account, so that its key can be replaced while its work runs. */
+  /** What it was called: stands for its account, so that its key can be replaced while its work runs. */
   readonly name?: string | undefined;
+  /** What it does, for its name, where it was given none (default: nothing that tells it from others of its upstream). */
+  readonly words?: string | undefined;
   readonly provider: Provider;
   readonly connection: OrUndefined<Omit<Binding['connection'], 'baseUrl' | 'model'>> & {
     readonly baseUrl: string;
@@ -45,10 +48,9 @@ type Limits = OrUndefined<
 export function createBinding(description: BindingDescription): Binding {
   const { generator, index, provider, connection, models, sandbox, today } = description;
   const { name } = provider;
-  return {
-    id: `${generator}#${index}`,
+  const named = {
     generator,
-    name: description.name,
+    account: description.name,
     provider,
     connection: {
       baseUrl: connection.baseUrl,
@@ -60,8 +62,13 @@ export function createBinding(description: BindingDescription): Binding {
       endpoints: connection.endpoints ?? {},
       resultOrigins: connection.resultOrigins ?? [],
     },
-    settings: description.settings,
     sandbox,
+  };
+  return {
+    ...named,
+    id: `${generator}#${index}`,
+    name: nameOf(named, description.words),
+    settings: description.settings,
     isAggregated: description.isAggregated ?? false,
     concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
     requestsPerMinute: description.requestsPerMinute,

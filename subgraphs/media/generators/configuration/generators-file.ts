@@ -3,6 +3,7 @@ import type { GeneratorsFileText } from '../../../../platform/config/generators-
 import type { Json } from '../../../../platform/json.ts';
 import type { Provider } from '../../providers/contract/provider.ts';
 import type { Binding } from '../bindings/binding.ts';
+import { withOwnNames } from '../bindings/names.ts';
 import { isAble, type RegistryOptions } from '../bindings/registry.ts';
 import { namesModel, unknownModel, type Catalog } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
@@ -96,18 +97,20 @@ function checkedBindings(
   return new Map(
     Object.entries(parsed.data).map(([generator, written]) => [
       generator,
-      written.flatMap((entry, index) => {
-        const provider = providers[entry.provider];
-        if (provider === undefined) return [];
-        const parts = { provider, catalog };
-        checkTogether(entry, parts, (field, message) => report([generator, index, field], message));
-        return [toBinding(entry, { generator, index, ...parts })];
-      }),
+      withOwnNames(
+        written.flatMap((entry, index) => {
+          const provider = providers[entry.provider];
+          if (provider === undefined) return [];
+          const parts = { provider, catalog };
+          checkTogether(entry, parts, (field, message) => report([generator, index, field], message));
+          return [toBinding(entry, { generator, index, ...parts })];
+        }),
+      ),
     ]),
   );
 }
 
-/** A name stands for one account: running work is looked for under it. */
+/** A name stands for one account: running work is looked for under it, and pauses go by it. */
 function reportSameNames(generator: string, written: readonly WrittenBinding[], report: Report): void {
   for (const [index, { name }] of written.entries()) {
     const isTaken = written.slice(0, index).some((other) => name !== undefined && other.name === name);
@@ -176,6 +179,7 @@ function toBinding(
     provider: options.provider,
     connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
     settings: 'GENERATORS_FILE',
+    words: [written.model, ...(written.kinds ?? [])].filter(Boolean).join('-'),
     models: modelsIn(written, options),
     today: options.catalog.today,
     sandbox: false,

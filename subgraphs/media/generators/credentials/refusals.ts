@@ -10,12 +10,12 @@ import { watchedProvider } from './watched-provider.ts';
 export interface CredentialRefusals {
   /** The same bindings; what their upstreams say of their credentials is noted. */
   watch(bindings: readonly Binding[]): readonly Binding[];
-  /** When they were refused last; null when they are accepted, as far as is known. */
-  refusedAt(bindingId: string): Date | null;
+  /** When those of the binding of this name were refused last; null when they are accepted, as far as is known. */
+  refusedAt(binding: string): Date | null;
   close(): void;
 }
 
-/** Topics of the bus; the key is the id of a binding, the version a time in milliseconds. */
+/** Topics of the bus; the key is the name of a binding, the version a time in milliseconds. */
 const REFUSED_TOPIC = 'credentials-refused';
 const ACCEPTED_TOPIC = 'credentials-accepted';
 
@@ -33,25 +33,25 @@ export function createCredentialRefusals({
   const refused = new Map<string, number>();
   const logged = new Map<string, number>();
   const stops = [
-    bus.listen(REFUSED_TOPIC, (id, at) => void refused.set(id, at)),
-    bus.listen(ACCEPTED_TOPIC, (id) => void refused.delete(id)),
+    bus.listen(REFUSED_TOPIC, (name, at) => void refused.set(name, at)),
+    bus.listen(ACCEPTED_TOPIC, (name) => void refused.delete(name)),
   ];
 
-  function noteRefusal({ id, provider, settings }: Binding, message: string): void {
+  function noteRefusal({ name, provider, settings }: Binding, message: string): void {
     const now = Date.now();
-    if (now - (logged.get(id) ?? 0) >= LOG_PAUSE_MS) {
-      logged.set(id, now);
-      const fields = { provider: provider.name, setting: settings, binding: id, reason: message };
+    if (now - (logged.get(name) ?? 0) >= LOG_PAUSE_MS) {
+      logged.set(name, now);
+      const fields = { provider: provider.name, setting: settings, binding: name, reason: message };
       logger.error(fields, 'a provider refuses our credentials: check the setting');
     }
-    bus.publish(REFUSED_TOPIC, id, now);
+    bus.publish(REFUSED_TOPIC, name, now);
   }
 
-  function noteAcceptance({ id, provider }: Binding): void {
-    if (!refused.has(id)) return;
-    logged.delete(id);
-    logger.info({ provider: provider.name, binding: id }, 'a provider accepts our credentials again');
-    bus.publish(ACCEPTED_TOPIC, id, Date.now());
+  function noteAcceptance({ name, provider }: Binding): void {
+    if (!refused.has(name)) return;
+    logged.delete(name);
+    logger.info({ provider: provider.name, binding: name }, 'a provider accepts our credentials again');
+    bus.publish(ACCEPTED_TOPIC, name, Date.now());
   }
 
   return {
@@ -63,8 +63,8 @@ export function createCredentialRefusals({
           refused: ({ message }) => noteRefusal(binding, message),
         }),
       })),
-    refusedAt(bindingId) {
-      const at = refused.get(bindingId);
+    refusedAt(binding) {
+      const at = refused.get(binding);
       return at === undefined ? null : new Date(at);
     },
     close() {

@@ -40,6 +40,16 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
     );
 }
 
+/**
+ * Whether work that waits at the place of a binding is for it: another binding may have had the place before. Work that no binding
+ * takes any more, as limits have changed since it was accepted, is done as long as its kind and model are served.
+ */
+export function takesWaiting(registry: GeneratorRegistry, binding: Binding, input: StepInput): boolean {
+  const taking = bindingsTaking(registry, input);
+  if (taking.length > 0) return taking.some(({ name }) => name === binding.name);
+  return serves(binding, input.kind, input.model);
+}
+
 /** What the binding's model, or its wire, does not take of the work. */
 function problemsAt(binding: Binding, input: StepInput): readonly Problem[] {
   const { provider, connection } = binding;

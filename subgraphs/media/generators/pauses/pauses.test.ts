@@ -27,18 +27,18 @@ it('keeps new work from a paused binding: it goes elsewhere, or waits and says w
   );
   const tasks = engine.service(registry);
   const before = await tasks.submit(me, image());
-  await elsewhere.pause({ binding: 'test#0', reason: 'moving', pausedBy: 'usr_admin' });
-  await until(async () => pauses.of('test#0') !== null);
-  expect(pauses.of('test#0')).toMatchObject({ reason: 'moving', pausedBy: 'usr_admin' });
+  await elsewhere.pause({ binding: 'test:0', reason: 'moving', pausedBy: 'usr_admin' });
+  await until(async () => pauses.of('test:0') !== null);
+  expect(pauses.of('test:0')).toMatchObject({ reason: 'moving', pausedBy: 'usr_admin' });
   await engine.worker(registry, { bindingPauses: pauses });
   expect((await engine.ended(tasks, before.id)).state).toBe('SUCCEEDED');
   expect([one?.starts.length, other?.starts.length]).toEqual([0, 1]);
 
-  await pauses.pause({ binding: 'test#1', reason: '', pausedBy: 'usr_admin' });
+  await pauses.pause({ binding: 'test:1', reason: '', pausedBy: 'usr_admin' });
   const waits = await tasks.submit(me, image());
   await until(async () => (await tasks.readMany(me, [waits.id]))[0]?.stage === 'paused by an administrator');
   // Queued at test#1, and not looked at again for a minute: the resume of another binding starts it.
-  await elsewhere.resume('test#0');
+  await elsewhere.resume('test:0');
   expect((await engine.ended(tasks, waits.id)).state).toBe('SUCCEEDED');
   expect([one?.starts.length, other?.starts.length]).toEqual([1, 1]);
   for (const part of [pauses, elsewhere]) part.close();

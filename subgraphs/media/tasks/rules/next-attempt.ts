@@ -2,7 +2,7 @@ import type { TaskRow } from '../../database/database.ts';
 import type { AttemptKey } from '../../domain/attempt.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { stageOf } from '../../domain/words/stages.ts';
-import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import type { GeneratorRegistry, PlacedAttempt } from '../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
@@ -20,7 +20,7 @@ export interface AttemptBounds {
 export interface FailedAttempt {
   readonly step: number;
   readonly failure: Failure;
-  readonly attempt: AttemptKey & { readonly binding: string };
+  readonly attempt: AttemptKey & PlacedAttempt;
   /** Seconds the upstream asked to wait. */
   readonly retryAfter?: number | undefined;
   /** Whether it certainly began nothing, for a reason that passes: such attempts are not counted. */
@@ -44,13 +44,14 @@ export async function queueNextAttempt(
   const bindings = bindingsTaking(bounds.registry, current.input);
   const counted = await countAttempts(scope.transaction, attempt);
   if (!isPassing && counted >= Math.max(bounds.maxAttempts, bindings.length)) return false;
-  const index = bindings.findIndex(({ id }) => id === attempt.binding);
+  const before = bounds.registry.ofAttempt(attempt)?.name;
+  const index = bindings.findIndex(({ name }) => name === before);
   const others = [...bindings.slice(index + 1), ...bindings.slice(0, index + 1)];
   const next = firstUsable(others);
   if (next === undefined) return false;
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
   const isFresh = attempt.number < bindings.length && waitOf(next) === 0;
-  const atLeast = next.id === attempt.binding ? Math.max(retryAfter, waitOf(next)) : waitOf(next);
+  const atLeast = next.name === before ? Math.max(retryAfter, waitOf(next)) : waitOf(next);
   const pause = isFresh ? 0 : pauseSeconds(Math.max(0, attempt.number - bindings.length), atLeast);
   const spent = (Date.now() - (current.startedAt ?? task.createdAt).getTime()) / 1000;
   if (spent + pause > budgetOf(bindings)) return false;

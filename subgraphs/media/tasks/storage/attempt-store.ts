@@ -90,8 +90,8 @@ export async function insertAttempt(
   { taskId, step, binding, model }: { taskId: string; step: number; binding: Binding; model: string | null },
 ): Promise<AttemptRow> {
   const { rows } = await sql<AttemptRow>`/* prepared: attempts.insert */
-    insert into media.attempts (task_id, step, number, binding, upstream, provider, model, reference)
-    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${upstreamOf(binding)}, ${binding.provider.name}, ${model},
+    insert into media.attempts (task_id, step, number, binding, binding_name, upstream, provider, model, reference)
+    select ${taskId}::uuid, ${step}, next.number, ${binding.id}, ${binding.name}, ${upstreamOf(binding)}, ${binding.provider.name}, ${model},
       concat_ws('/', ${referencesOf(taskId)}::text, ${step}::text, next.number::text)
     from (select coalesce(max(number), 0) + 1 as number from media.attempts
           where task_id = ${taskId}::uuid and step = ${step}) next

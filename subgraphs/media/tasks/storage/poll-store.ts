@@ -164,7 +164,7 @@ const MOST_ENDS = 2_000;
 /** The work that has ended well in the last hour, the oldest first. */
 export async function recentEnds(database: MediaDatabase): Promise<readonly EndedWork[]> {
   const { rows } = await sql<EndedWork>`/* attempts.recent-ends */
-    select binding, model, extract(epoch from ended_at - running_at)::double precision as running_seconds,
+    select coalesce(binding_name, binding) as binding, model, extract(epoch from ended_at - running_at)::double precision as running_seconds,
       extract(epoch from ended_at)::double precision * 1000 as ended_at
     from media.attempts
     where ended_at > now() - interval '1 hour' and state = 'SUCCEEDED' and running_at is not null

@@ -23,25 +23,34 @@ interface RoomRow {
   readonly aheadSeconds: number;
 }
 
-/** Locks a binding until the transaction ends: looking at its room and taking some must not overlap. */
-export async function lockBinding(transaction: MediaTransaction, binding: string): Promise<void> {
+/**
+ * Locks a binding until the transaction ends: looking at its room and taking some must not overlap. By its name, and before that
+ * by its id, which is what processes of the release before lock.
+ */
+export async function lockBinding(transaction: MediaTransaction, { id, name }: Binding): Promise<void> {
   await sql`/* prepared: attempts.lock-binding */
-    select pg_advisory_xact_lock(hashtextextended(${`media.binding.${binding}`}, 0))`.execute(transaction);
+    select pg_advisory_xact_lock(hashtextextended(key, 0))
+    from unnest(array[${`media.binding.${id}`}::text, ${`media.binding.name.${name}`}::text]) as key`.execute(
+    transaction,
+  );
 }
 
 /**
  * The room of a binding over all workers. Slots are held by attempts that are claimed or running: one that nobody has claimed
  * yet holds none, so that a start that was given up before its claim takes no slot from the others. What is finished and not
- * stored holds slots too, beyond what storing may be behind. Exact only under `lockBinding`.
+ * stored holds slots too, beyond what storing may be behind. Exact only under `lockBinding`. What processes of the release before
+ * have begun has no name: it is counted by its place.
  */
 export async function readRoom(database: Executor, binding: Binding): Promise<Room> {
   const { rows } = await sql<RoomRow>`/* prepared: attempts.read-room */
     select
-      (select count(*)::integer from media.attempts where binding = ${binding.id}
+      (select count(*)::integer from media.attempts where binding_name = ${binding.name}
+        and (state = 'RUNNING' or state = 'STARTING' and claim is not null))
+      + (select count(*)::integer from media.attempts where binding = ${binding.id} and binding_name is null
         and (state = 'RUNNING' or state = 'STARTING' and claim is not null)) as held,
       (select count(*)::integer from media.task_steps where binding = ${binding.id} and state = 'STORING') as storing,
       coalesce((select greatest(0, extract(epoch from next_at - clock_timestamp()))::double precision
-        from media.binding_paces where binding = ${binding.id}), 0) as ahead_seconds`.execute(database);
+        from media.binding_paces where binding = ${binding.name}), 0) as ahead_seconds`.execute(database);
   return roomOf(binding, rows[0] ?? { held: 0, storing: 0, aheadSeconds: 0 });
 }
 
@@ -74,13 +83,17 @@ function paceOf({ requestsPerMinute: most }: Binding): { burst: number; interval
   return { burst, intervalSeconds: 60 / (most - (burst - 1)) };
 }
 
-/** Counts one request. Under `lockBinding`, in the transaction that takes the claim. */
+/**
+ * Counts one request. Under `lockBinding`, in the transaction that takes the claim. By the id too, which is what processes of the
+ * release before look at: so both together send no more than the binding may.
+ */
 export async function countRequest(transaction: MediaTransaction, binding: Binding): Promise<void> {
   const pace = paceOf(binding);
   if (pace === null) return;
   await sql`/* prepared: attempts.count-request */
     insert into media.binding_paces as pace (binding, next_at)
-    values (${binding.id}, clock_timestamp() + make_interval(secs => ${pace.intervalSeconds}))
+    select key, clock_timestamp() + make_interval(secs => ${pace.intervalSeconds})
+    from unnest(array[${binding.id}::text, ${binding.name}::text]) as key
     on conflict (binding) do update set
       next_at = greatest(pace.next_at, clock_timestamp()) + make_interval(secs => ${pace.intervalSeconds})`.execute(
     transaction,

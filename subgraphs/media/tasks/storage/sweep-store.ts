@@ -85,15 +85,28 @@ export async function noteUnknownSteps(database: MediaDatabase, steps: readonly 
   );
 }
 
-/** Removes the notes on what the bindings of this process serve. */
-export async function noteKnown(database: MediaDatabase, bindings: readonly Binding[]): Promise<void> {
+/** Most notes on steps that are looked at in one sweep. */
+const MAX_NOTED = 1_000;
+
+/** Removes the notes on what the bindings of this process serve; of a step that waits at one of them `isKnown` says so. */
+export async function noteKnown(
+  database: MediaDatabase,
+  bindings: readonly Binding[],
+  isKnown: (step: Pick<WaitingStep, 'state' | 'binding' | 'input'>) => boolean,
+): Promise<void> {
   const ids = bindings.map(({ id }) => id);
   await sql`/* attempts.note-known */
     update media.attempts set unknown_since = null where unknown_since is not null
       and (upstream = any(${bindings.map(upstreamOf)}::text[]) or upstream is null and binding = any(${ids}::text[]))`.execute(
     database,
   );
+  const { rows } = await sql<WaitingStep>`/* steps.noted */
+    select task_id, step, state, binding, input from media.task_steps
+    where unknown_since is not null and binding = any(${ids}::text[]) limit ${MAX_NOTED}`.execute(database);
+  const known = rows.filter(isKnown).map(({ taskId, step }) => ({ taskId, step }));
+  if (known.length === 0) return;
   await sql`/* steps.note-known */
-    update media.task_steps set unknown_since = null
-    where unknown_since is not null and binding = any(${ids}::text[])`.execute(database);
+    with ${jsonEntries(known, `"taskId" uuid, step integer`)}
+    update media.task_steps step set unknown_since = null from entry
+    where step.task_id = entry."taskId" and step.step = entry.step`.execute(database);
 }

@@ -105,6 +105,7 @@ export function testBinding(
 ): Binding {
   return {
     id,
+    name: id.replace('#', ':'),
     generator: id.split('#')[0] ?? id,
     provider,
     connection: {

@@ -24,7 +24,7 @@ const at = (id: string, { url }: Upstream, change: Partial<Binding> = {}) =>
   testBinding(id, testProvider(engine.http), url, { concurrency: 4, ...change });
 const account = (id: string, upstream: Upstream, key: string, name?: string): Binding => {
   const binding = at(id, upstream);
-  return { ...binding, name, connection: { ...binding.connection, credentials: { key } } };
+  return { ...binding, account: name, connection: { ...binding.connection, credentials: { key } } };
 };
 /** Waits long enough for a mistake to be made, and not for work to be given up. */
 const limits = { sweepPauseMs: 50, unconfiguredSeconds: 600 };

@@ -3,7 +3,7 @@ import { toError } from '../../../../platform/errors.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { TaskRow } from '../../database/database.ts';
 import type { Failure } from '../../domain/failure.ts';
-import { bindingsTaking } from '../../generators/limits/limits.ts';
+import { bindingsTaking, takesWaiting } from '../../generators/limits/limits.ts';
 import { STORE_QUEUE, startQueue, storeJob, type StepJob } from '../rules/queues.ts';
 import { enqueueStarts, startJobs } from '../rules/steps.ts';
 import { closeUnsentAttempts } from '../storage/attempt-store.ts';
@@ -38,7 +38,11 @@ const START = { taskId: '00000000-0000-0000-0000-000000000000', step: 0 };
  */
 export async function sweepSteps(dependencies: SweepDependencies): Promise<void> {
   // Each process for itself: whichever sweeps may not know what others do.
-  await noteKnown(dependencies.database, dependencies.registry.all());
+  await noteKnown(
+    dependencies.database,
+    dependencies.registry.all(),
+    (step) => !isUnknown(dependencies, step),
+  );
   await withAdvisoryLock(dependencies.database, 'media.tasks.sweep', async () => {
     for (let after = START; ;) {
       const steps = await readWaitingSteps(dependencies.database, { after, limit: BATCH });
@@ -132,8 +136,14 @@ function isUnserved(dependencies: SweepDependencies, step: WaitingStep): boolean
 }
 
 /** Storing asks for the attempt's upstream, and looks after itself. */
-function isUnknown({ registry }: SweepDependencies, { state, binding }: WaitingStep): boolean {
-  return state !== 'STORING' && registry.byId(binding) === null;
+function isUnknown(
+  { registry }: SweepDependencies,
+  { state, binding: id, input }: Pick<WaitingStep, 'state' | 'binding' | 'input'>,
+): boolean {
+  if (state === 'STORING') return false;
+  const binding = registry.byId(id);
+  if (binding === null) return true;
+  return bindingsTaking(registry, input).length === 0 && !takesWaiting(registry, binding, input);
 }
 
 function isOverdue({ limits, queueMaxHours }: SweepDependencies, step: WaitingStep): boolean {

@@ -180,13 +180,13 @@ function hastenStarts(
   workers: ReadonlyMap<string, QueueWorker>,
   resumed: readonly string[],
 ): void {
-  const generators = new Set(resumed.map((id) => registry.byId(id)?.generator));
-  for (const { id } of registry.all().filter(({ generator }) => generators.has(generator))) {
+  const generators = new Set(resumed.map((name) => registry.byName(name)?.generator));
+  for (const { id, name } of registry.all().filter(({ generator }) => generators.has(generator))) {
     workers
       .get(startQueue(id))
       ?.hasten()
       .catch((thrown: unknown) => {
-        logger.warn({ error: toError(thrown), binding: id }, 'what waits here is not hastened');
+        logger.warn({ error: toError(thrown), binding: name }, 'what waits here is not hastened');
       });
   }
 }

@@ -26,12 +26,12 @@ export function attemptSpan(
   name: string,
   { traceparent, attempt }: { readonly traceparent: string | null; readonly attempt: AttemptRow },
 ): Span | null {
-  const { taskId, step, number, binding, provider, model } = attempt;
+  const { taskId, step, number, binding, bindingName, provider, model } = attempt;
   const attributes = {
     'kiln.task': taskId,
     'kiln.step': step,
     'kiln.attempt': number,
-    'kiln.binding': binding,
+    'kiln.binding': bindingName ?? binding,
     'kiln.provider': provider,
     ...(model !== null && { 'kiln.model': model }),
   };

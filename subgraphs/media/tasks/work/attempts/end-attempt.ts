@@ -55,14 +55,13 @@ export async function endAttempt(
     if (isFinal(task.state)) return true;
     if (task.cancelRequestedAt !== null) await transitions.settleCancel(scope, task);
     else if (await isCurrent(scope.transaction, key)) {
-      const failed = { ...key, binding: attempt.binding };
       // Before its claim nobody has asked the provider anything.
       const hasBegunNothing = ending === 'refused' && claim !== undefined;
       await transitions.tryAgain(scope, task, {
         step: key.step,
         failure,
         retryAfter,
-        attempt: failed,
+        attempt,
         isPassing: hasBegunNothing && isPassing(failure),
       });
     }

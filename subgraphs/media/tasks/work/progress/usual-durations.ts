@@ -15,6 +15,7 @@ export interface UsualDurations {
 /** Work of a binding, since its upstream took it. */
 interface TimedWork {
   readonly binding: string;
+  readonly bindingName?: string | null;
   readonly model: string | null;
   readonly runningSeconds: number;
 }
@@ -66,6 +67,6 @@ function isTooSoon({ newest, mean, newestAt }: Ends, endedAt: number): boolean {
   return newest.length === WINDOW && endedAt - newestAt < spacingMs;
 }
 
-function keyOf({ binding, model }: Pick<TimedWork, 'binding' | 'model'>): string {
-  return `${binding} ${model ?? ''}`;
+function keyOf({ binding, bindingName, model }: Omit<TimedWork, 'runningSeconds'>): string {
+  return `${bindingName ?? binding} ${model ?? ''}`;
 }

@@ -73,7 +73,7 @@ async function runCall(
   const { held, signal, cancel } = call;
   const capability = callOf(binding, step.input.kind);
   if (capability === undefined) {
-    const failure = failureFrom(new Error(`${binding.id} no longer serves ${step.input.kind}`));
+    const failure = failureFrom(new Error(`${binding.name} no longer serves ${step.input.kind}`));
     await endAttempt(dependencies, attempt, { from: ['STARTING'], claim: held.id, failure });
     return;
   }

@@ -16,7 +16,7 @@ export async function takeClaim(
   claim: string,
 ): Promise<'ours' | 'full' | 'not-ours'> {
   return transactor.run(async ({ transaction }) => {
-    await lockBinding(transaction, binding.id);
+    await lockBinding(transaction, binding);
     if ((await readRoom(transaction, binding)).free <= 0) return 'full';
     if (!(await claimAttempt(transaction, keyOf(attempt), claim))) return 'not-ours';
     await countRequest(transaction, binding);

@@ -3,7 +3,7 @@ import type { StepRow, TaskRow } from '../../../database/database.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
-import { bindingsTaking, firstUsable, isUsable } from '../../../generators/limits/limits.ts';
+import { bindingsTaking, firstUsable, isUsable, takesWaiting } from '../../../generators/limits/limits.ts';
 import { budgetOf, pauseSeconds, waitingStage, waitOf } from '../../rules/patience.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { enqueueStarts } from '../../rules/steps.ts';
@@ -16,9 +16,13 @@ import { PAUSED } from './open-attempt.ts';
 /** Seconds after which the work of a paused binding is looked at again; a resume that is heard of hastens it. */
 const PAUSED_SECONDS = 60;
 
+/** Seconds between moves of a step whose place is of a binding that does not take it: processes with other lists may move it back. */
+const STRAY_SECONDS = 3;
+
 /**
- * The upstream of a step that waits takes no start now, or its binding is paused: another binding that takes the work gets it, else it waits until the
- * upstream may be asked again, within its budget. Nothing was sent, so that no attempt is used up.
+ * The upstream of a step that waits takes no start now, its binding is paused, or the place where it waits has become that of a
+ * binding which does not take it: another binding that takes the work gets it, else it waits until the upstream may be asked again,
+ * within its budget. Nothing was sent, so that no attempt is used up.
  */
 export async function detour(
   dependencies: WorkerDependencies,
@@ -32,11 +36,16 @@ export async function detour(
     const step = steps.find((entry) => entry.step === number);
     if (step === undefined || step.state !== 'QUEUED' || step.binding !== binding.id) return;
     const bindings = bindingsTaking(dependencies.registry, step.input);
+    const isStray = !takesWaiting(dependencies.registry, binding, step.input);
     const other = firstUsable(bindings.filter(({ id }) => id !== binding.id));
-    if (other === undefined || !isUsable(other) || waitOf(other) > 0)
+    if (other === undefined || !(isStray || (isUsable(other) && waitOf(other) === 0))) {
+      // A stray that nobody here takes is for another process; the sweep gives it up when none has known it for a while.
+      if (isStray) return { againInSeconds: STRAY_SECONDS };
       return wait(dependencies, scope, { task, step, bindings });
+    }
     await moveStep(scope.transaction, { taskId, step: number, state: 'QUEUED', binding: other.id });
-    await enqueueStarts(scope, task, [{ step: number, binding: other.id }]);
+    const later = isStray ? STRAY_SECONDS : 0;
+    await enqueueStarts(scope, task, [{ step: number, binding: other.id }], later);
   });
 }
 

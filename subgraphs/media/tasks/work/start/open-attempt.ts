@@ -2,7 +2,7 @@ import type { MediaTransaction } from '../../../database/database.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { upstreamOf } from '../../../generators/bindings/upstream.ts';
-import { isUsable, modelFor } from '../../../generators/limits/limits.ts';
+import { isUsable, modelFor, takesWaiting } from '../../../generators/limits/limits.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts, insertAttempt, readAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
@@ -18,7 +18,7 @@ export const PAUSED = 'paused by an administrator';
 export type Opening =
   /** Nothing to do: the task has ended, the step runs already or waits at another binding. */
   | { readonly kind: 'gone' }
-  /** Its upstream is left alone for a while, or has asked for time; or the binding is paused. */
+  /** Its upstream is left alone for a while, or has asked for time; or the binding is paused, or does not take the work. */
   | { readonly kind: 'away' }
   /** The binding has no room now: its slots are held, or its requests of this minute are sent. */
   | { readonly kind: 'full' }
@@ -50,7 +50,8 @@ export async function openAttempt(
       if (opened !== 'unsent') return opened;
     } else if (step.state !== 'QUEUED') return { kind: 'gone' };
     // Before the slots: those are held as long as the upstream is away, and another one may take the work meanwhile.
-    if (!isUsable(binding)) return { kind: 'away' };
+    if (!isUsable(binding) || !takesWaiting(dependencies.registry, binding, step.input))
+      return { kind: 'away' };
     if (isFull) {
       // It was resumed, and waits for a slot like everything else.
       const stage = stageOf(step, 'queued');
@@ -86,7 +87,9 @@ async function reopen(
     return { kind: 'gone' };
   }
   if (attempt.claim !== null) return { kind: 'claimed', context: { ...context, attempt } };
-  const isOthers = attempt.upstream !== null && attempt.upstream !== upstreamOf(binding);
+  const isOthers =
+    (attempt.upstream !== null && attempt.upstream !== upstreamOf(binding)) ||
+    (attempt.bindingName !== null && attempt.bindingName !== binding.name);
   if (isOthers || !isUsable(binding)) {
     await closeUnsentAttempts(transaction, task.id, step.step);
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'QUEUED' });
