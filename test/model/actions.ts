@@ -4,7 +4,7 @@ import { startQueue, STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queue
 import * as executions from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
 import { dueQueues, ENDED } from './model-queue.ts';
-import { BINDINGS, type ModelProcess } from './process.ts';
+import { BINDINGS, type ModelProcess, ORDER } from './process.ts';
 import { buy, submit } from './submissions.ts';
 import type { World } from './world.ts';
 
@@ -101,7 +101,7 @@ const ACTIONS = {
   changeBindings: [
     1,
     (world, choice) => {
-      const id = pick(BINDINGS, choice) ?? '';
+      const id = pick([...BINDINGS, ORDER], choice) ?? '';
       if (!world.removed.delete(id)) world.removed.add(id);
       return world.restart(choice % world.processes.length);
     },

@@ -18,6 +18,9 @@ import { createScheduledProcess, type Schedule, type ScheduledProcess } from './
 /** Every binding of the model. `test` has two, `call` answers on the spot. */
 export const BINDINGS = ['test#0', 'test#1', 'call#0'];
 
+/** What stands in `removed` while the two bindings of `test` have each other's place. */
+export const ORDER = 'order';
+
 /** What all processes of a run share. */
 export interface Shared extends DeliveryOptions {
   readonly schedule: Schedule;
@@ -25,7 +28,7 @@ export interface Shared extends DeliveryOptions {
   readonly payments: ModelPayments;
   readonly files: MemoryFiles;
   readonly logger: Logger;
-  /** Bindings that are not configured right now. */
+  /** Bindings that are not configured right now, and ORDER. */
   readonly removed: Set<string>;
   /** How long work may wait for its start, in processes that start from now on (QUEUE_MAX_HOURS). */
   readonly patience: { hours: number };
@@ -144,18 +147,16 @@ function remembering(steps: Set<string>, handler: JobHandler): JobHandler {
   };
 }
 
-/** The bindings that were configured when the process started: the operator may take one away. */
+/** The bindings that were configured when the process started: the operator may take one away, and change their order. */
 function registryWithout({ upstream, removed }: Shared, process: ScheduledProcess): GeneratorRegistry {
-  const bindings = BINDINGS.map((id): Binding => {
-    const change = { concurrency: concurrencyOf(id), attemptTimeoutSeconds: 100 };
-    return testBinding(
-      id,
-      upstream.providersOf(process, id),
-      `http://127.0.0.1:1/${id.replace('#', '/')}`,
-      change,
-    );
+  const swapped: Readonly<Record<string, string>> = { 'test#0': 'test#1', 'test#1': 'test#0' };
+  const configured = BINDINGS.filter((id) => !removed.has(id)).map((id): Binding => {
+    const place = (removed.has(ORDER) ? swapped[id] : undefined) ?? id;
+    const change = { name: id.replace('#', ':'), concurrency: concurrencyOf(id), attemptTimeoutSeconds: 100 };
+    const url = `http://127.0.0.1:1/${id.replace('#', '/')}`;
+    return testBinding(place, upstream.providersOf(process, id), url, change);
   });
-  return registryOf(...bindings.filter(({ id }) => !removed.has(id)));
+  return registryOf(...configured.toSorted((before, after) => (before.id < after.id ? -1 : 1)));
 }
 
 function storing({ files }: Shared, process: ScheduledProcess) {

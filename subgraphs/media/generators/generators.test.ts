@@ -68,6 +68,17 @@ describe('the bundled generators', () => {
     });
   });
 
+  it('have names of their own, others than in the sandbox once they have settings', () => {
+    const names = registry()
+      .all()
+      .map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toContain('imga:midjourney-sandbox');
+    expect(names).toContain('union:openai-video-sandbox');
+    const made = registry({ midjourney: { baseUrl: 'https://mj.example', secret: 's3cret' } });
+    expect(made.bindingsFor('imga', 'IMAGE')[0]?.name).toMatch(/^imga:midjourney-[0-9a-f]{8}$/);
+  });
+
   it('are replaced one by one by their own settings', () => {
     const made = registry({
       midjourney: { baseUrl: 'https://mj.example', secret: 's3cret' },

@@ -21,7 +21,7 @@ let server: Server;
 let wakeUps: WakeUps;
 let asked: number;
 /** A wire that is asked every ten minutes unless a webhook comes. */
-async function startTask(change: Partial<Provider> = {}) {
+async function startTask(change: Partial<Provider> = {}, { isMoved = false } = {}) {
   let ends = false;
   upstream.onStatus = () => {
     asked += 1;
@@ -46,6 +46,14 @@ async function startTask(change: Partial<Provider> = {}) {
     ...change,
   };
   const registry = registryOf(testBinding('test#0', provider, upstream.url, { sandbox: true }));
+  const moved = (id: string, name: string, url: string) =>
+    testBinding(id, provider, url, { name, sandbox: true });
+  const heardBy = isMoved
+    ? registryOf(
+        moved('test#0', 'test:another', 'http://127.0.0.1:1'),
+        moved('test#1', 'test:0', upstream.url),
+      )
+    : registry;
   server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -58,7 +66,7 @@ async function startTask(change: Partial<Provider> = {}) {
   });
   const handle = createProviderWebhookHandler({
     attempts,
-    registry,
+    registry: heardBy,
     addresses,
     wakeUps,
     logger: engine.logger,
@@ -167,6 +175,14 @@ describe('a webhook', () => {
     expect([(await tell(url)).status, (await tell(elsewhere)).status]).toEqual([401, 401]);
     expect([await due(), asked]).toEqual([before, 0]);
     expect((await tell(url, '{}', { 'x-signed': 'yes' })).status).toBe(202);
+    await until(async () => asked === 1);
+  });
+
+  it('is checked with the account of its attempt, which has another place in the list by now', async () => {
+    const verifyWebhook: Provider['verifyWebhook'] = async (_, { connection }) =>
+      connection.baseUrl === upstream.url;
+    const { url } = await startTask({ verifyWebhook }, { isMoved: true });
+    expect((await tell(url)).status).toBe(202);
     await until(async () => asked === 1);
   });
 

@@ -1,15 +1,17 @@
 import type { EventBus } from '../../../platform/events/event-bus.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import type { AttemptRow, MediaDatabase } from '../database/database.ts';
 import type { AttemptKey } from '../domain/attempt.ts';
-import type { PlacedAttempt } from '../generators/bindings/binding.ts';
 import { findRunning } from './storage/attempt-store.ts';
 import { pollAttemptNow } from './storage/poll-store.ts';
 import { POLL_TOPIC } from './storage/transactor.ts';
 
+/** Where an attempt was begun. */
+type Place = Pick<AttemptRow, 'binding' | 'bindingName' | 'provider' | 'upstream'>;
+
 /** The running attempts, for the webhooks of their upstreams. */
 export interface RunningAttempts {
   /** The attempt of a reference, and where it was begun; null when it does not run. */
-  find(reference: string): Promise<{ readonly key: AttemptKey; readonly place: PlacedAttempt } | null>;
+  find(reference: string): Promise<{ readonly key: AttemptKey; readonly place: Place } | null>;
   /** Makes a running attempt due now, and wakes the pollers. */
   makeDue(key: AttemptKey): Promise<void>;
 }

@@ -104,6 +104,55 @@ describe('a bindings file', () => {
   });
 });
 
+describe('the name of a binding', () => {
+  const entry = (change: object = {}) => ({
+    provider: 'kling',
+    baseUrl: 'https://kling.example',
+    model: 'kling-v1-6',
+    credentials: { accessKey: 'ak', secretKey: 'sk' },
+    ...change,
+  });
+  const namesOf = (...entries: readonly object[]) =>
+    read(JSON.stringify({ vidc: entries }))
+      .all()
+      .map(({ name }) => name);
+  const [made = ''] = namesOf(entry());
+
+  it('is the one that it was given, or tells provider and model', () => {
+    expect(namesOf(entry({ name: 'main' }))).toEqual(['vidc:main']);
+    expect(made).toMatch(/^vidc:kling-kling-v1-6-[0-9a-f]{8}$/);
+    const strange = entry({ model: 'Org/Größe 2', kinds: ['VIDEO'] });
+    expect(namesOf(strange)[0]).toMatch(/^vidc:kling-org-gr-e-2-video-[0-9a-f]{8}$/);
+  });
+
+  it('is the same wherever it stands in the list, and whatever its limits are', () => {
+    const another = entry({ baseUrl: 'https://other.example' });
+    expect(namesOf(entry(), another)).toEqual(namesOf(another, entry()).toReversed());
+    expect(namesOf(entry({ concurrency: 2, requestsPerMinute: 5 }))).toEqual([made]);
+  });
+
+  it.each([
+    ['address', { baseUrl: 'https://other.example' }],
+    ['path', { pathPrefix: '/kling' }],
+    ['account', { credentials: { accessKey: 'ak', secretKey: 'another' } }],
+    ['headers', { headers: { authorization: 'Bearer x' } }],
+    ['kinds', { kinds: ['VIDEO'] }],
+  ])('is another one with another %s', (_, change) => {
+    expect(namesOf(entry(change))).not.toContain(made);
+  });
+
+  it('has a number where two are alike in all of that', () => {
+    expect(namesOf(entry(), entry({ concurrency: 1 }))).toEqual([made, `${made}-2`]);
+  });
+
+  it('finds the binding, as its place does', () => {
+    const registry = read(JSON.stringify({ vidc: [entry()] }));
+    expect(registry.byName(made)).toBe(registry.byId('vidc#0'));
+    expect(registry.byName('vidc#0')).toBe(registry.byId('vidc#0'));
+    expect(registry.byName('vidc#1')).toBeNull();
+  });
+});
+
 describe('every mistake of a bindings file', () => {
   it('is told at once, with its line, its field and the remedy', () => {
     const mistakes = mistakesOf(`{

@@ -110,7 +110,7 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
  * names the model that it is of.
  */
 function nearestProblems(work: StepInput, bindings: readonly Binding[]): readonly Problem[] {
-  const byModel = new Map(bindings.map((binding) => [modelFor(binding, work)?.id ?? binding.id, binding]));
+  const byModel = new Map(bindings.map((binding) => [modelFor(binding, work)?.id ?? binding.name, binding]));
   const tried = [...byModel].map(([name, binding]) => ({ name, problems: problemsAt(binding, work) }));
   const fewest = Math.min(...tried.map(({ problems }) => problems.length));
   const nearest = tried.filter(({ problems }) => problems.length === fewest);

@@ -167,6 +167,19 @@ describe('a process that does not know a binding', () => {
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   });
 
+  it('leaves a cancel alone, and another one tells the upstream', async () => {
+    const work = await running(at('test#0', one));
+    for (const id of work.ids) await work.service.cancel(me, id);
+    const stranger = await configured(at('test#0', other));
+    await until(async () => (await count('attempts', 'unknown_since is not null')) === 3);
+    expect(await count('attempts', `state = 'RUNNING'`)).toBe(3);
+    expect(one.cancels).toEqual([]);
+    await stranger.stop(1);
+    await configured(at('test#1', one));
+    for (const id of work.ids) expect((await engine.ended(work.service, id)).state).toBe('CANCELLED');
+    expect([one.cancels.length, other.cancels.length]).toEqual([3, 0]);
+  });
+
   it('gives up no step that another one serves', async () => {
     one.onStatus = () => ({ state: 'running', progress: 1 });
     const known = at('test#0', one, { concurrency: 1 });
