@@ -33,4 +33,11 @@ const entries: Migration = {
 };
 
 /** The migrations of the audit log, which all subgraphs share. */
-export const auditMigrations: MigrationSet = { schema: 'audit', migrations: { '0001-entries': entries } };
+export const auditMigrations: MigrationSet = {
+  schema: 'audit',
+  migrations: { '0001-entries': entries },
+  indexes: {
+    entries_by_caller: 'audit.entries (caller, id desc)',
+    entries_by_what: 'audit.entries (what, id desc)',
+  },
+};

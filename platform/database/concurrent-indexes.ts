@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 import { AppError } from '../errors.ts';
 
@@ -23,7 +23,28 @@ export async function buildIndexes(client: PoolClient, { schema, indexes = {} }:
     // Its waits are for transactions that began before, which need not be short, and keep nobody else from anything.
     await client.query(`set lock_timeout = '10min'`);
     if (rows.length > 0) await client.query(`drop index concurrently ${schema}.${name}`);
-    const [, unique = '', columns = ''] = /^(unique )?(.*)$/s.exec(on) ?? [];
-    await client.query(`create ${unique}index concurrently ${name} on ${columns}`);
+    const unique = on.startsWith('unique ') ? 'unique ' : '';
+    await client.query(`create ${unique}index concurrently ${name} on ${on.slice(unique.length)}`);
   }
+}
+
+/** Checks that were added `not valid`, by their names, and their tables. */
+export type Checks = Readonly<Record<string, string>>;
+
+/** Holds the rows of before to checks, beside everybody who writes: what is written since is held to them already. */
+export async function validateChecks(client: PoolClient, checks: Checks = {}): Promise<void> {
+  for (const [name, table] of Object.entries(checks)) {
+    if (!(await isUnproven(client, name, table))) continue;
+    await client.query(`set lock_timeout = '10min'`);
+    await client.query(`alter table ${table} validate constraint ${name}`);
+  }
+}
+
+/** Whether rows of before were not held to a check yet. */
+export async function isUnproven(client: Pool | PoolClient, name: string, table: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'select from pg_constraint where conname = $1 and conrelid = to_regclass($2) and not convalidated',
+    [name, table],
+  );
+  return rowCount !== 0;
 }

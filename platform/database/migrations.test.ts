@@ -139,6 +139,23 @@ test('builds indexes beside who writes, once, and again what was left half built
   expect(await index()).toEqual([{ valid: true }]);
 });
 
+test('builds unique indexes, and holds rows of before to a check, after the migrations', async () => {
+  const set: MigrationSet = {
+    schema: 'checked',
+    migrations: { '001-first': creates('first') },
+    indexes: { first_by_id: 'unique checked.first (id)' },
+    checks: { positive: 'checked.first' },
+  };
+  await migrate({ database, sets: [set], logger });
+  await database.pool.query('alter table checked.first add constraint positive check (id > 0) not valid');
+  await migrate({ database, sets: [set], logger });
+  const { rows } = await database.pool.query<{ unique: boolean; valid: boolean }>(
+    `select indisunique as unique, convalidated as valid from pg_index, pg_constraint
+      where indexrelid = 'checked.first_by_id'::regclass and conname = 'positive'`,
+  );
+  expect(rows).toEqual([{ unique: true, valid: true }]);
+});
+
 test('lets any number of processes start at once: one migrates, the others find it done', async () => {
   const processes = Array.from({ length: 5 }, () => connect(1));
   const sets = [

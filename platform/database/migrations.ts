@@ -6,7 +6,7 @@ import type { PoolClient } from 'pg';
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
-import { buildIndexes } from './concurrent-indexes.ts';
+import { buildIndexes, type Checks, isUnproven, validateChecks } from './concurrent-indexes.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -24,9 +24,11 @@ export interface MigrationSet {
   readonly migrations: Readonly<Record<string, Migration>>;
   /**
    * Indexes of tables that may be large, by name: built after the migrations without keeping anybody from writing. For
-   * instance `'tasks_by_kind': 'media.tasks (kind, id desc)'`; `unique` goes before the table.
+   * instance `'tasks_by_kind': 'media.tasks (kind, id desc)'`, or `'unique media.tasks (kind)'`.
    */
   readonly indexes?: Readonly<Record<string, string>>;
+  /** Checks that a migration has added `not valid`, with their tables: the rows of before are held to them afterwards. */
+  readonly checks?: Checks;
 }
 
 export interface MigrateOptions {
@@ -84,6 +86,7 @@ export async function migrate({
       }
       applied.push(...(await migrateInTime(client, set)));
       await buildIndexes(client, set);
+      await validateChecks(client, set.checks);
     }
     if (applied.length > 0) logger.info({ applied }, 'migrated the database');
     return applied;
@@ -106,6 +109,9 @@ async function isUpToDate({ pool }: Database, sets: readonly MigrationSet[]): Pr
     [tables, indexes],
   );
   if (found[0]?.tables !== tables.length || found[0].indexes !== indexes.length) return false;
+  for (const [name, table] of sets.flatMap(({ checks = {} }) => Object.entries(checks))) {
+    if (await isUnproven(pool, name, table)) return false;
+  }
   const { rows } = await pool.query<{ name: string }>(
     tables.map((table) => `select '${table}/' || name as name from ${table}`).join(' union all '),
   );

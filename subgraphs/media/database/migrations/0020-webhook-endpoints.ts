@@ -27,13 +27,8 @@ const statements = [
     add column endpoint_id uuid references media.webhook_endpoints (id) on delete cascade,
     add column event_id text,
     add column event jsonb,
-    add check (endpoint_id is null and task_id is not null and event is null
-      or endpoint_id is not null and event_id is not null)`,
-  `create unique index webhook_deliveries_of_task on media.webhook_deliveries (task_id) where endpoint_id is null`,
-  `create index webhook_deliveries_by_task on media.webhook_deliveries (task_id)`,
-  `create unique index webhook_deliveries_of_event on media.webhook_deliveries (endpoint_id, event_id)
-    where endpoint_id is not null`,
-  `create index webhook_deliveries_of_endpoint on media.webhook_deliveries (endpoint_id, id)`,
+    add constraint webhook_deliveries_check check (endpoint_id is null and task_id is not null and event is null
+      or endpoint_id is not null and event_id is not null) not valid`,
   // What was last said of each provider, so that one of several processes says it.
   `create table media.provider_states (
     binding text primary key,

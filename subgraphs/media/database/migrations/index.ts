@@ -66,11 +66,22 @@ export const mediaMigrations: MigrationSet = {
     '0031-handles-of-attempts': handlesOfAttempts,
   },
   indexes: {
+    webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',
+    webhook_deliveries_by_task: 'media.webhook_deliveries (task_id)',
+    webhook_deliveries_of_event:
+      'unique media.webhook_deliveries (endpoint_id, event_id) where endpoint_id is not null',
+    webhook_deliveries_of_endpoint: 'media.webhook_deliveries (endpoint_id, id)',
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,
     tasks_ended: 'media.tasks (ended_at) where ended_at is not null',
     attempts_open_by_name: `media.attempts (binding_name) where state in ('STARTING', 'RUNNING')`,
     attempts_unknown: `media.attempts (upstream) where unknown_since is not null`,
     task_steps_unknown: `media.task_steps (binding) where unknown_since is not null`,
     attempts_handle: 'unique media.attempts (upstream, handle_hash) where handle_hash is not null',
+    tasks_by_rare_state: `media.tasks (state, id desc) where state <> 'SUCCEEDED'`,
+    idempotency_by_age: 'media.idempotency (created_at)',
+    chat_costs_by_age: 'media.chat_costs (settled_at)',
+    media_kept_of_owner: `media.media (owner, id desc) where state <> 'DELETED'`,
+    provider_resources_of_owner: 'media.provider_resources (owner)',
   },
+  checks: { webhook_deliveries_check: 'media.webhook_deliveries' },
 };

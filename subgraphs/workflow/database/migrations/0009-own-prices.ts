@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** Prices of single templates, what a checkout was opened with, and lists of sales by template. */
+/** Prices of single templates, and what a checkout was opened with. (Lists of sales by template have an index in index.ts.) */
 export const ownPrices: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`
@@ -14,8 +14,5 @@ export const ownPrices: Migration = {
         add column receipts boolean not null default false,
         add column tax boolean not null default false,
         add column promotion_codes boolean not null default false`.execute(database);
-    await sql`create index payments_template on workflow.payments (template_code, created_at desc)`.execute(
-      database,
-    );
   },
 };
