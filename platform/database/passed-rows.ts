@@ -21,13 +21,19 @@ export async function nextPassed<Tables>(
 ): Promise<readonly string[] | null> {
   const [markTable, rowTable, at] = [sql.table(marks), sql.table(table), sql.ref(column)];
   await sql`insert into ${markTable} (what) values (${name}) on conflict do nothing`.execute(transaction);
-  const { rows: held } =
-    await sql`select what from ${markTable} where what = ${name} for update skip locked`.execute(transaction);
-  if (held.length === 0) return null;
-  const { rows } = await sql<{ id: string }>`with passed as (
-      select row.id::text as id, row.${at} as at from ${rowTable} as row, ${markTable} as mark
-      where mark.what = ${name} and (row.${at}, row.id::text) > (mark.until, mark.id)
-        and row.${at} < now() - make_interval(days => ${days})
+  // As text: the beginning is before every date.
+  const { rows: held } = await sql<{ until: string; id: string }>`/* passed-rows.hold */
+    select until::text, id from ${markTable} where what = ${name} for update skip locked`.execute(
+    transaction,
+  );
+  const [mark] = held;
+  if (mark === undefined) return null;
+  // With the mark's own values PostgreSQL knows how much is left.
+  const { rows } = await sql<{ id: string }>`/* passed-rows.next */
+    with passed as (
+      select row.id::text as id, row.${at} as at from ${rowTable} as row
+      where row.${at} >= ${mark.until}::timestamptz and row.${at} < now() - make_interval(days => ${days})
+        and (row.${at}, row.id::text) > (${mark.until}::timestamptz, ${mark.id})
       order by row.${at}, row.id::text limit ${limit}
     ), moved as (
       update ${markTable} mark set until = last.at, id = last.id

@@ -129,10 +129,14 @@ const WITH_WORK = `/* prepared: jobs.with-work */
     select from ${SCHEMA}.job as job
     where job.name = name.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
 
-const WITHOUT_JOB = `
+// In the words of the indexes job_in_work and job_in_turn, which hold none that has ended. Nothing of ours is ever blocked.
+const WITHOUT_JOB = `/* jobs.without */
+  with open as (
+    select job.data from ${SCHEMA}.job as job where job.name = $1 and job.state = 'active'
+    union all
+    select job.data from ${SCHEMA}.job as job where job.name = $1 and job.state < 'active' and not job.blocked)
   select wanted.place::int from jsonb_array_elements($2::jsonb) with ordinality as wanted(data, place)
-  where not exists (
-    select from ${SCHEMA}.job as job where job.name = $1 and job.state < 'completed' and job.data = wanted.data)
+  where not exists (select from open where open.data = wanted.data)
   order by wanted.place`;
 
 /** Makes the job table over a pool. */

@@ -99,10 +99,10 @@ async function startBoss({ pool }: Database, logger: Logger): Promise<PgBoss> {
     db,
     schema: SCHEMA,
     schedule: false,
-    // Deletes jobs that ended a day ago, and expires those that ran for hours. Dead workers are found by our own
-    // ticker: pg-boss would count the whole job table for its statistics each time.
-    superviseIntervalSeconds: 60,
-    monitorIntervalSeconds: 60,
+    // Deletes jobs that ended a day ago, and expires those that ran for hours; each time it also counts the whole job table
+    // for its statistics. Dead workers are found by our own ticker.
+    superviseIntervalSeconds: 600,
+    monitorIntervalSeconds: 600,
     maintenanceIntervalSeconds: 600,
     // Dependencies between jobs, which we do not use.
     flowIntervalSeconds: 3600,

@@ -3,7 +3,6 @@ import { sql, type RawBuilder } from 'kysely';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import type { Budget } from '../domain/budget.ts';
 import { PERIOD_START, SPENT } from '../tasks/storage/budget-charges.ts';
-import { ACCOUNT } from '../tasks/storage/usage-store.ts';
 
 /** SQL of budgets. What ends of work do to them is in tasks/storage/budget-charges.ts. */
 
@@ -153,8 +152,8 @@ export async function insertBudget(
     values (${id}::uuid, ${terms.name}, ${terms.scope}, ${terms.subject}, ${terms.period}, ${terms.amount},
       ${terms.softAmount}, ${terms.currency}, ${terms.maxRunning}, ${terms.startsPerMinute}, ${terms.refusesUnknown},
       'epoch')`.execute(transaction);
-  await holdRunning(transaction, id);
-  await countSpent(transaction, id);
+  await holdRunning(transaction, id, terms);
+  await countSpent(transaction, id, terms);
 }
 
 /** Changes what an administrator decides, but for whose work it bounds. False when there is no such budget. */
@@ -172,7 +171,7 @@ export async function changeBudget(
       warned_period = case when ${softAmount}::bigint > budget.spent + budget.reserved then null
         else budget.warned_period end
     where budget.id = ${id}::uuid returning 1`.execute(transaction);
-  await countSpent(transaction, id);
+  await countSpent(transaction, id, terms);
   return rows.length > 0;
 }
 
@@ -183,14 +182,17 @@ export async function deleteBudget(database: MediaDatabase, id: string): Promise
   return rows.length > 0;
 }
 
-/** Tasks that are open when a budget is made count as running; what they cost is charged when it is known. */
-async function holdRunning(transaction: MediaTransaction, id: string): Promise<void> {
+/**
+ * Tasks that are open when a budget is made count as running; what they cost is charged when it is known. Open ones alone
+ * are read; what was sold is accounted to nobody whom a budget names.
+ */
+async function holdRunning(transaction: MediaTransaction, id: string, of: Bounded): Promise<void> {
   await sql`/* budgets.hold-running */
     with held as (
       insert into media.budget_holds (holder, budget_id, amount)
       select task.id, budget.id, 0 from media.tasks task, media.budgets budget
-      where budget.id = ${id}::uuid and task.state in ('QUEUED', 'RUNNING')
-        and ${isBounded(ACCOUNT, sql`task.generator`)}
+      where budget.id = ${id}::uuid and task.ended_at is null
+        and ${isBounded(of, sql`not task.sold and task.owner`, sql`task.generator`)}
       returning 1
     )
     update media.budgets set running = (select count(*) from held) where id = ${id}::uuid`.execute(
@@ -199,16 +201,23 @@ async function holdRunning(transaction: MediaTransaction, id: string): Promise<v
 }
 
 /** Sets what was spent in the current period from the totals. */
-async function countSpent(transaction: MediaTransaction, id: string): Promise<void> {
+async function countSpent(transaction: MediaTransaction, id: string, of: Bounded): Promise<void> {
   await sql`/* budgets.count-spent */
     update media.budgets budget set period_start = ${PERIOD_START}, spent = coalesce((
       select sum(total.cost) from media.usage total
       where total.day >= (${PERIOD_START} at time zone 'utc')::date and total.currency = budget.currency
-        and ${isBounded(sql`total.owner`, sql`total.generator`)}
+        and ${isBounded(of, sql`total.owner`, sql`total.generator`)}
     ), 0) where budget.id = ${id}::uuid`.execute(transaction);
 }
 
-function isBounded(owner: RawBuilder<unknown>, generator: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`(budget.scope = 'TOTAL' or budget.subject =
-    case when budget.scope = 'GENERATOR' then ${generator} else ${owner} end)`;
+type Bounded = Pick<BudgetTerms, 'scope' | 'subject'>;
+
+/** Plain conditions, each for its index: tasks and totals that a budget does not bound are not read. */
+function isBounded(
+  { scope, subject }: Bounded,
+  owner: RawBuilder<unknown>,
+  generator: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  if (scope === 'TOTAL') return sql`true`;
+  return sql`${scope === 'GENERATOR' ? generator : owner} = ${subject}`;
 }

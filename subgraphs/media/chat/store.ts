@@ -81,9 +81,9 @@ export function createChatStore(database: MediaDatabase): ChatStore {
     },
     async prune() {
       await sql`/* chat.prune */
-        delete from media.chat_replies where id in (
+        delete from media.chat_replies where id = any(array(
           select id from media.chat_replies where created_at < now() - make_interval(hours => ${RETENTION_HOURS})
-          order by created_at limit ${PRUNE_BATCH} for update skip locked)`.execute(database);
+          order by created_at limit ${PRUNE_BATCH} for update skip locked))`.execute(database);
     },
   };
 }

@@ -87,9 +87,9 @@ export function createProviderResources(database: MediaDatabase): ProviderResour
     },
     async prune(limit) {
       const { numAffectedRows } = await sql`/* provider-resources.prune */
-        delete from media.provider_resources where (media_id, provider, account) in (
-          select media_id, provider, account from media.provider_resources
-          where expires_at < now() - make_interval(days => ${URI_DAYS}) limit ${limit})`.execute(database);
+        delete from media.provider_resources where ctid = any(array(
+          select ctid from media.provider_resources where expires_at < now() - make_interval(days => ${URI_DAYS})
+          order by expires_at limit ${limit} for update skip locked))`.execute(database);
       return Number(numAffectedRows ?? 0);
     },
   };

@@ -126,6 +126,6 @@ export async function mediaOfShare(database: MediaDatabase, id: string): Promise
 
 /** Removes those that have ended, at most so many. */
 export async function pruneShares(database: MediaDatabase, now: Date, limit: number): Promise<void> {
-  await sql`/* shares.prune */ delete from media.shares where id in (
-    select id from media.shares where ends_at < ${now} order by ends_at limit ${limit})`.execute(database);
+  await sql`/* shares.prune */ delete from media.shares where id = any(array(
+    select id from media.shares where ends_at < ${now} order by ends_at limit ${limit}))`.execute(database);
 }

@@ -162,33 +162,32 @@ export async function deleteFileRow(database: MediaDatabase, id: string): Promis
 
 /**
  * Marks expired files as deleted; answers every marked file whose bytes are still to be removed. Rows that another
- * pruner or a claiming transaction has locked are skipped.
+ * pruner or a claiming transaction has locked are skipped. Each reason is looked for by its own index.
  */
 export async function markExpired(
   database: MediaDatabase,
   { now, keptSince, limit }: { readonly now: Date; readonly keptSince: Date | null; readonly limit: number },
-): Promise<readonly { readonly id: string; readonly objectKey: string }[]> {
-  return database
-    .updateTable('media.media')
-    .set({ state: 'DELETED' })
-    .where('id', 'in', (expired) =>
-      expired
-        .selectFrom('media.media')
-        .select('id')
-        .where((is) =>
-          is.or([
-            is('state', '=', 'DELETED'),
-            is('temporaryUntil', '<', now),
-            ...(keptSince === null ? [] : [is('createdAt', '<', keptSince)]),
-          ]),
-        )
-        .orderBy('id')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning(['id', 'objectKey'])
-    .execute();
+): Promise<readonly Removable[]> {
+  const reasons = [
+    sql`state = 'DELETED' order by id`,
+    sql`temporary_until < ${now} order by temporary_until`,
+    ...(keptSince === null ? [] : [sql`created_at < ${keptSince} order by created_at`]),
+  ];
+  const marked = new Map<string, Removable>();
+  for (const reason of reasons) {
+    const { rows } = await sql<Removable>`/* files.mark-expired */
+      update media.media set state = 'DELETED' where id = any(array(
+        select id from media.media where ${reason} limit ${limit - marked.size} for update skip locked))
+      returning id, object_key`.execute(database);
+    for (const row of rows) marked.set(row.id, row);
+  }
+  return [...marked.values()];
+}
+
+/** A file whose bytes are to be removed, or its row. */
+interface Removable {
+  readonly id: string;
+  readonly objectKey: string;
 }
 
 /** One parameter for any number of ids, so that PostgreSQL keeps one plan. */

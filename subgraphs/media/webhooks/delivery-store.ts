@@ -119,9 +119,9 @@ export async function pruneDeliveries(
   { days, limit }: { readonly days: number; readonly limit: number },
 ): Promise<number> {
   const { numAffectedRows } = await sql`/* webhooks.prune */
-    delete from media.webhook_deliveries where id in (
+    delete from media.webhook_deliveries where id = any(array(
       select id from media.webhook_deliveries
       where created_at < now() - make_interval(days => ${days}) and state <> 'PENDING'
-      order by created_at limit ${limit})`.execute(transaction);
+      order by created_at limit ${limit}))`.execute(transaction);
   return Number(numAffectedRows ?? 0);
 }

@@ -33,11 +33,10 @@ export async function insertKey(
 
 /** Deletes the keys of executions that ended a day ago, at most `limit`; answers how many. */
 export async function pruneKeys(database: WorkflowDatabase, limit: number): Promise<number> {
-  const result = await sql`
-    delete from workflow.idempotency where (owner, key) in (
-      select idempotency.owner, idempotency.key
-      from workflow.idempotency join workflow.executions on executions.id = idempotency.execution_id
-      where executions.ended_at < now() - interval '24 hours'
-      limit ${limit})`.execute(database);
+  const result = await sql`/* executions.prune-keys */
+    delete from workflow.idempotency where ctid = any(array(
+      select entry.ctid from workflow.idempotency entry join workflow.executions on executions.id = entry.execution_id
+      where entry.created_at < now() - interval '24 hours' and executions.ended_at < now() - interval '24 hours'
+      order by entry.created_at limit ${limit} for update of entry skip locked))`.execute(database);
   return Number(result.numAffectedRows ?? 0);
 }

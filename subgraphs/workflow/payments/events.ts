@@ -83,9 +83,8 @@ async function paymentOf(
 
 /** Deletes events older than 30 days, at most `limit`. */
 export async function pruneEvents(database: WorkflowDatabase, limit: number): Promise<void> {
-  await sql`
-    delete from workflow.pay_events where id in (
-      select id from workflow.pay_events where received_at < now() - interval '30 days' limit ${limit})`.execute(
-    database,
-  );
+  await sql`/* payments.prune-events */
+    delete from workflow.pay_events where id = any(array(
+      select id from workflow.pay_events where received_at < now() - interval '30 days'
+      order by received_at limit ${limit}))`.execute(database);
 }

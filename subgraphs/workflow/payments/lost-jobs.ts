@@ -39,7 +39,10 @@ async function enqueueLostCancels(dependencies: LostJobDependencies): Promise<vo
     .selectFrom('workflow.executions as execution')
     .innerJoin('workflow.payments as payment', 'payment.executionId', 'execution.id')
     .select('execution.id as executionId')
-    .where('execution.status', 'in', ['PENDING', 'RUNNING'])
+    // As two conditions: each status has an index of its own.
+    .where((where) =>
+      where.or([where('execution.status', '=', 'PENDING'), where('execution.status', '=', 'RUNNING')]),
+    )
     .where('payment.status', '=', 'REFUNDED')
     .orderBy('execution.id')
     .limit(BATCH)

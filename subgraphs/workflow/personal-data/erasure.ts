@@ -115,8 +115,12 @@ async function erasePayments(transaction: WorkflowTransaction, userId: string): 
     .where((where) => where.or([where('owner', '=', userId), where('userId', '=', userId)]))
     .where('status', '<>', 'PENDING')
     .where((where) => {
-      const ended = where.selectFrom('workflow.executions').select('id').where('endedAt', 'is not', null);
-      return where.or([where('executionId', 'is', null), where('executionId', 'in', ended)]);
+      const open = where
+        .selectFrom('workflow.executions')
+        .select('workflow.executions.id')
+        .whereRef('workflow.executions.id', '=', 'workflow.payments.executionId')
+        .where('endedAt', 'is', null);
+      return where.not(where.exists(open));
     })
     .execute();
 }

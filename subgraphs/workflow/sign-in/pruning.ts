@@ -7,12 +7,12 @@ import type { WorkflowDatabase } from '../database/database.ts';
  * token of the identity provider.
  */
 export async function pruneSignIn(database: WorkflowDatabase, limit: number): Promise<void> {
-  await sql`
-    delete from workflow.login_codes where code_hash in (
-      select code_hash from workflow.login_codes where expires_at < now() limit ${limit})`.execute(database);
-  await sql`
-    delete from workflow.sessions where id in (
-      select id from workflow.sessions where expires_at < now() - interval '1 day' limit ${limit})`.execute(
+  await sql`/* sign-in.prune-codes */
+    delete from workflow.login_codes where code_hash = any(array(
+      select code_hash from workflow.login_codes where expires_at < now() limit ${limit}))`.execute(database);
+  await sql`/* sign-in.prune-sessions */
+    delete from workflow.sessions where id = any(array(
+      select id from workflow.sessions where expires_at < now() - interval '1 day' order by expires_at limit ${limit}))`.execute(
     database,
   );
 }

@@ -47,17 +47,12 @@ export async function eraseOwners(parts: RemovalParts, limit: number): Promise<v
 
 async function eraseSome(parts: RemovalParts, owner: string, limit: number): Promise<void> {
   const { database } = parts;
-  const tasks = await database
-    .selectFrom('media.tasks')
-    .select(['id', 'endedAt'])
-    .where('owner', '=', owner)
-    .orderBy('endedAt')
-    .limit(limit)
-    .execute();
-  const ended = tasks.filter(({ endedAt }) => endedAt !== null);
+  const tasks = database.selectFrom('media.tasks').select('id').where('owner', '=', owner);
+  const ended = await tasks.where('endedAt', 'is not', null).limit(limit).execute();
   for (const { id } of ended) await removeTask(parts, id);
   // What running work still reads is left until it has ended.
-  if (ended.length < tasks.length) return;
+  const open = await tasks.where('endedAt', 'is', null).limit(1).execute();
+  if (open.length > 0) return;
   const files = await database
     .selectFrom('media.media')
     .select('id')
@@ -66,7 +61,7 @@ async function eraseSome(parts: RemovalParts, owner: string, limit: number): Pro
     .limit(limit)
     .execute();
   for (const { id } of files) await removeFile(parts, id);
-  if (tasks.length + files.length > 0) return;
+  if (ended.length + files.length > 0) return;
   await database.transaction().execute((transaction) => eraseRest(transaction, owner));
 }
 

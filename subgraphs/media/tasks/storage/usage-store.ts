@@ -133,13 +133,13 @@ export async function pruneChatCosts(
   { days, limit }: { readonly days: number; readonly limit: number },
 ): Promise<void> {
   await sql`/* usage.prune-chats */
-    delete from media.chat_costs where id in (
+    delete from media.chat_costs where id = any(array(
       select id from media.chat_costs where settled_at < now() - make_interval(days => ${days})
-      limit ${limit} for update skip locked)`.execute(database);
+      order by settled_at limit ${limit} for update skip locked))`.execute(database);
 }
 
 /** Whom `task` is accounted to (domain/task.ts: accountOf). */
-export const ACCOUNT: RawBuilder<string> = sql`(case when task.sold then ${sql.lit(SOLD)} else task.owner end)`;
+const ACCOUNT: RawBuilder<string> = sql`(case when task.sold then ${sql.lit(SOLD)} else task.owner end)`;
 
 /** A task that has ended, as it is logged. */
 export interface EndSummary {

@@ -69,17 +69,20 @@ async function pruneBatch({
   });
 }
 
-/** Whole logs only: a log with a hole would look complete to a reader. Answers how many. */
+/**
+ * Whole logs only: a log with a hole would look complete to a reader. Answers how many. What to remove is an array here and
+ * below: PostgreSQL takes it for few, and reads no table through to compare it with.
+ */
 async function pruneEvents(transaction: MediaTransaction, days: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`/* prune.events */
     with old as (
-      update media.tasks set events_pruned = true where id in (
+      update media.tasks set events_pruned = true where id = any(array(
         select id from media.tasks
         where ended_at is not null and not events_pruned and ended_at < now() - make_interval(days => ${days})
-        order by ended_at limit ${BATCH} for update skip locked)
+        order by ended_at limit ${BATCH} for update skip locked))
       returning id
     ), removed as (
-      delete from media.task_events where task_id in (select id from old)
+      delete from media.task_events where task_id = any(array(select id from old))
     )
     select count(*)::integer as count from old`.execute(transaction);
   return rows[0]?.count ?? 0;
@@ -87,10 +90,10 @@ async function pruneEvents(transaction: MediaTransaction, days: number): Promise
 
 async function pruneIdempotency(transaction: MediaTransaction): Promise<number> {
   const { numAffectedRows } = await sql`/* prune.idempotency */
-    delete from media.idempotency where (owner, key) in (
-      select entry.owner, entry.key from media.idempotency entry join media.tasks task on task.id = entry.task_id
+    delete from media.idempotency where ctid = any(array(
+      select entry.ctid from media.idempotency entry join media.tasks task on task.id = entry.task_id
       where entry.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
         and task.ended_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS})
-      limit ${BATCH})`.execute(transaction);
+      order by entry.created_at limit ${BATCH} for update of entry skip locked))`.execute(transaction);
   return Number(numAffectedRows ?? 0);
 }

@@ -39,7 +39,10 @@ export const workflowMigrations: MigrationSet = {
   schema: 'workflow',
   migrations,
   indexes: {
+    payments_template: 'workflow.payments (template_code, created_at desc)',
     executions_ended: 'workflow.executions (ended_at) where ended_at is not null',
     payments_by_age: 'workflow.payments (created_at)',
+    payments_by_rare_status: `workflow.payments (status, id desc) where status <> 'COMPLETED'`,
+    idempotency_by_age: 'workflow.idempotency (created_at)',
   },
 };
