@@ -114,14 +114,11 @@ async function erasePayments(transaction: WorkflowTransaction, userId: string): 
     })
     .where((where) => where.or([where('owner', '=', userId), where('userId', '=', userId)]))
     .where('status', '<>', 'PENDING')
-    .where((where) => {
-      const open = where
-        .selectFrom('workflow.executions')
-        .select('workflow.executions.id')
-        .whereRef('workflow.executions.id', '=', 'workflow.payments.executionId')
-        .where('endedAt', 'is', null);
-      return where.not(where.exists(open));
-    })
+    // For each payment its execution: as a join, every execution might be read.
+    .where(
+      sql<boolean>`coalesce((select executions.ended_at is not null from workflow.executions
+        where executions.id = payments.execution_id), true)`,
+    )
     .execute();
 }
 
