@@ -10,6 +10,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'test/chaos/chaos.test.ts',
   'test/model/model.test.ts',
+  'test/statements/statements.test.ts',
   'test/durability/kill.test.ts',
   'test/providers/contract/contract.test.ts',
   'test/topology/split.test.ts',

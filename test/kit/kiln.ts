@@ -10,6 +10,7 @@ import { createLogger } from '../../platform/process/logger.ts';
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
 import { CATALOG_DATE } from './catalog-date.ts';
 import { migratedDatabase } from './database/migrated.ts';
+import type { TestDatabase } from './database/postgres.ts';
 import { watchLog } from './processes/log-watch.ts';
 
 /** A whole Kiln inside the test's process: real PostgreSQL (a database of its own), real sockets, the sandbox beside it. */
@@ -29,6 +30,8 @@ export interface KilnUnderTestOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   /** What is shown of the log; secrets are looked for in all of it. */
   readonly logLevel?: LogLevel;
+  /** A database that is migrated already (default: a new one); removed at the end. */
+  readonly database?: Pick<TestDatabase, 'connectionString' | 'drop'>;
   /** Called with each line of the log, debug included. */
   readonly onLogLine?: (line: string) => void;
 }
@@ -40,6 +43,7 @@ export async function startKiln({
   settings = {},
   sandbox = {},
   logLevel = 'error',
+  database: existing,
   onLogLine,
 }: KilnUnderTestOptions = {}): Promise<KilnUnderTest> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'kiln-kit-'));
@@ -47,7 +51,7 @@ export async function startKiln({
   const logger = createLogger({ level: 'debug', destination: log });
   const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
   lifecycle.add('data', () => rm(dataDir, { recursive: true, force: true }));
-  const database = await migratedDatabase();
+  const database = existing ?? (await migratedDatabase());
   lifecycle.add('test database', () => database.drop());
   const outside = await createSandbox({
     dataDir: path.join(dataDir, 'sandbox'),

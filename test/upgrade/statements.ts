@@ -4,7 +4,7 @@
  */
 
 /** Tables that grow with the work: building an index on one, or reading through it, takes too long for a lock. */
-const LARGE = new Set([
+export const LARGE: ReadonlySet<string> = new Set([
   'media.tasks',
   'media.task_steps',
   'media.attempts',
