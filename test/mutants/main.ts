@@ -6,20 +6,24 @@ import { parseArgs } from 'node:util';
 
 import * as fc from 'fast-check';
 
+import { AREAS, filesOf } from './areas.ts';
 import { changesOf, lineOf, type Change } from './changes.ts';
 import { importedBy, nearestTests, slowFiles } from './nearest-tests.ts';
-import { succeeds, tryChange, type Fate } from './trial.ts';
+import { askTests, tryChange, type Fate, type Outcome } from './trial.ts';
+import { openTypes } from './types.ts';
 
 /**
- * Changes the code at random and says which changes no test sees: `npm run mutants -- --area gateway --count 20 --seed 7`.
+ * Changes the code at random and says which changes no test sees: `npm run mutants -- --area payments --count 20 --seed 7`.
  * Each is made alone, in a copy; what does not compile counts for nothing. A survivor is either as good as equivalent, or
  * its behaviour gets a test, or the code goes.
  */
 const { values } = parseArgs({
   options: {
-    /** A folder: gateway, subgraphs/media/tasks. */
-    area: { type: 'string', default: '.' },
-    count: { type: 'string', default: '20' },
+    /** Of areas.ts, or a folder; again for more of them (default: every area). */
+    area: { type: 'string', multiple: true, default: Object.keys(AREAS) },
+    /** Changes of each area. */
+    count: { type: 'string', default: '12' },
+    /** Drawn anew when it is not given. */
     seed: { type: 'string' },
     /** Most test files asked about one change. */
     tests: { type: 'string', default: '5' },
@@ -35,43 +39,56 @@ const tracked = execFileSync('git', ['ls-files'], { cwd: project, encoding: 'utf
 for (const file of tracked) cpSync(path.join(project, file), path.join(root, file));
 symlinkSync(path.join(project, 'node_modules'), path.join(root, 'node_modules'));
 
-const sources = tracked.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
+const sources = tracked.filter((file) => /\.tsx?$/.test(file));
 const importers = importedBy(root, sources);
 const slow = slowFiles(importers);
-const isProduct = (file: string): boolean =>
-  !/\.(test|fixture|contract)\.ts$|(^|\/)(fixtures|testing|migrations)\/|^(test|schema)\//.test(file);
-const area = sources.filter((file) => isProduct(file) && !path.relative(values.area, file).startsWith('..'));
+const types = await openTypes(root);
 const sourceOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
-const candidates = area.flatMap((file) => changesOf(file, sourceOf(file)));
-const order = fc.sample(fc.shuffledSubarray(candidates, { minLength: candidates.length }), {
-  seed,
-  numRuns: 1,
-});
-
-console.info(`seed ${seed}: ${candidates.length} changes of ${area.length} files in ${values.area}`);
-await succeeds(root, 'tsc', ['--incremental', '--tsBuildInfoFile', '.mutants.tsbuildinfo']);
-const fates: Record<Fate, number> = { 'does not compile': 0, killed: 0, survived: 0 };
-for (const change of order[0] ?? []) {
-  if (fates.killed + fates.survived >= Number(values.count)) break;
-  const fate = await tryChange(root, change, testsOf(change.file));
-  fates[fate] += 1;
-  if (fate !== 'does not compile') describe(change, fate);
-}
-console.info(
-  `${fates.killed} killed, ${fates.survived} survived, ${fates['does not compile']} did not compile`,
-);
+for (const area of values.area) await tryArea(area);
 process.exit(0);
 
-/** Quick test files all at once, then each that starts servers by itself. */
-function testsOf(file: string): readonly (readonly string[])[] {
-  const tests = nearestTests(importers, file, Number(values.tests));
-  const quick = tests.filter((test) => !slow.has(test));
-  const rest = tests.filter((test) => slow.has(test)).map((test) => [test]);
-  return quick.length > 0 ? [quick, ...rest] : rest;
+async function tryArea(name: string): Promise<void> {
+  const files = filesOf(name, sources);
+  const candidates = files.flatMap((file) => changesOf(file, sourceOf(file)));
+  const all = fc.shuffledSubarray(candidates, { minLength: candidates.length });
+  const [order = []] = fc.sample(all, { seed, numRuns: 1 });
+  console.info(`${name}, seed ${seed}: ${candidates.length} changes of ${files.length} files`);
+  const fates: Record<Fate, number> = { 'does not compile': 0, killed: 0, survived: 0, 'without an end': 0 };
+  const seeing = new Set<string>();
+  for (const change of order) {
+    if (fates.killed + fates.survived >= Number(values.count)) break;
+    const users = importers.get(change.file) ?? [];
+    const outcome = await tryChange(change, { root, types, users, groups: testsOf(change.file) });
+    fates[outcome.fate] += 1;
+    if (outcome.file !== undefined) seeing.add(outcome.file);
+    if (outcome.fate !== 'does not compile') describe(change, outcome);
+  }
+  console.info(
+    `${name}: ${Object.entries(fates)
+      .map(([fate, count]) => `${count} ${fate}`)
+      .join(', ')}`,
+  );
+  await checkWithoutChange(seeing);
 }
 
-function describe(change: Change, fate: Fate): void {
+/** The tests that saw a change are green without one, or what they saw is not the change. */
+async function checkWithoutChange(files: ReadonlySet<string>): Promise<void> {
+  const { fate, file, by } = await askTests(root, [...files]);
+  if (fate === 'survived') console.info(`  ${files.size} test files saw them, all green without a change`);
+  else console.info(`  NOT COUNTED: without a change ${file}: ${by} is ${fate} too`);
+}
+
+/** The nearest quick test file, the other quick ones at once, then each that starts servers by itself. */
+function testsOf(file: string): readonly (readonly string[])[] {
+  const tests = nearestTests(importers, file, Number(values.tests));
+  const [nearest = [], ...quick] = tests.filter((test) => !slow.has(test)).map((test) => [test]);
+  const rest = tests.filter((test) => slow.has(test)).map((test) => [test]);
+  return [nearest, quick.flat(), ...rest].filter((group) => group.length > 0);
+}
+
+function describe(change: Change, { fate, file, by }: Outcome): void {
   const source = sourceOf(change.file);
   const line = source.split('\n')[lineOf(source, change) - 1]?.trim();
-  console.info(`${fate}: ${change.file}:${lineOf(source, change)} ${change.operator}\n  ${line}`);
+  const seen = by === undefined ? '' : `\n  ${file}: ${by}`;
+  console.info(`${fate}: ${change.file}:${lineOf(source, change)} ${change.operator}\n  ${line}${seen}`);
 }

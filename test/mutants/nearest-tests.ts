@@ -25,18 +25,50 @@ export function importedBy(root: string, files: readonly string[]): ImportedBy {
   return importers;
 }
 
-/** The test files that use a file, nearest first; of those equally near, the ones in nearer folders. */
+/**
+ * The test files that use a file: those named like it or its folders first (test/payments for what is in payments), then
+ * the nearest by imports; of those equally near, the ones in nearer folders.
+ */
 export function nearestTests(importers: ImportedBy, file: string, most: number): readonly string[] {
-  const found: string[] = [];
+  const found: { readonly test: string; readonly rank: number }[] = [];
   const seen = new Set([file]);
-  for (let level = [file]; level.length > 0 && found.length < most;) {
+  let steps = 0;
+  for (let level = [file]; level.length > 0; steps += 1) {
     const next = level.flatMap((each) => [...(importers.get(each) ?? [])]).filter((each) => !seen.has(each));
     level = [...new Set(next)];
-    for (const each of level) seen.add(each);
-    const tests = level.filter((each) => each.endsWith('.test.ts'));
-    found.push(...tests.sort((one, other) => distance(file, one) - distance(file, other)));
+    for (const each of level) {
+      seen.add(each);
+      if (each.endsWith('.test.ts')) found.push({ test: each, rank: rankOf(file, each, steps) });
+    }
   }
-  return found.slice(0, most);
+  return found
+    .sort((one, other) => one.rank - other.rank)
+    .slice(0, most)
+    .map(({ test }) => test);
+}
+
+/** Lower is nearer: imports count most, then folders; a test named alike is as near as one some imports nearer. */
+function rankOf(file: string, test: string, steps: number): number {
+  const words = wordsOf(file);
+  const alike = wordsOf(test).filter((word) => words.includes(word)).length;
+  return steps * 10 + distance(file, test) - alike * 25;
+}
+
+/** The folders and the name of a file but for what many are called. */
+function wordsOf(file: string): readonly string[] {
+  const many = [
+    'test',
+    'subgraphs',
+    'gateway',
+    'media',
+    'workflow',
+    'providers',
+    'platform',
+    'vendors',
+    'ts',
+    'schema',
+  ];
+  return [...new Set(file.split(/[/.]/))].filter((word) => !many.includes(word));
 }
 
 /** What starts servers and processes for tests: whoever imports it takes seconds. */

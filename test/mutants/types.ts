@@ -1,0 +1,31 @@
+import path from 'node:path';
+
+import { API } from 'typescript/unstable/async';
+
+/** The types of a copy of the project, kept in memory: only what a change touches is looked at again. */
+export interface Types {
+  /** Whether these files have no errors, now that the first of them was written. */
+  hold(changed: string, users: Iterable<string>): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Opens the projects of a copy. */
+export async function openTypes(root: string): Promise<Types> {
+  const api = new API({ cwd: root });
+  const openProjects = ['tsconfig.json', 'console/tsconfig.json'].map((name) => path.join(root, name));
+  let snapshot = await api.updateSnapshot({ openProjects });
+  return {
+    async hold(changed, users) {
+      const before = snapshot;
+      snapshot = await api.updateSnapshot({ fileChanges: { changed: [path.join(root, changed)] } });
+      await before.dispose();
+      for (const file of [changed, ...users].map((name) => path.join(root, name))) {
+        const program = (await snapshot.getDefaultProjectForFile(file))?.program;
+        if (program === undefined) throw new Error(`no tsconfig.json includes ${file}`);
+        if ((await program.getSemanticDiagnostics(file)).length > 0) return false;
+      }
+      return true;
+    },
+    close: () => api.close(),
+  };
+}
