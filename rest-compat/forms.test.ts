@@ -140,7 +140,10 @@ describe('file parts', () => {
     const second = lastInput();
     expect(first).toMatchObject({ input: { aspectRatio: '1:1' }, names: ['ü.png'] });
     expect(second).toMatchObject({ input: { aspectRatio: '1:1' }, names: ['ü.png', 'https://example.com/'] });
-    for (const file of server.media.files.values()) expect(file.temporary).toBe(true);
+    for (const { temporary, bytes, requestBytes } of server.media.files.values()) {
+      expect(temporary).toBe(true);
+      expect(requestBytes).toBeGreaterThan(bytes);
+    }
   });
 
   it("leave out a browser's empty file input", async () => {

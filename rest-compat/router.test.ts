@@ -331,6 +331,13 @@ describe('around the routes', () => {
     expect(['www-authenticate', 'retry-after'].filter((name) => headers.has(name))).toEqual(expectedHeaders);
   });
 
+  it('notes for the metrics which documented path was asked, whatever its parameters', async () => {
+    await server.send('GET', `/api/task/status/${unknownId}`);
+    expect(server.routes.at(-1)).toBe('/api/task/status/{task_id}');
+    await server.send('GET', '/api/nothing');
+    expect(server.routes.at(-1)).toBeUndefined();
+  });
+
   it('masks what nobody expected, names the trace and logs it', async () => {
     server.media.failWith(new Error('password=hunter2'));
     const { status, body, headers } = await server.send('GET', '/api/task/health');

@@ -13,7 +13,6 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
-import { validateRoutes } from '../../rest-compat/validate-routes.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
@@ -26,6 +25,7 @@ import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
+import { sectionsThatFit } from './rest-sections.ts';
 import { createRootFieldRefusals } from './root-field-rules.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
@@ -203,21 +203,12 @@ function restOf(
 ): RestHandler | undefined {
   const { config, logger } = parts;
   const { publicUrl } = options;
-  const services = (['media', 'workflow'] as const).filter((service) => {
-    // `npm run schema` has compared them with Kiln's own supergraph.
-    if (config.split.supergraphFile === null) return true;
-    const own = sections.filter((section) => section.service === service);
-    const problems = validateRoutes(federation.apiSchema(), own);
-    if (problems.length === 0) return true;
-    logger.warn(
-      { service, problems: problems.slice(0, 3), more: Math.max(0, problems.length - 3) },
-      'REST is off: its documents do not fit this supergraph',
-    );
-    return false;
-  });
-  if (services.length === 0) return undefined;
+  // `npm run schema` has compared them with Kiln's own supergraph.
+  const isForeign = config.split.supergraphFile !== null;
+  const served = isForeign ? sectionsThatFit(federation.apiSchema(), logger) : sections;
+  if (served.length === 0) return undefined;
   return createRestHandler({
-    sections: sections.filter(({ service }) => services.includes(service)),
+    sections: served,
     executor: forRest(federation),
     contextFor: contextOf,
     stopping,

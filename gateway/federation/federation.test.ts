@@ -26,6 +26,7 @@ import {
   contextOf,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
+import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createFederation } from './federation.ts';
@@ -176,6 +177,11 @@ describe.each(ways)('the federated executor over %s', (way) => {
       file: upload('a "quoted".txt', [content.subarray(0, 1000), content.subarray(1000)]),
     });
     expect(plain(one).data).toMatchObject({ upload: { bytes: 300_000, sha256 } });
+
+    const declared = upload('a.txt', [content]);
+    for (const file of [declared, await declared.promise]) rememberRequestBytes(file, 300_400);
+    const query = 'mutation ($file: Upload!) { upload(file: $file) { requestBytes } }';
+    expect(plain(await run(query, { file: declared })).data).toEqual({ upload: { requestBytes: 300_400 } });
 
     const late = new Upload() as Upload & { resolve(file: unknown): void };
     const early = upload('early.txt', [Buffer.from('early')]);

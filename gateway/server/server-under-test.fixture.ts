@@ -10,6 +10,7 @@ import { AppError, type AppErrorCode } from '../../platform/errors.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
+import { requestBytesOf } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
@@ -45,7 +46,7 @@ interface World {
   /** Number of mutations that ran. */
   starts: number;
   /** Contents of the last uploads. */
-  readonly stored: { name: string; bytes: number; sha256: string }[];
+  readonly stored: { name: string; bytes: number; sha256: string; requestBytes: number | null }[];
   /** Signals of the requests to `Query.hang`. */
   readonly hanging: AbortSignal[];
 }
@@ -58,7 +59,7 @@ type Task @key(fields: "id") { id: ID! previous: Task outputs: [File!]! }
 type File { url: String! }
 type TaskEdge { node: Task! }
 type TaskConnection { edges: [TaskEdge!]! }
-type Stored { name: String! bytes: Int! sha256: String! }
+type Stored { name: String! bytes: Int! sha256: String! requestBytes: Int }
 type TaskProgress { seq: Int! progress: Int! padding(bytes: Int!): String! task: Task! }
 type Query {
   hello: String!
@@ -308,7 +309,8 @@ function mediaResolvers(world: World, follow: (id: string, afterSeq: number) => 
           hash.update(chunk as Buffer);
           bytes += (chunk as Buffer).length;
         }
-        const stored = { name: upload.filename, bytes, sha256: hash.digest('hex') };
+        const requestBytes = requestBytesOf(upload);
+        const stored = { name: upload.filename, bytes, sha256: hash.digest('hex'), requestBytes };
         world.stored.push(stored);
         return stored;
       },

@@ -49,6 +49,14 @@ describe('uploads through GraphQL', () => {
     }
   });
 
+  test('know how long their request says it is, before anything of it is read', async () => {
+    gateway = await startTestGateway();
+    const query = 'mutation ($file: Upload!) { upload(file: $file) { requestBytes } }';
+    const { body } = await send(gateway.url, formOf(randomBytes(1_000), query));
+    expect(body.errors).toBeUndefined();
+    expect(gateway.world.stored[0]?.requestBytes).toBeGreaterThan(1_400);
+  });
+
   test('of one byte too many fail, and nothing is stored', async () => {
     gateway = await startTestGateway({ uploadMaxBytes: 100_000 });
     for (const size of [100_001, 3_000_000]) {

@@ -33,6 +33,18 @@ describe('queries over HTTP', () => {
     });
   });
 
+  test('reads JSON of every type, also where it is too long for the short way', async () => {
+    gateway = await startTestGateway();
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'application/graphql+json']) {
+      for (const padding of ['', ' '.repeat(70_000)]) {
+        const { body } = await post(gateway, { query: `{ hello }${padding}` }, { 'content-type': type });
+        expect(body).toEqual({ data: { hello: expect.any(String) } });
+      }
+    }
+    const { body } = await post(gateway, { query: '{ hello }' }, { 'content-type': 'application/yaml' });
+    expect(body.data).toBeUndefined();
+  });
+
   test.each([
     ['the short way', 'application/json'],
     ['the whole way', 'application/json;q=0.9'],

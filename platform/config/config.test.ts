@@ -405,6 +405,18 @@ describe('a bucket', () => {
 });
 
 describe('lists', () => {
+  test('may end with a comma', () => {
+    const config = readConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x, ,tenant=a,',
+      TRUST_PROXY: '10.0.0.0/8, ,::1,',
+    });
+    expect(config.tracing).toMatchObject({
+      headers: { authorization: 'Bearer x', tenant: 'a' },
+    });
+    expect(config.server.trustProxy).toEqual(['10.0.0.0/8', '::1']);
+  });
+
   test('are split at commas and normalised', () => {
     const config = readConfig({
       OUTBOUND_ALLOW: 'LOCALHOST:8080,[::1]:443',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type TestDatabase, testDatabase } from '../../test/kit/database/postgres.ts';
+import { startRelay } from '../../test/kit/database/relay.ts';
 import { databaseAway } from '../database-away.ts';
 import { AppError } from '../errors.ts';
 import { createLogger, silentLogger } from '../process/logger.ts';
@@ -107,6 +108,28 @@ test('refuses at once who would wait in vain for a connection, and nobody when i
   expect(new Set(await Promise.all(Array.from({ length: 5 }, ask)))).toEqual(new Set(['answered']));
   await expect.poll(async () => new Set(await crowd())).toEqual(new Set(['answered']));
   await small.close();
+});
+
+test('takes no connection back whose server left a statement without an answer', async () => {
+  const relay = await startRelay(home);
+  const hanging = createDatabase({
+    config: { connectionString: relay.url },
+    maxConnections: 1,
+    applicationName: 'hanging',
+    logger,
+    statementTimeoutMs: 500,
+  });
+  await expect.poll(() => isConnected(hanging)).toBe(true);
+  const pid = async () =>
+    (await hanging.pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0];
+  const before = await pid();
+  relay.hold();
+  await expect(pid()).rejects.toThrow('Query read timeout');
+  relay.release();
+  await expect.poll(() => isConnected(hanging)).toBe(true);
+  expect(await pid()).not.toEqual(before);
+  await hanging.close();
+  relay.stop();
 });
 
 test('says UNAVAILABLE when nobody answers', async () => {

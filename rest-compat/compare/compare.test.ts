@@ -1,9 +1,17 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 import { describe, expect, it } from 'vitest';
 
 import { sections } from '../tables.ts';
 import type { Exchange } from '../traffic/exchange.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';
+import { runComparison } from './program.ts';
 import type { ReplayedService } from './service.ts';
 import { createTally } from './tally.ts';
 
@@ -44,7 +52,31 @@ async function comparing(now: ReplayedService, maySendStarts: boolean, ...exchan
 const start = exchange('POST', '/api/agg/imga/async/generate/image?prompt=a', { status: true, data: 'old' });
 const poll = (answer: object) => exchange('GET', '/api/task/status/old', answer);
 
+/** The whole of it, with a recording in a file and the new side on a socket. */
+async function compared(answer: object) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kiln-compare-'));
+  const server = createServer((_request, response) => {
+    response.writeHead(200, headers).end(JSON.stringify(answer));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const file = path.join(folder, 'recorded.jsonl');
+  await writeFile(file, JSON.stringify(poll({ status: true, data: { url: 'http://there/a' } })));
+  const { port } = server.address() as AddressInfo;
+  try {
+    return await runComparison(['--recorded', file, '--new', `http://127.0.0.1:${port}`], sections);
+  } finally {
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
 describe('a comparison', () => {
+  it('ends with 0 when all is equal, and with 1 when something differs', async () => {
+    const equal = await compared({ status: true, data: { url: 'http://here/a' } });
+    expect([equal.exitCode, equal.text]).toEqual([0, expect.stringContaining('GET /api/task/status')]);
+    expect((await compared({ status: true, data: {} })).exitCode).toBe(1);
+  });
+
   it("asks for what a recorded start made by the new side's id", async () => {
     const { now, asked } = service({
       '/api/agg/imga/async/generate/image?prompt=a': { status: true, data: 'new' },

@@ -215,6 +215,16 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
   });
 
   describe('a checkout', () => {
+    it.runIf(isStandIn)('names its payment, template and buyer in the metadata', async () => {
+      const { request, sessionId } = await opened();
+      expect(hands().state.get('checkout.session', sessionId)['metadata']).toEqual({
+        app: 'kiln',
+        payment_id: request.paymentId,
+        template_code: 'poster',
+        user_id: 'usr_anna',
+      });
+    });
+
     it.runIf(isStateful)('is open, unpaid, and the payment’s', async () => {
       const { request, sessionId, url } = await opened();
       expect(url).toContain(isStandIn ? `http://127.0.0.1:1/pay/${sessionId}` : 'https://');

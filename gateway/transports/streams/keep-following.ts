@@ -14,7 +14,7 @@ import { createStreamMemory, type StreamMemory } from './stream-memory.ts';
  * event that was passed on, and its client notices nothing.
  */
 export interface FollowOptions {
-  readonly federation: ServedFederation;
+  readonly federation: Pick<ServedFederation, 'apiSchema' | 'subscribe'>;
   /** Milliseconds in which a broken stream is taken up again, before its client is told (default 30,000). */
   readonly resumeMs?: number | undefined;
 }

@@ -10,6 +10,7 @@ import { AppError, badInput } from '../../errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { createPushStream, type PushStream } from '../operations/streams.ts';
 import type { Subgraph } from '../operations/subgraph.ts';
+import { requestBytesOf } from '../uploads/request-bytes.ts';
 
 /** Two small in-memory subgraphs, shaped like Kiln's own, for the tests of links and federation. */
 
@@ -32,7 +33,7 @@ type Task implements Node @key(fields: "id") {
 }
 type File implements Node @key(fields: "id") { id: ID! url: String! }
 union Found = Task | File
-type Stored { name: String! bytes: Int! sha256: String! }
+type Stored { name: String! bytes: Int! sha256: String! requestBytes: Int }
 type TaskProgress { seq: Int! task: Task! caller: String! strict: Int! }
 type Query {
   task(id: ID!): Task
@@ -256,5 +257,10 @@ async function readUpload(file: Promise<FileUpload>) {
     hash.update(chunk as Buffer);
     bytes += (chunk as Buffer).length;
   }
-  return { name: opened.filename, bytes, sha256: hash.digest('hex') };
+  return {
+    name: opened.filename,
+    bytes,
+    sha256: hash.digest('hex'),
+    requestBytes: requestBytesOf(opened),
+  };
 }

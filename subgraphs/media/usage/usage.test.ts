@@ -100,6 +100,20 @@ describe('usage', () => {
     expect(free).toMatchObject({ microUnits: null, unpriced: 2, currency: 'USD' });
   });
 
+  it('says so when there is more than one answer may have', async () => {
+    await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, runs)
+      select current_date, 'usr_many', 'test', 'painter', 'model ' || number, false, 'USD', 0, 1
+      from generate_series(1, 10001) as number`.execute(engine.database);
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const many = { ...me, id: 'usr_many' };
+    await expect(usage.usage(many, { by: ['MODEL'] })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'by',
+    });
+    await sql`delete from media.usage where model = 'model 1'`.execute(engine.database);
+    expect(await usage.usage(many, { by: ['MODEL'] })).toHaveLength(10_000);
+  });
+
   it('refuses ranges that are turned round or too long', async () => {
     const usage = createUsageService({ database: engine.database, authMode: 'compat' });
     const from = new Date('2026-01-02');

@@ -1,4 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -240,6 +244,52 @@ describe('closing a session', () => {
     expect(rows.length).toBeGreaterThan(0);
     expect(JSON.stringify(rows)).not.toContain('theirs');
   });
+});
+
+/** An identity provider that only notes which tokens are revoked, and says that it could not. */
+async function startRevoking() {
+  const told: string[] = [];
+  const server = createServer((request, response) => {
+    const { host: name = '' } = request.headers;
+    const issuer = `http://${name}`;
+    if (request.url !== '/revoke') {
+      const document = { issuer, revocation_endpoint: `${issuer}/revoke`, jwks_uri: `${issuer}/jwks` };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
+    } else {
+      void text(request).then((form) => {
+        told.push(String(new URLSearchParams(form).get('token')));
+        response.writeHead(503).end();
+      });
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const provider = {
+    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    clientId: 'kiln',
+    clientSecret: null,
+    callbackUrl: 'https://kiln.example.org/auth/idp/callback',
+    endpoints: null,
+    audiences: [],
+    parameters: {},
+    internalUrl: null,
+  };
+  return { told, provider, stop: () => server.close() };
+}
+
+it('tells the identity provider of every session that is closed, and closes it also when it fails there', async () => {
+  const { told, provider, stop } = await startRevoking();
+  const { sessions, users } = bench.process({ provider });
+  const { id: userId } = await users.userOf(identity({ subject: 'leaver' }));
+  const opened = async (providerToken: string | null) =>
+    (await sessions.open({ userId, platform: 'idp', scope: '', providerToken })).refreshToken;
+  await sessions.revokeToken(await opened('theirs-1'));
+  await sessions.revokeToken(await opened(null));
+  await opened('theirs-2');
+  await opened('theirs-3');
+  expect(await sessions.revokeOf(userId, null)).toBe(2);
+  await expect.poll(() => told.toSorted()).toEqual(['theirs-1', 'theirs-2', 'theirs-3']);
+  expect(await sessions.list(userId)).toEqual([]);
+  stop();
 });
 
 describe('users', () => {

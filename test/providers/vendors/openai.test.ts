@@ -206,6 +206,28 @@ describe('chat', () => {
     });
   });
 
+  it('says that a streamed reply was withheld, unless something of it was said', async () => {
+    const answered = async (...choices: readonly object[]) => {
+      const events = choices.map(
+        (one) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...one }] })}\n\n`,
+      );
+      stage.proxy.respondNext('/chat/', {
+        headers: { 'content-type': 'text/event-stream' },
+        body: `${events.join('')}data: [DONE]\n\n`,
+      });
+      return Array.fromAsync(must(stage.provider.chatStream, 'stream')(plain, stage.context));
+    };
+    const filtered = { delta: {}, finish_reason: 'content_filter' };
+    expect(await failureOf(answered(filtered))).toMatchObject({
+      code: 'MODERATION_REFUSED',
+      retryable: false,
+    });
+    expect(await answered({ delta: { content: 'half' } }, filtered)).toMatchObject([
+      { delta: 'half' },
+      { outcome: { text: 'half' } },
+    ]);
+  });
+
   it('puts together calls that are streamed in pieces', async () => {
     const piece = (index: number, more: object) => ({ delta: { tool_calls: [{ index, ...more }] } });
     const pieces = [

@@ -18,6 +18,7 @@ import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 /** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
 
 const { answers } = readFixture('replicate');
+const PICTURE: unknown = expect.stringMatching(/^data:image\/png;base64,/);
 
 describe('a prediction of Replicate', () => {
   const stage = useScriptedProvider('replicate');
@@ -109,6 +110,18 @@ describe('Replicate’s stand-in', () => {
     const { input } = JSON.parse(sent.body.toString('utf8')) as { input: Record<string, string> };
     expect(input['start_image']).toMatch(/^data:image\/png;base64,/);
     expect(input['end_image']).toMatch(/\/replicate\/v1\/files\/[\w-]+$/);
+  });
+
+  it.each([
+    ['black-forest-labs/flux-fill-pro', { image: PICTURE, mask: PICTURE }],
+    ['black-forest-labs/flux-kontext-pro', { input_image: PICTURE }],
+    ['google/nano-banana', { image_input: [PICTURE] }],
+  ])('gets the pictures of %s as that has them', async (model, pictures) => {
+    const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
+    const mask = 'mask' in pictures ? { mask: picture() } : {};
+    await job.start(imageRequest({ images: [picture()], ...mask }), contextFor(model));
+    const sent = must(world.proxy.sent.at(-1), 'start');
+    expect(JSON.parse(sent.body.toString('utf8'))).toMatchObject({ input: pictures });
   });
 
   it('whose files can not be had has started nothing', async () => {

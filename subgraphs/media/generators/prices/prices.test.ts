@@ -52,12 +52,14 @@ describe('the cost of an attempt', () => {
     const clone = { kind: 'VOICE_CLONE', generator: 'test', sample: { fileId: 'f' }, text: 'hi' } as const;
     expect(costOfAttempt(charged('minimax', 'speech-2.8-hd', { input: clone })).microUnits).toBeNull();
     expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'unknown' })).microUnits).toBeNull();
-    expect(costOfAttempt({ ...charged('openai', 'gpt-image-1', {}), binding: null }).microUnits).toBeNull();
+    const gone = costOfAttempt({ ...charged('openai', 'gpt-image-1', {}), binding: null });
+    expect(gone).toMatchObject({ microUnits: null, estimated: false });
   });
 
   it('is nothing when it was refused, or failed where failures are not charged', () => {
-    expect(costOfAttempt(charged('openai', 'no-such-model', { ending: 'refused' })).microUnits).toBe(0);
-    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'failed' })).microUnits).toBe(0);
+    const nothing = { microUnits: 0, estimated: false };
+    expect(costOfAttempt(charged('openai', 'no-such-model', { ending: 'refused' }))).toMatchObject(nothing);
+    expect(costOfAttempt(charged('openai', 'gpt-image-1', { ending: 'failed' }))).toMatchObject(nothing);
   });
 
   it('is charged for failures where the list says so, estimated where nothing was measured', () => {

@@ -265,6 +265,21 @@ describe('a provider that is away', () => {
     expect(asked.filter(({ path }) => path === '/token')).toHaveLength(1);
   });
 
+  it('is told of a refresh token that is given up, where it has a place for that', async () => {
+    const { url, answers, asked } = await standDiscovered();
+    await providerAt(url).revoke('r-0');
+    expect(asked.some(({ form }) => form.get('token') === 'r-0')).toBe(false);
+    answers[DISCOVERY] = { body: { ...documentOf(url), revocation_endpoint: `${url}/revoke` } };
+    answers['/revoke'] = { body: {} };
+    await providerAt(url).revoke('r-1');
+    const { path, form } = asked.at(-1) ?? {};
+    expect([path, form?.get('token'), form?.get('token_type_hint')]).toEqual([
+      '/revoke',
+      'r-1',
+      'refresh_token',
+    ]);
+  });
+
   it('is not who it says it is', async () => {
     const { url, answers } = await stand();
     answers[DISCOVERY] = { body: documentOf('https://evil.test') };

@@ -1,0 +1,68 @@
+import { buildSchema, type ExecutionResult, parse } from 'graphql';
+import { expect, it } from 'vitest';
+
+import { anonymousCaller } from '../../../platform/access/caller.ts';
+import { codedError } from '../../../platform/graphql/operations/errors.ts';
+import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
+import { createPushStream, isStream, type PushStream } from '../../../platform/graphql/operations/streams.ts';
+import { follow } from './keep-following.ts';
+
+const schema = buildSchema(
+  'type Query { n: Int } type Entry { seq: Int! } type Subscription { log(afterSeq: Int): Entry }',
+);
+const query = 'subscription { log { seq } }';
+const BREAK: ExecutionResult = { errors: [codedError('UNAVAILABLE', 'the subgraph stopped')] };
+
+/** A subgraph's streams, and how many of them were left. */
+function createSubgraph() {
+  const opened: PushStream<ExecutionResult>[] = [];
+  const counts = { left: 0 };
+  const subscribe = async (): Promise<ResultStream> => {
+    const onEnd = () => void (counts.left += 1);
+    const made = createPushStream<ExecutionResult>({ maxPending: 10, overflow: () => BREAK, onEnd });
+    opened.push(made);
+    return made.stream;
+  };
+  return { opened, counts, federation: { apiSchema: () => schema, subscribe } };
+}
+
+async function followed(
+  { federation }: ReturnType<typeof createSubgraph>,
+  signal = new AbortController().signal,
+): Promise<ResultStream> {
+  const context = { caller: anonymousCaller('0'.repeat(32), '127.0.0.1'), signal };
+  const request = { query, variables: {}, context };
+  const outcome = await follow({ federation }, { request, document: parse(query), fields: ['log'] });
+  if (!isStream(outcome)) throw new Error(JSON.stringify(outcome));
+  return outcome;
+}
+
+it('leaves the stream of the subgraph when its reader leaves, or hangs up', async () => {
+  const subgraph = createSubgraph();
+  const stream = await followed(subgraph);
+  const pending = stream.next();
+  await stream.return?.();
+  expect(await pending).toMatchObject({ done: true });
+  expect(subgraph.counts.left).toBe(1);
+
+  const hangUp = new AbortController();
+  const other = (await followed(subgraph, hangUp.signal)).next();
+  hangUp.abort();
+  expect(await other).toMatchObject({ done: true });
+  expect([subgraph.opened.length, subgraph.counts.left]).toEqual([2, 2]);
+});
+
+it('leaves a stream that broke off and goes on with another', async () => {
+  const subgraph = createSubgraph();
+  const stream = await followed(subgraph);
+  subgraph.opened[0]?.push({ data: { log: { kilnResumeSeq: 1 } } });
+  await stream.next();
+  const next = stream.next();
+  subgraph.opened[0]?.push(BREAK);
+  await expect.poll(() => subgraph.opened.length).toBe(2);
+  expect(subgraph.counts.left).toBe(1);
+  subgraph.opened[1]?.push({ data: { log: { kilnResumeSeq: 2 } } });
+  expect(await next).toMatchObject({ done: false });
+  await stream.return?.();
+  expect(subgraph.counts.left).toBe(2);
+});

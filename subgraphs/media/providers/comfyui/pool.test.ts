@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { UpstreamError } from '../../domain/failure.ts';
+import { createPool } from './pool.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+const nodes = ['http://one', 'http://other'];
+const connection = {
+  baseUrl: 'http://one',
+  pathPrefix: '',
+  headers: {},
+  credentials: {},
+  model: null,
+  nodes,
+  resultOrigins: [],
+};
+const context = { connection, signal: new AbortController().signal };
+const silent = () => Promise.reject(new UpstreamError('UNAVAILABLE', 'nobody answers'));
+const handle = { node: 'http://one', promptId: 'p' };
+
+/** How a question about work at a machine ends, some seconds after the last one. */
+function machine() {
+  const pool = createPool(silent);
+  return async (seconds: number, answer: () => Promise<string> = silent): Promise<string> => {
+    vi.setSystemTime(Date.now() + seconds * 1_000);
+    return pool
+      .watchingHealth(handle, context, answer)
+      .catch((thrown: unknown) => (thrown instanceof UpstreamError ? thrown.code : 'INTERNAL'));
+  };
+}
+
+it('gives up a machine that has been silent for some seconds', async () => {
+  const after = machine();
+  expect([await after(0), await after(3), await after(2)]).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'LOST']);
+});
+
+it('counts anew after every sign of life', async () => {
+  const signs = [
+    () => Promise.resolve('running'),
+    () => Promise.reject(new UpstreamError('INVALID_INPUT', 'an answer as well')),
+  ];
+  for (const sign of signs) {
+    const after = machine();
+    expect(await after(0)).toBe('UNAVAILABLE');
+    await after(3, sign);
+    expect([await after(3), await after(3), await after(2)]).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'LOST']);
+  }
+});
+
+it('waits for the only machine of a pool', async () => {
+  const pool = createPool(silent);
+  const alone = { ...context, connection: { ...connection, nodes: [] } };
+  const ask = () => pool.watchingHealth(handle, alone, silent);
+  await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  vi.setSystemTime(Date.now() + 60_000);
+  await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
