@@ -360,6 +360,17 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       expect(await bought.refunded()).toBe(100);
     });
 
+    it.runIf(isStateful)('is found by our id among those of its payment, and nowhere else', async () => {
+      const bought = await charged();
+      const [one, other] = [refundOf(bought, 100), refundOf(bought, 200)];
+      const made = [await provider.refund(one), await provider.refund(other)];
+      const found = (refundId: string) => provider.findRefund({ refundId, paymentIntentId: bought.intent });
+      expect([await found(one.refundId), await found(other.refundId)]).toMatchObject(
+        made.map(({ id, amount }) => ({ id, amount })),
+      );
+      expect(await found(randomUUID())).toBeNull();
+    });
+
     it.runIf(isStandIn)('that the bank sends back leaves the money where it was', async () => {
       const bought = await paid();
       const { id } = await provider.refund(refundOf(bought, 500));
