@@ -120,14 +120,19 @@ test('takes no connection back whose server left a statement without an answer',
     statementTimeoutMs: 500,
   });
   await expect.poll(() => isConnected(hanging)).toBe(true);
-  const pid = async () =>
-    (await hanging.pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0];
-  const before = await pid();
+  const client = await hanging.pool.connect();
+  const pidOf = async (asked: Pick<typeof client, 'query'>) =>
+    (await asked.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0];
+  const before = await pidOf(client);
   relay.hold();
-  await expect(pid()).rejects.toThrow('Query read timeout');
+  await expect(pidOf(client)).rejects.toThrow('Query read timeout');
   relay.release();
+  // As whoever knows nothing of it gives it back.
+  client.release();
   await expect.poll(() => isConnected(hanging)).toBe(true);
-  expect(await pid()).not.toEqual(before);
+  const other = await hanging.pool.connect();
+  expect(await pidOf(other)).not.toEqual(before);
+  other.release();
   await hanging.close();
   relay.stop();
 });

@@ -120,7 +120,6 @@ const booleanWords: ReadonlyMap<string, boolean> = new Map([
 
 /** A boolean: true/false/1/0/yes/no/on/off in any case, or a JSON boolean. */
 export function readBoolean(raw: unknown): Reading<boolean> {
-  if (typeof raw === 'boolean') return { value: raw };
   const value = booleanWords.get(String(raw).toLowerCase());
   if (value !== undefined) return { value };
   return refuse('bool_parsing', 'Input should be a valid boolean, unable to interpret input');

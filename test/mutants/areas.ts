@@ -3,22 +3,38 @@ interface Area {
   readonly folders: readonly string[];
   /** Folders below them that are areas of their own. */
   readonly without?: readonly string[];
+  /** Tests that know it well from farther away: asked after the nearest. */
+  readonly tests?: readonly string[];
 }
 
 /** The areas by the names they are asked for with. */
 export const AREAS: Readonly<Record<string, Area>> = {
-  executor: { folders: ['gateway/federation'] },
-  tasks: { folders: ['subgraphs/media/tasks'] },
+  executor: { folders: ['gateway/federation'], tests: ['test/executor/executor.test.ts'] },
+  tasks: { folders: ['subgraphs/media/tasks'], tests: ['test/model/model.test.ts'] },
   'other-gateway': { folders: ['gateway'], without: ['gateway/federation'] },
-  'rest-compat': { folders: ['rest-compat'] },
-  providers: { folders: ['subgraphs/media/providers'] },
-  'sign-in': { folders: ['subgraphs/workflow/sign-in'] },
-  payments: { folders: ['subgraphs/workflow/payments'] },
+  'rest-compat': {
+    folders: ['rest-compat'],
+    tests: [
+      'rest-compat/router.test.ts',
+      'test/documented-operations.test.ts',
+      'test/rest/operations.test.ts',
+    ],
+  },
+  providers: { folders: ['subgraphs/media/providers'], tests: ['test/providers/contract/contract.test.ts'] },
+  'sign-in': {
+    folders: ['subgraphs/workflow/sign-in'],
+    tests: ['test/rest/sign-in/sign-in.test.ts', 'test/rest/sign-in/sign-in-apps.test.ts'],
+  },
+  payments: {
+    folders: ['subgraphs/workflow/payments'],
+    tests: ['test/payments/payments.test.ts', 'test/payments/conformance.test.ts'],
+  },
   budgets: {
     folders: ['subgraphs/media/budgets', 'subgraphs/media/usage', 'subgraphs/media/generators/prices'],
   },
   platform: { folders: ['platform'] },
-  console: { folders: ['console/src'] },
+  // Its own tests run in a browser (test/browser): what no browser is there for survives.
+  console: { folders: ['console/src'], tests: ['test/browser/browser.test.ts'] },
 };
 
 /** What is tests, what tests are made of, or generated. */

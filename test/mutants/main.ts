@@ -58,7 +58,7 @@ async function tryArea(name: string): Promise<void> {
   for (const change of order) {
     if (fates.killed + fates.survived >= Number(values.count)) break;
     const users = importers.get(change.file) ?? [];
-    const outcome = await tryChange(change, { root, types, users, groups: testsOf(change.file) });
+    const outcome = await tryChange(change, { root, types, users, groups: testsOf(change.file, name) });
     fates[outcome.fate] += 1;
     if (outcome.file !== undefined) seeing.add(outcome.file);
     if (outcome.fate !== 'does not compile') describe(change, outcome);
@@ -79,11 +79,12 @@ async function checkWithoutChange(files: ReadonlySet<string>): Promise<void> {
 }
 
 /** The nearest quick test file, the other quick ones at once, then each that starts servers by itself. */
-function testsOf(file: string): readonly (readonly string[])[] {
-  const tests = nearestTests(importers, file, Number(values.tests));
-  const [nearest = [], ...quick] = tests.filter((test) => !slow.has(test)).map((test) => [test]);
+function testsOf(file: string, name: string): readonly (readonly string[])[] {
+  const nearest = nearestTests(importers, file, Number(values.tests));
+  const tests = [...new Set([...nearest, ...(AREAS[name]?.tests ?? [])])];
+  const [first = [], ...quick] = tests.filter((test) => !slow.has(test)).map((test) => [test]);
   const rest = tests.filter((test) => slow.has(test)).map((test) => [test]);
-  return [nearest, quick.flat(), ...rest].filter((group) => group.length > 0);
+  return [first, quick.flat(), ...rest].filter((group) => group.length > 0);
 }
 
 function describe(change: Change, { fate, file, by }: Outcome): void {

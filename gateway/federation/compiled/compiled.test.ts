@@ -15,7 +15,8 @@ const subgraphs = {
     union Found = Product | Shelf
     type Product @key(fields: "id") { id: ID! name: String! twin: Product inside: [Found!] }
     type Shelf @key(fields: "id") { id: ID! label: String }
-    type Query { found: [Found!]! products: [Product!]! best: [Product!]! }
+    type Facts { int: Int float: Float boolean: Boolean id: ID string: String }
+    type Query { found: [Found!]! products: [Product!]! best: [Product!]! facts: Facts }
     type Mutation { restock: Product! sell: Product! }`,
   stock: `${LINK}
     type Product @key(fields: "id") { id: ID! count: Int! note: String places: [Place!] }
@@ -205,6 +206,27 @@ describe('the shape of an answer', () => {
       const { result } = await run(query, { shop, stock: nothing }, variables);
       expect(result).toEqual({ data: { products: [kept] } });
     }
+  });
+
+  it.each([
+    ['int', [7]],
+    ['float', [7, 7.5]],
+    ['boolean', [true, false]],
+    ['id', ['text', '', 7]],
+    ['string', ['text', '']],
+  ])('has of %s only values of its kind', async (name, fitting: readonly unknown[]) => {
+    for (const value of ['text', '', 7, 7.5, true, false, {}, [], 1e21]) {
+      const shop = () => ({ data: { facts: { [name]: value } } });
+      const { result } = await run(`{ facts { ${name} } }`, { shop, stock: nothing });
+      const fits = fitting.includes(value) || (name === 'float' && value === 1e21);
+      expect([value, result.data]).toEqual([value, { facts: { [name]: fits ? value : null } }]);
+      expect([value, result.extensions === undefined]).toEqual([value, fits]);
+    }
+    const { result } = await run(`{ facts { ${name} } }`, {
+      shop: () => ({ data: { facts: {} } }),
+      stock: nothing,
+    });
+    expect(result).toEqual({ data: { facts: { [name]: null } } });
   });
 
   it("says what is wrong with values that break the schema in Apollo's words", async () => {

@@ -299,6 +299,11 @@ describe('users', () => {
       Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? here : there).users.userOf(newcomer)),
     );
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+
+    const ofApp = (index: number) =>
+      identity({ platform: 'wechat', unionId: 'union-new', appId: `wx${index}`, subject: `open-${index}` });
+    const apps = Array.from({ length: 6 }, (_, index) => here.users.userOf(ofApp(index)));
+    expect(new Set((await Promise.all(apps)).map(({ id }) => id)).size).toBe(1);
   });
 
   it('are never joined by e-mail, nor across issuers', async () => {
