@@ -327,6 +327,14 @@ describe.each(paymentProviders(process.env))('at $name:', (place) => {
       expect(await provider.expireCheckout(sessionId)).toMatchObject({ session: 'expired' });
     });
 
+    it.runIf(isStandIn)('may come still when the end of its checkout could not be told', async () => {
+      const { sessionId } = await opened();
+      hands().control.fail({ match: /^POST checkout\/sessions\/.*expire$/, times: 12, status: 500 });
+      await expect(provider.expireCheckout(sessionId)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      hands().control.heal();
+      expect(await provider.expireCheckout(sessionId)).toMatchObject({ session: 'expired' });
+    });
+
     it.runIf(isStandIn)('wins over an end that comes too late', async () => {
       const { sessionId } = await paid();
       expect(await provider.expireCheckout(sessionId)).toMatchObject({ session: 'complete', isPaid: true });
