@@ -62,13 +62,22 @@ describe('the recording proxy', () => {
   });
 
   it('answers 502 when the service is away, and keeps status and headers otherwise', async () => {
-    const { url } = await recording((request, response) => {
+    const { url, exchanges } = await recording((request, response) => {
       if (request.url === '/gone') request.destroy();
-      else response.writeHead(418, 'Teapot', { 'X-Own': 'a' }).end('no');
+      else response.writeHead(418, 'Teapot', { 'X-Own': 'a', 'Set-Cookie': ['b=1', 'c=2'] }).end('no');
     });
     expect((await fetch(`${url}/gone`)).status).toBe(502);
-    const answer = await fetch(`${url}/x?y=1`);
+    const answer = await fetch(`${url}/x?y=1`, { headers: { 'x-asked': 'd' } });
     expect([answer.status, answer.statusText, answer.headers.get('x-own')]).toEqual([418, 'Teapot', 'a']);
+    await answer.text();
+    await expect
+      .poll(() => exchanges)
+      .toMatchObject([
+        {
+          request: { headers: { 'x-asked': 'd' } },
+          response: { headers: { 'x-own': 'a', 'set-cookie': 'b=1, c=2' } },
+        },
+      ]);
   });
   it('passes https on, with headers, uploads and answers, and records them', async () => {
     const { cert, private: key } = await selfSigned([{ name: 'commonName', value: 'localhost' }], {

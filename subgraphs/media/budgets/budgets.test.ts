@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Caller } from '../../../platform/access/caller.ts';
@@ -214,4 +215,17 @@ describe('a budget', () => {
   ] as const)('is refused as %s of %s with %o', async (scope, subject, input, field) => {
     await expect(first().budgets.service.create(scope, subject, input)).rejects.toMatchObject({ field });
   });
+});
+
+it('of one installation are 10,000, and no more', async () => {
+  const { service } = first().budgets;
+  await sql`insert into media.budgets (id, name, scope, subject, period, refuses_unknown, period_start)
+    select gen_random_uuid(), '', 'USER', 'usr_' || number, 'DAY', false, now()
+    from generate_series(1, 9999) as number`.execute(engine.database);
+  await service.create('USER', 'usr_last', { amount: 1 });
+  await expect(service.create('USER', 'usr_more', { amount: 1 })).rejects.toMatchObject({
+    code: 'BAD_USER_INPUT',
+    field: 'scope',
+  });
+  await sql`delete from media.budgets`.execute(engine.database);
 });

@@ -25,6 +25,10 @@ describe('the cost of an attempt', () => {
     expect(costOfAttempt(small)).toMatchObject({ microUnits: 84_000, currency: 'USD', estimated: false });
     const wide = { ...small, input: { ...small.input, resolution: '1536x1024' } as typeof small.input };
     expect(costOfAttempt(wide).microUnits).toBe(126_000);
+    const unmeasured = { ...small, measured: {} };
+    expect(costOfAttempt(unmeasured).microUnits).toBe(42_000);
+    const three = { ...unmeasured, input: { ...small.input, count: 3 } as typeof small.input };
+    expect(costOfAttempt(three).microUnits).toBe(126_000);
   });
 
   it('is per second of video, by its resolution', () => {
