@@ -117,6 +117,12 @@ const taskFailures: Readonly<Record<FailureCode, Advice>> = {
     meaning: 'the account at the provider has no credit',
     remedy: 'operators add credit or another binding; then start again',
   },
+  MODEL_GONE: {
+    meaning:
+      'the provider does not have the model any more, or not for this key; every other binding that could do the work was asked',
+    remedy:
+      'name another model or generator; operators find what the provider said in the log and in `health`',
+  },
   UNAVAILABLE: {
     meaning:
       "the provider does not work, after all attempts and fall-backs; or it refuses Kiln's own credentials (`retryable` is false)",

@@ -4,7 +4,8 @@ import { newTraceId } from '../../platform/ids.ts';
 
 /** What /readyz?verbose tells of each provider: no messages and no settings, which are for administrators. */
 const QUERY = `query ProviderReadiness {
-  providerHealth { binding provider sandbox attempts succeeded p50 p95 breaker { open until } }
+  providerHealth { binding provider sandbox attempts succeeded p50 p95 breaker { open until }
+    models { model retiresAt daysLeft successor goneAt } }
 }`;
 
 const TIMEOUT_MS = 2_000;

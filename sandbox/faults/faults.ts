@@ -8,6 +8,8 @@ export const FAULTS = {
   'server-error': 'request',
   /** The machine is down: this connection is reset before anything happens, and so are all open ones. */
   'node-down': 'request',
+  /** The start's model has ended, or is not for this key: refused in the wire's own words, where it has any. */
+  'retired-model': 'request',
   /** The answer is delayed by `delayMs`. */
   slow: 'request',
   /** Carried out, then the connection is reset without an answer. */

@@ -52,7 +52,7 @@ export async function serveWire(
     );
   const fault = faults.take(wire.name, match.route.operation);
   if (fault?.fault === 'node-down') return cutOff(wire, response);
-  const refusal = await faultBeforeHandling(wire, fault, requested);
+  const refusal = await faultBeforeHandling(wire, fault, { ...requested, params: match.params });
   if (refusal !== null) return sendAnswer(response, refusal);
   const played = fault !== null && FAULTS[fault.fault] === 'wire' ? fault : null;
   const answer = await match.route.handle(
@@ -73,8 +73,10 @@ function cutOff(wire: Wire, response: ServerResponse): void {
 async function faultBeforeHandling(
   wire: Wire,
   fault: Fault | null,
-  { path, signal }: Pick<WireRequest, 'path' | 'signal'>,
+  request: WireRequest,
 ): Promise<Answer | null> {
+  const { path, signal } = request;
+  if (fault?.fault === 'retired-model') return wire.refuseModel?.(request) ?? null;
   if (fault?.fault === 'rate-limited') {
     const refusal = wire.refuse(429, 'too many requests', fault.retryAfter, path);
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': String(fault.retryAfter) } };

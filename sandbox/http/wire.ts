@@ -33,6 +33,8 @@ export interface Wire {
     retryAfter?: number,
     path?: string,
   ) => Answer;
+  /** The refusal of a model that has ended (the fault `retired-model`); absent where starts name no model. */
+  readonly refuseModel?: (request: WireRequest) => Answer;
 }
 
 /** A WebSocket upgrade request of node:http. */

@@ -152,7 +152,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
   const { files, budgets, publisher } = parts;
   const services = createServices(parts);
   const { tasks, chat, videoTemplates } = services;
-  const modelEnds = createModelEnds(options);
+  const modelEnds = createModelEnds({ ...parts, publish: publisher.publish });
   const attempts = createRunningAttempts(parts);
   const addresses = createProviderWebhookAddresses(fileSettings);
   const wakeUps = createWakeUps({ ...options, makeDue: (key) => attempts.makeDue(key) });

@@ -196,6 +196,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'domain',
         'generators/bindings',
         'generators/breakers',
+        'generators/credentials',
         'generators/pauses',
         'providers/contract',
         'tasks/storage',

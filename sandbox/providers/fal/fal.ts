@@ -52,6 +52,8 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
     headers: () => ({ 'x-fal-request-id': randomUUID() }),
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => platformError(status, message),
+    refuseModel: ({ path }) =>
+      platformError(404, `Application '${path.replace(/^\/(run\/)?/, '')}' not found`),
     routes: [
       results.route,
       ...submitRoutes({ runner, journal, views }),

@@ -66,6 +66,14 @@ export function noFile(id: string): Answer {
   );
 }
 
+/** 404: the model has ended, as Google says it. */
+export function endedModel(model: string): Answer {
+  return googleError(
+    'NOT_FOUND',
+    `This model models/${model} is no longer available. Please update your code to use a newer model for the latest features and improvements.`,
+  );
+}
+
 /** The wire's form of HTTP-level refusals. */
 export function refuse(status: 404 | 413 | 429 | 500, message: string, retryAfter = 1): Answer {
   if (status === 429) return exhausted(retryAfter);

@@ -5,7 +5,7 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
-import { noKey, refuse, wrongKey } from './errors.ts';
+import { endedModel, noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
 import type { GeminiContext } from './generate.ts';
@@ -42,6 +42,7 @@ export function createGemini(options: GeminiOptions): StandIn {
     name: GEMINI,
     mount: 'gemini',
     refuse,
+    refuseModel: ({ params }) => endedModel(params['model'] ?? ''),
     authorize: (request) => checkCredentials(request, options.secret),
     routes: routesOf({ runner, journal, files, expiry: createUrlExpiry() }),
   };

@@ -1,7 +1,7 @@
 import type { Wire, WireRequest } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
-import { detail } from '../shared/fastapi.ts';
+import { detail, invalidField } from '../shared/fastapi.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, WebhookStandInOptions } from '../shared/stand-in.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
@@ -48,6 +48,10 @@ export function createHedra(options: HedraOptions): StandIn {
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message, retryAfter, path = '') =>
       isOlder(path) ? detail(status, message) : refusal(status, CODES[status], { message, retryAfter }),
+    refuseModel: ({ path }) =>
+      isOlder(path)
+        ? invalidField(['model_slug'], 'Model not found')
+        : refusal(404, 'NOT_FOUND', { message: 'Model not found.' }),
     routes: [
       parts.results.route,
       ...fileRoutes(parts),

@@ -52,6 +52,7 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
     mount: 'higgsfield',
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => detail(status, message),
+    refuseModel: notFound,
     routes: [results.route, ...fileRoutes(parts), ...characterRoutes(parts), ...soulRoutes(parts)],
   };
   return { wire, runner };

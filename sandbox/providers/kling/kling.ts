@@ -58,6 +58,8 @@ export function createKling(options: KlingOptions): StandIn {
     name: KLING,
     mount: 'kling',
     refuse: (status, message) => refusal(CODES[status], message),
+    refuseModel: () =>
+      refusal(1203, 'The requested resource does not exist, such as the method or the model'),
     routes: [...routes.map((route) => forKnownCallers(route, secret)), results.route],
   };
   return { wire, runner };

@@ -18,6 +18,7 @@ const MESSAGES = {
   1026: 'input new_sensitive',
   1027: 'output new_sensitive',
   2013: 'invalid params',
+  2061: 'your current token plan not support model',
   2039: 'voice clone voice id duplicate',
   2049: 'invalid api key',
   2054: 'voice id not exist',

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import { createResults } from '../shared/results.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
@@ -42,6 +44,9 @@ export function createMinimax(options: MinimaxOptions): StandIn {
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) =>
       json({ type: 'error', error: { message, http_code: String(status) } }, status),
+    // Unknown or ended, and not in the account's plan, have codes of their own.
+    refuseModel: (request) =>
+      refusal(2013, `unknown model '${textOf(jsonObject(request)?.['model']) ?? ''}'`),
     routes: [...routesOf({ runner, journal, results }), results.route],
   };
   return { wire, runner };

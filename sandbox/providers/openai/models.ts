@@ -44,6 +44,15 @@ export function modelRefusal(id: string, purpose: Purpose): Answer | null {
   return names.includes(id) ? null : noModel(id);
 }
 
+/** 404: the model has ended, as OpenAI says it. */
+export function endedModel(id: string): Answer {
+  return openaiError(404, {
+    message: `The model \`${id}\` has been deprecated, learn more here: https://platform.openai.com/docs/deprecations`,
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+  });
+}
+
 /** 404: there is no such model. */
 export function noModel(id: string): Answer {
   return openaiError(404, {

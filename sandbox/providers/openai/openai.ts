@@ -3,14 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../faults/faults.ts';
 import { bytes, json, text } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { chat } from './chat.ts';
 import { refuse, wrongKey } from './errors.ts';
 import { editImages, generateImages } from './images.ts';
-import { MODELS, noModel } from './models.ts';
+import { endedModel, MODELS, noModel } from './models.ts';
 import { perform } from './perform.ts';
 import { speak } from './speech.ts';
 import { MODERATED } from './start.ts';
@@ -43,6 +45,7 @@ export function createOpenai(options: OpenaiOptions): StandIn {
       'openai-version': '2020-10-01',
     }),
     refuse,
+    refuseModel: (request) => endedModel(textOf(jsonObject(request)?.['model']) ?? 'of this request'),
     authorize: ({ path, headers }) => {
       const isLet = options.secret === null || headers['authorization'] === `Bearer ${options.secret}`;
       return isLet || path.startsWith('/results/') ? { path, params: {} } : { answer: wrongKey() };

@@ -52,6 +52,7 @@ export function createReplicate(options: ReplicateOptions): StandIn {
     mount: 'replicate',
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => problem(status, TITLES[status], message),
+    refuseModel: notFound,
     routes: [
       parts.results.route,
       ...startRoutes(parts),

@@ -13,6 +13,8 @@ export const CONTENT = '50411 Pre Img Risk Not Pass';
 export const CONCURRENCY = '50430 Request Has Reached API Concurrent Limit, Please Try Later';
 /** Too many requests. */
 export const LIMIT = '50429 Request Has Reached API Limit, Please Try Later';
+/** There is no such service, or it is not opened for this account. */
+export const NOT_OPENED = '50400 Access Denied: Internal Error';
 /** The service itself failed. */
 export const INTERNAL = '50500 Internal Error';
 /** The failure of a job that is not the caller's fault; failed checks answer 400, as the result of the work. */

@@ -19,6 +19,7 @@ import {
   CONTENT,
   INTERNAL,
   LIMIT,
+  NOT_OPENED,
   gatewayError,
   visual,
   visualError,
@@ -63,6 +64,7 @@ export function createVolcengine(options: VolcengineOptions): StandIn[] {
     mount: 'volcengine',
     authorize: (request) => checkCredentials(request, secret),
     refuse: (status, message) => refuse(status, message),
+    refuseModel: () => visualError(NOT_OPENED),
     routes: [results.route, ...submitRoutes(runner), resultRoute(runner, results)],
   };
   return [{ wire, runner }, vod];

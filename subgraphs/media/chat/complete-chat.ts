@@ -43,7 +43,8 @@ export async function completeChat(options: ChatCompletion): Promise<ChatReply> 
       failure = thrown;
       if (deltas.length > 0) options.onCharged(binding, null);
       // Deltas that were sent can't be taken back, and another binding would send another reply.
-      if (!(thrown instanceof UpstreamError) || !thrown.retryable || deltas.length > 0) break;
+      if (!(thrown instanceof UpstreamError) || deltas.length > 0) break;
+      if (!thrown.retryable && !thrown.ofBinding) break;
       options.signal.throwIfAborted();
     }
   }

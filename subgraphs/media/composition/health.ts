@@ -23,23 +23,28 @@ function generatorsOf({
   return [...available, ...missing].toSorted((one, other) => (one.generator < other.generator ? -1 : 1));
 }
 
-/** The state of a generator by its bindings: one whose credentials are refused does no work. */
+/** The state of a generator by its bindings: one whose credentials are refused does no work, one without a model may have others. */
 function stateOf(
   bindings: readonly Binding[],
   refusals: CredentialRefusals,
 ): Omit<MediaHealth['generators'][number], 'generator'> {
-  const refused = bindings.flatMap(({ name, provider, settings }) => {
+  const refused = bindings.filter(({ name }) => refusals.refusedAt(name) !== null);
+  const problems = bindings.flatMap(({ name, provider, settings }) => {
     const at = refusals.refusedAt(name);
-    return at === null ? [] : [{ provider: provider.name, settings, at: at.toISOString() }];
+    const told = [
+      ...(at === null ? [] : [`refuses our credentials (${at.toISOString()})`]),
+      ...refusals.models.of(name).map((gone) => `does not have ${gone.model} (${gone.at.toISOString()})`),
+    ];
+    return told.map((what) => ({ settings, text: `${provider.name} ${what}` }));
   });
-  if (refused.length === 0) {
+  if (problems.length === 0) {
     const state = bindings.every(({ sandbox }) => sandbox) ? 'sandbox' : 'ok';
     return { state, setting: null, problem: null };
   }
   return {
     state: refused.length === bindings.length ? 'not available' : 'degraded',
-    setting: [...new Set(refused.map(({ settings }) => settings))].join('; '),
-    problem: refused.map(({ provider, at }) => `${provider} refuses our credentials (${at})`).join('; '),
+    setting: [...new Set(problems.map(({ settings }) => settings))].join('; '),
+    problem: problems.map(({ text }) => text).join('; '),
   };
 }
 

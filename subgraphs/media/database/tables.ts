@@ -175,6 +175,11 @@ export interface MediaMedia {
   width: number | null;
 }
 
+export interface MediaModelWarning {
+  warnedAt: Generated<Timestamp>;
+  warning: string;
+}
+
 export interface MediaPausedBinding {
   binding: string;
   name: string | null;
@@ -359,6 +364,7 @@ export interface DB {
   "media.erasures": MediaErasure;
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
+  "media.modelWarnings": MediaModelWarning;
   "media.pausedBindings": MediaPausedBinding;
   "media.providerResources": MediaProviderResource;
   "media.providerStates": MediaProviderState;

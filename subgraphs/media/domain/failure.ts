@@ -4,6 +4,7 @@ export const failureCodes = [
   'INVALID_INPUT',
   'RATE_LIMITED',
   'OUT_OF_CREDIT',
+  'MODEL_GONE',
   'UNAVAILABLE',
   'TIMED_OUT',
   'LOST',
@@ -22,6 +23,8 @@ export interface Failure {
   readonly retryable: boolean;
   /** The input field at fault, when one is. */
   readonly field?: string;
+  /** Whether the binding's own settings are at fault, so that another one is asked at once; absent: no. */
+  readonly ofBinding?: boolean;
 }
 
 /** Why a reply of a language model failed. */
@@ -57,6 +60,8 @@ export class UpstreamError extends Error {
   readonly field: string | undefined;
   /** Whether the upstream refused the binding's own credentials. */
   readonly refusedCredentials: boolean;
+  /** Whether the binding's own settings are at fault (its model or its credentials): another binding may take the same request. */
+  readonly ofBinding: boolean;
 
   constructor(code: UpstreamCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
@@ -67,11 +72,12 @@ export class UpstreamError extends Error {
     this.startUnknown = options.startUnknown ?? false;
     this.field = options.field;
     this.refusedCredentials = options.refusedCredentials ?? false;
+    this.ofBinding = this.refusedCredentials || code === 'MODEL_GONE';
   }
 }
 
-/** Refusals of the request itself: the same request would be refused again. */
-const PERMANENT: ReadonlySet<UpstreamCode> = new Set(['MODERATION_REFUSED', 'INVALID_INPUT']);
+/** The same request would be refused again. */
+const PERMANENT: ReadonlySet<UpstreamCode> = new Set(['MODERATION_REFUSED', 'INVALID_INPUT', 'MODEL_GONE']);
 
 /** An input that the upstream does not take, or that can't be had. */
 export function invalidInput(field: string, reason: string, cause?: unknown): UpstreamError {
@@ -83,6 +89,11 @@ export function refusedCredentials(message: string): UpstreamError {
   return new UpstreamError('UNAVAILABLE', message, { retryable: false, refusedCredentials: true });
 }
 
+/** The upstream does not have the binding's model (any more), or not for its credentials: nothing was done. The message has its words. */
+export function modelGone(message: string): UpstreamError {
+  return new UpstreamError('MODEL_GONE', message);
+}
+
 /** An upstream's error as tasks and attempts store it. */
 export function failureOf(error: UpstreamError): Failure {
   return {
@@ -90,5 +101,6 @@ export function failureOf(error: UpstreamError): Failure {
     message: error.message,
     retryable: error.retryable,
     ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.ofBinding && { ofBinding: true }),
   };
 }

@@ -7,8 +7,10 @@ import type { MediaDatabase } from '../database/database.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
+import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { Pause } from '../generators/pauses/pause-store.ts';
 import type { Pauses } from '../generators/pauses/pauses.ts';
+import { urgentWarnings, type ModelWarning } from './model-warnings.ts';
 
 /** How one binding's upstream has done in the last hour, and whether it is asked now. */
 export interface ProviderHealth {
@@ -38,6 +40,8 @@ export interface ProviderHealth {
   readonly lastSuccess: Date | null;
   readonly lastError: string | null;
   readonly lastErrorAt: Date | null;
+  /** Its models that end within 60 days, have ended, or that its upstream does not have. */
+  readonly models: readonly ModelWarning[];
 }
 
 /** The health of providers, and their pauses. For administrators. */
@@ -52,12 +56,13 @@ export interface ProviderHealthService {
 
 type Row = Omit<
   ProviderHealth,
-  'generator' | 'provider' | 'sandbox' | 'breaker' | 'settings' | 'concurrency' | 'paused'
+  'generator' | 'provider' | 'sandbox' | 'breaker' | 'settings' | 'concurrency' | 'paused' | 'models'
 >;
 
 interface Parts {
   readonly database: MediaDatabase;
   readonly registry: GeneratorRegistry;
+  readonly refusals: Pick<CredentialRefusals, 'models'>;
   readonly breakers?: Pick<Breakers, 'stateOf'> | undefined;
   readonly bindingPauses?: Pauses | undefined;
 }
@@ -101,6 +106,7 @@ const MAX_BINDINGS = 500;
 async function readProviderHealth({
   database,
   registry,
+  refusals,
   breakers,
   bindingPauses: pauses,
 }: Parts): Promise<readonly ProviderHealth[]> {
@@ -138,18 +144,22 @@ async function readProviderHealth({
     database,
   );
   const byBinding = new Map(rows.map((row) => [row.binding, row]));
-  return registry.all().map(({ name, generator, provider, sandbox, settings, concurrency }) => ({
-    ...NO_ATTEMPTS,
-    ...byBinding.get(name),
-    binding: name,
-    generator,
-    provider: provider.name,
-    sandbox,
-    settings,
-    concurrency,
-    paused: pauses?.of(name) ?? null,
-    breaker: breakers?.stateOf(name) ?? null,
-  }));
+  return registry.all().map((binding) => {
+    const { name, generator, provider, sandbox, settings, concurrency } = binding;
+    return {
+      ...NO_ATTEMPTS,
+      ...byBinding.get(name),
+      binding: name,
+      generator,
+      provider: provider.name,
+      sandbox,
+      settings,
+      concurrency,
+      paused: pauses?.of(name) ?? null,
+      breaker: breakers?.stateOf(name) ?? null,
+      models: urgentWarnings(binding, refusals),
+    };
+  });
 }
 
 const NO_ATTEMPTS = {

@@ -8,6 +8,10 @@ const FailureCode = builder.enumType('FailureCode', {
     INVALID_INPUT: { description: 'An input is not usable; the message says which and why.' },
     RATE_LIMITED: { description: 'The upstream limits the rate of requests.' },
     OUT_OF_CREDIT: { description: 'The account at the upstream has no credit left.' },
+    MODEL_GONE: {
+      description:
+        'The upstream does not have the model any more, or not for the credentials that it was asked with.',
+    },
     UNAVAILABLE: { description: 'The upstream is unavailable, or answers with an error.' },
     TIMED_OUT: { description: 'It took longer than allowed.' },
     LOST: { description: 'The upstream no longer knows the work.' },

@@ -7,7 +7,7 @@ const GeneratorHealth = builder.objectRef<GeneratorHealthShape>('GeneratorHealth
     generator: t.exposeString('generator', { description: 'Its name.' }),
     state: t.exposeString('state', {
       description:
-        '"ok", "sandbox" (every binding points to the sandbox), "degraded" (some of its providers refuse our credentials), or "not available".',
+        '"ok", "sandbox" (every binding points to the sandbox), "degraded" (some of its providers refuse our credentials, or do not have a model), or "not available".',
     }),
     setting: t.string({
       nullable: true,

@@ -1,5 +1,6 @@
 import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
 import type { Pause } from '../generators/pauses/pause-store.ts';
+import type { ModelWarning as ModelWarningShape } from '../provider-health/model-warnings.ts';
 import type { ProviderHealth as ProviderHealthShape } from '../provider-health/provider-health.ts';
 import { comfyServers, type ComfyServer as ComfyServerShape } from '../synchronous/nodes.ts';
 import { builder } from './builder.ts';
@@ -28,6 +29,31 @@ const BindingPause = builder.objectRef<Pause>('BindingPause').implement({
   }),
 });
 
+const ModelWarning = builder.objectRef<ModelWarningShape>('ModelWarning').implement({
+  description: 'A model that ends soon or has ended, or that its provider does not have.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'Its name at the provider.' }),
+    retiresAt: t.exposeString('retiresAt', {
+      nullable: true,
+      description: 'The first day on which the provider refuses it, YYYY-MM-DD; null when none is known.',
+    }),
+    daysLeft: t.exposeInt('daysLeft', {
+      nullable: true,
+      description: 'Days until then; 0 and below: it has ended.',
+    }),
+    successor: t.exposeString('successor', {
+      nullable: true,
+      description: 'What the provider names in its place.',
+    }),
+    goneAt: t.expose('goneAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the provider said that it does not have it, or not for our credentials; null: it did not.',
+    }),
+  }),
+});
+
 const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').implement({
   description: "How the provider behind one of a generator's bindings has done in the last hour.",
   fields: (t) => ({
@@ -50,6 +76,11 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
       type: BindingPause,
       nullable: true,
       description: 'Set while it gets no new work; what it has goes on.',
+    }),
+    models: t.field({
+      type: [ModelWarning],
+      description: 'Its models that end within 60 days, have ended, or that the provider does not have.',
+      resolve: ({ models }) => [...models],
     }),
     waiting: t.exposeInt('waiting', { description: 'How much work waits for its start here.' }),
     open: t.exposeInt('open', { description: 'Starts that are under way.' }),

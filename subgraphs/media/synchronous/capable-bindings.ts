@@ -48,7 +48,7 @@ function isCapable<Name extends Capability>(
   return binding.provider[capability] !== undefined;
 }
 
-/** The first answer, in the order of the bindings; the next one is called after a retryable failure. */
+/** The first answer, in the order of the bindings; the next one is called after a failure that is retryable or of the binding's own settings. */
 export async function firstAnswer<Chosen extends Binding, Answer>(
   bindings: readonly Chosen[],
   call: (binding: Chosen) => Promise<Answer>,
@@ -59,7 +59,7 @@ export async function firstAnswer<Chosen extends Binding, Answer>(
       return await call(binding);
     } catch (thrown) {
       failure = thrown;
-      if (!(thrown instanceof UpstreamError) || !thrown.retryable) break;
+      if (!(thrown instanceof UpstreamError) || (!thrown.retryable && !thrown.ofBinding)) break;
     }
   }
   throw failure instanceof UpstreamError ? toCallerError(failure, failure) : failure;

@@ -61,6 +61,7 @@ const eventTypes = [
   'budget.warning',
   'provider.down',
   'provider.up',
+  'model.retiring',
   'payment.succeeded',
   'payment.failed',
   'payment.cancelled',

@@ -175,6 +175,18 @@ function startContract({ row, job, can, bench }: Suite): void {
     },
   );
 
+  it.runIf(isPlayed(job, 'retired-model'))(
+    'whose model has ended says so: no outage, no mistake of its caller’s, and not sent again',
+    async () => {
+      const { environment, start, startsSent } = bench();
+      await environment.injectFault({ wire, operation, fault: 'retired-model' });
+      const error = await failureOf(start());
+      expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, ofBinding: true });
+      expect([error.startUnknown, startsSent()]).toEqual([false, 1]);
+      expect(await environment.starts()).toEqual({});
+    },
+  );
+
   it('whose start finds nobody listening certainly did not happen', async () => {
     const { start, context } = bench();
     const closed = await startRecordingProxy(null);

@@ -61,6 +61,16 @@ export function shortContract(row: ContractRow, short: ShortRow, world: () => En
 
     const isPlayed = (fault: FaultName) => short.unplayed?.includes(fault) !== true;
 
+    it.runIf(isPlayed('retired-model'))(
+      'is refused as gone when its model has ended: no outage, no mistake of its caller’s',
+      async () => {
+        await world().injectFault({ wire, operation, fault: 'retired-model' });
+        const error = await failureOf(run());
+        expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, ofBinding: true });
+        expect([error.startUnknown, sent().length]).toEqual([false, 1]);
+      },
+    );
+
     it.each((['moderation', 'late-moderation'] as const).filter(isPlayed))(
       'is refused for good (%s)',
       async (fault) => {

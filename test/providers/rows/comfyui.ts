@@ -63,7 +63,7 @@ export const comfyui: ContractRow = {
         download: 'view',
         besides: ['queue', 'upload'],
       },
-      unplayed: ['queue-full', 'moderation', 'late-moderation'],
+      unplayed: ['retired-model', 'queue-full', 'moderation', 'late-moderation'],
       results: { needsKey: true, isLasting: true, isHidden: true },
       forgetsCancelled: true,
       tellsProgress: false,

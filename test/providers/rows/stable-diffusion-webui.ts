@@ -36,7 +36,7 @@ function imagesRow(
     before: ['internalProgress', 'interrupt'],
     hasReference: true,
     // Nothing is moderated; a failure in its own words is none that may have happened.
-    unplayed: ['moderation', 'late-moderation', 'upstream-error'],
+    unplayed: ['retired-model', 'moderation', 'late-moderation', 'upstream-error'],
     isInterrupted: true,
     fields: { prompt: 'a lighthouse', ...fields },
     run: async (provider, context) => provider.calls?.IMAGE?.call(imageRequest(change), context),

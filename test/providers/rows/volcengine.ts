@@ -104,7 +104,7 @@ export const volcengine: ContractRow = {
       operations: { ...shared.operations, status: 'query' },
       postsStatus: false,
       // Content is not looked at.
-      unplayed: ['moderation', 'late-moderation', 'lost-silently'],
+      unplayed: ['retired-model', 'moderation', 'late-moderation', 'lost-silently'],
       unknownState: {
         body: {
           ResponseMetadata: {},

@@ -53,7 +53,7 @@ describe('a job of Hedra', () => {
   it.each([
     [400, 'validation', { code: 'INVALID_INPUT', field: 'aspectRatio', startUnknown: false }],
     [400, 'lapsedUpload', { code: 'UNAVAILABLE', retryable: true, startUnknown: false }],
-    [410, 'retired', { code: 'UNAVAILABLE', message: expect.stringContaining('replaced by hedra-avatar') }],
+    [410, 'retired', { code: 'MODEL_GONE', message: expect.stringContaining('replaced by hedra-avatar') }],
     [409, 'retired', { code: 'UNAVAILABLE', startUnknown: true }],
   ])('whose start is answered %i %s says so', async (status, name, expected) => {
     stage.proxy.respondNext('/models/', { status, body: answers[name] });

@@ -221,7 +221,7 @@ describe('an error of a server with OpenAI’s API', () => {
 
   it.each([
     [{ error: { message: 'too long', type: 'invalid_request_error', code: 400 } }, 'too long'],
-    [{ error: 'no such model' }, 'no such model'],
+    [{ error: 'no such size' }, 'no such size'],
     [{ object: 'error', message: 'not now', code: 400 }, 'not now'],
     [{ whatever: true }, 'HTTP 400'],
   ])('is read from %o', async (body, message) => {

@@ -97,17 +97,6 @@ describe('refusals', () => {
     });
   });
 
-  it('of a model that the vendor lacks lead to the next binding', async () => {
-    const error = {
-      message: 'no such model',
-      type: 'invalid_request_error',
-      param: null,
-      code: 'model_not_found',
-    };
-    const failure = await failureOf(make({ status: 404, body: { error } }));
-    expect(failure).toMatchObject({ code: 'UNAVAILABLE', retryable: true, startUnknown: false });
-  });
-
   it.each(['moderation_blocked', 'content_policy_violation'])('called %s are moderation', async (code) => {
     const error = { message: 'no', type: 'image_generation_user_error', param: null, code };
     expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({

@@ -52,7 +52,7 @@ describe('an answer of Stable Diffusion web UI', () => {
   it('that has no such checkpoint is none to draw with another one', async () => {
     stage.proxy.respondNext('/sd-models', { body: [{ title: 'a [0]', model_name: 'a', hash: '0' }] });
     const error = await failureOf(make({}, 'nowhere'));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
+    expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, startUnknown: false });
     expect(stage.proxy.sent).toHaveLength(1);
   });
 

@@ -89,7 +89,7 @@ describe('an answer of Volcengine', () => {
     const unsigned = { code: 'UNAVAILABLE', retryable: false, startUnknown: false };
     expect(await start(401, answers['signature'])).toMatchObject(unsigned);
     const unopened = await start(400, { code: 50_400, message: 'Access Denied' });
-    expect(unopened).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+    expect(unopened).toMatchObject({ code: 'MODEL_GONE', startUnknown: false });
   });
 
   it.each([

@@ -106,6 +106,7 @@ function ProviderCard({
                   <Link className="med" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
                     {model.name}
                   </Link>
+                  <End model={model} />
                 </td>
                 <td className="mono">{model.generator}</td>
                 <td>{model.kinds.map((kind) => textOr(`kind.${kind}`, kind)).join(', ')}</td>
@@ -117,6 +118,16 @@ function ProviderCard({
       </div>
     </section>
   );
+}
+
+/** Days before its end from which a model's row says so. */
+const WARN_DAYS = 60;
+
+function End({ model: { retiresAt, sandbox } }: { readonly model: Model }) {
+  // The sandbox ends none.
+  const days =
+    retiresAt === null || sandbox ? Infinity : Math.ceil((Date.parse(retiresAt) - Date.now()) / 86_400_000);
+  return days > WARN_DAYS ? null : <p className="c12 ATTENTION">{t('models.endsIn', { days })}</p>;
 }
 
 function healthText(check: unknown): string {

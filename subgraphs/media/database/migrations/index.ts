@@ -29,6 +29,7 @@ import { erasures } from './0027-erasures.ts';
 import { retentionMarks } from './0028-retention-marks.ts';
 import { namesOfBindings } from './0029-names-of-bindings.ts';
 import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
+import { modelWarnings } from './0033-model-warnings.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -64,6 +65,7 @@ export const mediaMigrations: MigrationSet = {
     '0028-retention-marks': retentionMarks,
     '0029-names-of-bindings': namesOfBindings,
     '0031-handles-of-attempts': handlesOfAttempts,
+    '0033-model-warnings': modelWarnings,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

@@ -1,6 +1,7 @@
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Binding } from '../bindings/binding.ts';
+import { createGoneModels, type GoneModels } from './gone-models.ts';
 import { watchedProvider } from './watched-provider.ts';
 
 /**
@@ -8,10 +9,12 @@ import { watchedProvider } from './watched-provider.ts';
  * or every process has restarted. All processes know what one of them met.
  */
 export interface CredentialRefusals {
-  /** The same bindings; what their upstreams say of their credentials is noted. */
+  /** The same bindings; what their upstreams say of their credentials and models is noted. */
   watch(bindings: readonly Binding[]): readonly Binding[];
   /** When those of the binding of this name were refused last; null when they are accepted, as far as is known. */
   refusedAt(binding: string): Date | null;
+  /** Their models that their upstreams do not have. */
+  readonly models: Pick<GoneModels, 'of' | 'onGone'>;
   close(): void;
 }
 
@@ -32,6 +35,7 @@ export function createCredentialRefusals({
 }): CredentialRefusals {
   const refused = new Map<string, number>();
   const logged = new Map<string, number>();
+  const models = createGoneModels({ bus, logger });
   const stops = [
     bus.listen(REFUSED_TOPIC, (name, at) => void refused.set(name, at)),
     bus.listen(ACCEPTED_TOPIC, (name) => void refused.delete(name)),
@@ -59,15 +63,21 @@ export function createCredentialRefusals({
       bindings.map((binding) => ({
         ...binding,
         provider: watchedProvider(binding.provider, {
-          accepted: () => noteAcceptance(binding),
+          accepted: (model) => {
+            noteAcceptance(binding);
+            if (model !== null) models.noteThere(binding, model);
+          },
           refused: ({ message }) => noteRefusal(binding, message),
+          gone: (model, { message }) => models.noteGone(binding, model, message),
         }),
       })),
     refusedAt(binding) {
       const at = refused.get(binding);
       return at === undefined ? null : new Date(at);
     },
+    models,
     close() {
+      models.close();
       for (const stop of stops) stop();
     },
   };

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../domain/failure.ts';
 import type {
   CallCapability,
+  CallContext,
   ChatPiece,
   JobCapability,
   Provider,
@@ -8,22 +9,25 @@ import type {
 
 /** Reported of what an upstream says about a binding's credentials. */
 export interface CredentialWatch {
-  /** An answer that needs valid credentials has come. */
-  accepted(): void;
+  /** An answer that needs valid credentials has come; `model` is the one that was asked for, where work was started with it. */
+  accepted(model: string | null): void;
   refused(error: UpstreamError): void;
+  /** The upstream does not have the model that work was to be started with. */
+  gone?(model: string, error: UpstreamError): void;
   /** Any call has failed. */
   failed?(thrown: unknown): void;
 }
 
 /** The same provider; the watch is told of each of its calls. */
 export function watchedProvider(provider: Provider, watch: CredentialWatch): Provider {
-  const reported = async <Answer>(work: Promise<Answer>): Promise<Answer> => {
+  const reported: Reported = async (work, context) => {
+    const model = context?.connection.model ?? null;
     try {
       const answer = await work;
-      watch.accepted();
+      watch.accepted(model);
       return answer;
     } catch (thrown) {
-      tellRefusal(thrown, watch);
+      tellRefusal(thrown, watch, model);
       throw thrown;
     }
   };
@@ -34,24 +38,26 @@ export function watchedProvider(provider: Provider, watch: CredentialWatch): Pro
     ...(calls && {
       calls: mapped(calls, (one: CallCapability) => ({
         ...one,
-        call: (request, context) => reported(one.call(request, context)),
+        call: (request, context) => reported(one.call(request, context), context),
       })),
     }),
-    ...(chat && { chat: (request, context) => reported(chat(request, context)) }),
+    ...(chat && { chat: (request, context) => reported(chat(request, context), context) }),
     ...(chatStream && {
-      chatStream: (request, context) => watchedStream(chatStream(request, context), watch),
+      chatStream: (request, context) =>
+        watchedStream(chatStream(request, context), watch, context.connection.model),
     }),
     ...(voices && { voices: (context) => reported(voices(context)) }),
     ...(upload && { upload: (request, context) => reported(upload(request, context)) }),
   };
 }
 
-type Reported = <Answer>(work: Promise<Answer>) => Promise<Answer>;
+/** `context` is that of work that is started. */
+type Reported = <Answer>(work: Promise<Answer>, context?: CallContext) => Promise<Answer>;
 
 function watchedJob(job: JobCapability, reported: Reported): JobCapability {
   return {
     ...job,
-    start: (request, context) => reported(job.start(request, context)),
+    start: (request, context) => reported(job.start(request, context), context),
     status: (handle, context) => reported(job.status(handle, context)),
   };
 }
@@ -71,19 +77,23 @@ function mapped<Table extends object, Capability>(
 async function* watchedStream(
   stream: AsyncIterable<ChatPiece>,
   watch: CredentialWatch,
+  model: string | null,
 ): AsyncIterable<ChatPiece> {
   try {
     for await (const piece of stream) {
-      if ('outcome' in piece) watch.accepted();
+      if ('outcome' in piece) watch.accepted(model);
       yield piece;
     }
   } catch (thrown) {
-    tellRefusal(thrown, watch);
+    tellRefusal(thrown, watch, model);
     throw thrown;
   }
 }
 
-function tellRefusal(thrown: unknown, watch: CredentialWatch): void {
+function tellRefusal(thrown: unknown, watch: CredentialWatch, model: string | null): void {
   watch.failed?.(thrown);
+  if (thrown instanceof UpstreamError && thrown.code === 'MODEL_GONE' && model !== null) {
+    watch.gone?.(model, thrown);
+  }
   if (thrown instanceof UpstreamError && thrown.refusedCredentials) watch.refused(thrown);
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { percentOfLogs } from '../shared/log-progress.ts';
+import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /**
@@ -34,7 +35,14 @@ const problem = z.object({
   msg: text,
   type: text,
 });
-const failure = z.object({ detail: z.union([z.string(), z.array(problem)]).catch(''), error_type: text });
+/** Some models answer an object of their own. */
+const own = z
+  .object({ error: text, message: text })
+  .transform(({ error, message }) => [error, message].filter((words) => words).join(': '));
+const failure = z.object({
+  detail: z.union([z.string(), z.array(problem), own]).catch(''),
+  error_type: text,
+});
 
 const file = z
   .object({ url: z.string().min(1) })
@@ -72,7 +80,7 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
     throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit');
   }
   if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
-  throwStatus(answer, { message, isAboutWork: purpose === 'request' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'request', isStart: purpose === 'start' });
 }
 
 type Problem = z.output<typeof problem>;
@@ -150,6 +158,7 @@ export function completedStatus(answer: ExchangeAnswer): JobStatus {
     const message = 'fal did not finish within the time that was asked for';
     return { state: 'failed', error: new UpstreamError('TIMED_OUT', message, { retryable: false }) };
   }
+  if (isAboutModel(sentence)) return { state: 'failed', error: modelGone(`fal: ${sentence}`.slice(0, 500)) };
   if (problems.length > 0) return { state: 'failed', error: errorOfProblems(answer, problems) };
   if (type !== null && answer.status >= 500) {
     const message = `fal failed: ${sentence || type}`.slice(0, 500);

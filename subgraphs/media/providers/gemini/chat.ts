@@ -5,7 +5,14 @@ import type { CallContext, ChatOutcome, ChatPiece, ChatRequest } from '../contra
 import type { EventStream } from '../shared/event-stream.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { bodyOf } from './chat-request.ts';
-import { generatedOf, throwBlocked, throwRefusal, unreadable, type Generated } from './wire.ts';
+import {
+  generatedOf,
+  throwBlocked,
+  throwRefusal,
+  throwStartRefusal,
+  unreadable,
+  type Generated,
+} from './wire.ts';
 
 /** Chat: generateContent, or streamGenerateContent, whose last event has the finish reason. */
 
@@ -38,7 +45,7 @@ export async function generateText(
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   const found = generatedOf(answer.json, field);
   if (found.finishReason === null) throw unreadable(new Error('no candidate'));
   if (found.text === '' && found.calls.length === 0) throwEmpty(found.finishReason, field);
@@ -58,7 +65,7 @@ export async function* chatStream(
     json: bodyOf(request, model),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_STREAM,
-    onRefusal: throwRefusal,
+    onRefusal: throwStartRefusal,
   });
   const text: string[] = [];
   const calls: Generated['calls'][number][] = [];

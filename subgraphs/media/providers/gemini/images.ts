@@ -3,7 +3,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
-import { generatedOf, throwBlocked, throwRefusal, unreadable } from './wire.ts';
+import { generatedOf, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
 
 /** Images from text and images: generateContent of a model that returns images. */
 
@@ -27,7 +27,7 @@ export async function makeImages(
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   const { files, finishReason, text } = generatedOf(answer.json, 'prompt');
   if (files.length > 0) return { files, texts: [] };
   if (finishReason === null) throw unreadable(new Error('no candidate'));

@@ -12,7 +12,7 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
-import { isAboutContent, read, refusedContent, throwRefusal, unreadable } from './wire.ts';
+import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
  * Videos (Veo): a long-running operation that is polled until it is done. It reports no progress, can't be cancelled,
@@ -56,7 +56,7 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
     json: { instances: [await instanceOf(request)], parameters: parametersOf(request) },
     timeoutMs: START_TIMEOUT_MS,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   const { name } = operationOf(answer);
   if (!name) throw unreadable(new Error('an operation without a name'));
   return { operation: name };

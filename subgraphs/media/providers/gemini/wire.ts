@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 import type { ChatToolCall } from '../../domain/chat-options.ts';
-import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of the Gemini API, parsed leniently: only the fields that Kiln uses. */
@@ -70,6 +71,16 @@ export interface Generated {
 /** Google's error messages that mean refused content. */
 const MODERATION =
   /responsible ai|safety|sensitive words|prohibited|violates? .{0,60}polic|usage guidelines/i;
+
+/** Throws Google's error about a start; returns for a success. Nothing but the model can be missing then. */
+export function throwStartRefusal(answer: ExchangeAnswer): void {
+  const message = failure.safeParse(answer.json).data?.error.message ?? '';
+  const isDenied = (answer.status === 400 || answer.status === 403) && isAboutModel(message);
+  if (answer.status === 404 || isDenied) {
+    throw modelGone(`gemini: ${message || `HTTP ${answer.status}`}`.slice(0, 500));
+  }
+  throwRefusal(answer);
+}
 
 /** Throws Google's error; returns for a success. */
 export function throwRefusal(answer: ExchangeAnswer): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
+import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
 import type { JobStatus } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { detailOf } from '../shared/fastapi-detail.ts';
@@ -45,10 +45,11 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   if (type === 'MODERATION_FAILED') {
     throw new UpstreamError('MODERATION_REFUSED', message);
   }
+  if (purpose === 'start' && (field === 'model_slug' || field === 'ai_model_id')) throw modelGone(message);
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
-  throwStatus(answer, { message, isAboutWork: purpose === 'work' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'work', isStart: purpose === 'start' });
 }
 
 /** The generation of an answer. */

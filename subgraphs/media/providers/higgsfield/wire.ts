@@ -59,7 +59,7 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
-  throwStatus(answer, { message, isAboutWork: purpose === 'work' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'work', isStart: purpose === 'start' });
 }
 
 /** The request of an answer. */

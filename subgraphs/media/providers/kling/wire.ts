@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
-import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { retryAfterOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
+import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, id, text } from '../shared/reader.ts';
 
 /**
@@ -47,7 +48,7 @@ function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
   if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, purpose });
   if (code === 'task_not_exist' && purpose === 'status') throw lost();
-  throwStatus(answer, { message, isAboutWork: purpose === 'status' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'status', isStart: purpose === 'start' });
 }
 
 interface CodeContext {
@@ -58,6 +59,7 @@ interface CodeContext {
 
 function errorOfCode(code: number, { message, answer, purpose }: CodeContext): UpstreamError {
   const described = `${message} (${code})`;
+  if (purpose === 'start' && isOfModel(code, message)) return modelGone(described);
   switch (code) {
     case 1000:
     case 1001:
@@ -94,6 +96,12 @@ function errorOfCode(code: number, { message, answer, purpose }: CodeContext): U
         retryAfter: retryAfterOf(answer),
       });
   }
+}
+
+/** 1203: the method or the model is not there; 1103: it is not for this account. */
+function isOfModel(code: number, message: string): boolean {
+  if (code === 1203 || code === 1103) return true;
+  return code === 1201 && (isAboutModel(message) || /model(_name)? .{0,80}\binvalid/i.test(message));
 }
 
 function lost(): UpstreamError {

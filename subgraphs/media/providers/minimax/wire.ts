@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
-import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { isAboutModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /**
@@ -85,6 +86,8 @@ function errorOfCode(code: number | null, { message, about, answer }: CodeContex
     const refusal = `minimax refuses this content: ${message}; change it`.slice(0, 500);
     return new UpstreamError('MODERATION_REFUSED', refusal, { field: about.content });
   }
+  // 2013 for a model that is not there, 2061 for one that is not in the account's plan.
+  if (code === 2061 || (code === 2013 && isAboutModel(message))) return modelGone(described);
   const field = WRONG_INPUT.get(code);
   if (field !== undefined) {
     if (about.invalid === 'LOST') {

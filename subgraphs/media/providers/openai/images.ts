@@ -5,7 +5,7 @@ import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
-import { imageFiles, imageUnits, throwRefusal } from './wire.ts';
+import { imageFiles, imageUnits, throwStartRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
 
@@ -36,7 +36,7 @@ export async function makeImages(
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
 }
 

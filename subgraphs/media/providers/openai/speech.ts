@@ -2,7 +2,7 @@ import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
-import { throwRefusal, unreadable } from './wire.ts';
+import { throwStartRefusal, unreadable } from './wire.ts';
 
 /** Speech (/audio/speech): one call whose answer is the audio itself. */
 
@@ -52,7 +52,7 @@ export async function speak(
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   const contentType = answer.headers['content-type']?.split(';')[0] ?? '';
   if (answer.status >= 300 || answer.body.length === 0 || /^text\/|json/.test(contentType)) {
     throw unreadable(new Error(`HTTP ${answer.status} with ${contentType || 'no content type'} is no audio`));

@@ -3,7 +3,7 @@ import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
-import { throwRefusal, videoFailure, videoOf } from './wire.ts';
+import { throwRefusal, throwStartRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**
  * Videos (/videos): started, then polled until their content can be downloaded with the key. OpenAI has deprecated
@@ -39,7 +39,7 @@ async function start(
     headers: { ...headers, 'idempotency-key': context.reference },
     timeoutMs: START_TIMEOUT_MS,
   });
-  throwRefusal(answer);
+  throwStartRefusal(answer);
   return { id: videoOf(answer).id };
 }
 

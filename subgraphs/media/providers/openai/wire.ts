@@ -2,9 +2,10 @@ import { z } from 'zod';
 
 import { parsedArguments, type ChatToolCall } from '../../domain/chat-options.ts';
 import type { Units } from '../../domain/cost.ts';
-import { UpstreamError } from '../../domain/failure.ts';
+import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
+import { isAboutModel } from '../shared/model-words.ts';
 import { createReader } from '../shared/reader.ts';
 
 /** The bodies of the OpenAI wire, parsed leniently: only the fields that Kiln uses. */
@@ -137,10 +138,36 @@ const CHAT_FIELDS: Readonly<Record<string, string>> = {
 
 /** Throws the vendor's error about a chat; returns for a success. */
 export function throwChatRefusal(answer: ExchangeAnswer): void {
-  throwRefusal(answer, (param) => {
+  throwStartRefusal(answer, (param) => {
     const [first = param] = param.split(/[.[]/);
     return CHAT_FIELDS[first] ?? first;
   });
+}
+
+/** Codes and types that mean that the model has ended, or is not for this key; LiteLLM's end in `_model_access_denied`. */
+const MODEL_GONE =
+  /model_not_found|model_not_available|model_decommissioned|model_access_denied|model_deprecated/;
+
+/**
+ * Throws the vendor's error about a start; returns for a success. Model and key are the binding's, so that a refusal of these is
+ * never the caller's fault. `fieldOf` gives our name of a parameter.
+ */
+export function throwStartRefusal(
+  answer: ExchangeAnswer,
+  fieldOf: (param: string) => string = (param) => FIELDS[param] ?? param,
+): void {
+  if (answer.status < 400) return;
+  const { message = '', code, type, param } = detailOf(answer.json);
+  const said = `openai: ${message || `HTTP ${answer.status}`}`.slice(0, 500);
+  if (MODEL_GONE.test(`${code ?? ''} ${type ?? ''}`)) throw modelGone(said);
+  // LiteLLM without a database can look no other key up.
+  if (type === 'no_db_connection' || message === 'No connected db.') {
+    throw refusedCredentials('the provider refused our credentials');
+  }
+  const isNotThere = answer.status === 404 || answer.status === 410;
+  const isOfModel = answer.status < 429 && (param === 'model' || isAboutModel(message ?? ''));
+  if (isNotThere || isOfModel) throw modelGone(said);
+  throwRefusal(answer, fieldOf);
 }
 
 /** Throws the vendor's error; returns for a success. `fieldOf` gives our name of a parameter. */
@@ -158,8 +185,8 @@ export function throwRefusal(
   if (/insufficient_quota|billing|credit_balance/.test(code)) {
     throw new UpstreamError('OUT_OF_CREDIT', 'openai: out of credit');
   }
-  // The vendor's own code for overload (a bare 503 may come from a proxy); 404 is a model it lacks.
-  if (/server_is_overloaded|model_not_found/.test(code)) {
+  // The vendor's own code for overload (a bare 503 may come from a proxy).
+  if (code.includes('server_is_overloaded')) {
     throw new UpstreamError('UNAVAILABLE', message, { retryAfter: retryAfterOf(answer) });
   }
   if (answer.status === 400 && detail.param) {

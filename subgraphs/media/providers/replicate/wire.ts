@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { UpstreamError } from '../../domain/failure.ts';
+import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, RemoteFile } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { percentOfLogs } from '../shared/log-progress.ts';
@@ -52,13 +52,15 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   if (answer.status < 400) return;
   const { title, detail, invalid_fields: invalid } = problem.safeParse(answer.json).data ?? {};
   const message = `replicate: ${detail || title || `HTTP ${answer.status}`}`.slice(0, 400);
+  // A version that is not there, or not for this token.
+  if (purpose === 'start' && /^invalid version/i.test(title ?? '')) throw modelGone(message);
   if (purpose === 'start' && answer.status === 422) {
     const name = invalid?.[0]?.field ?? /input\.(\w+)/.exec(detail ?? '')?.[1];
     const last = name?.split('.').at(-1);
     const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
     throw new UpstreamError('INVALID_INPUT', message, { ...field });
   }
-  throwStatus(answer, { message, isAboutWork: purpose === 'prediction' });
+  throwStatus(answer, { message, isAboutWork: purpose === 'prediction', isStart: purpose === 'start' });
 }
 
 /** The prediction of an answer. */

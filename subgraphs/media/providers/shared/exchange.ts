@@ -4,9 +4,10 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../../../platform/http/http-client.ts';
-import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
+import { isAboutModel } from './model-words.ts';
 
 /**
  * HTTP requests of every provider: URL and headers of the connection, and UpstreamErrors for transport failures and
@@ -165,15 +166,21 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
 }
 
 /**
- * Throws the error of a plain HTTP status; returns for 2xx. LOST is thrown only for requests about existing work: a
- * missing path or model is UNAVAILABLE.
+ * Throws the error of a plain HTTP status; returns for 2xx. A missing path means that existing work is LOST, that the model of a
+ * start is gone, and otherwise UNAVAILABLE.
  */
 export function throwStatus(
   answer: ExchangeAnswer,
-  { message, isAboutWork }: { readonly message: string; readonly isAboutWork: boolean },
+  {
+    message,
+    isAboutWork,
+    isStart = false,
+  }: { readonly message: string; readonly isAboutWork: boolean; readonly isStart?: boolean },
 ): void {
   const error = errorOfStatus(answer, message);
   if (error === undefined) return;
+  if (isStart && (error.code === 'LOST' || (answer.status < 500 && isAboutModel(message))))
+    throw modelGone(message);
   if (error.code === 'LOST' && !isAboutWork) {
     throw new UpstreamError('UNAVAILABLE', message);
   }

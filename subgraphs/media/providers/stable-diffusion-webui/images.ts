@@ -1,4 +1,4 @@
-import { invalidInput, UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, modelGone } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { CallStartContext, Outcome } from '../contract/provider.ts';
@@ -91,9 +91,7 @@ async function findCheckpoint(exchange: Exchange, model: string, context: CallSt
   throwRefusal(answer);
   const title = checkpointOf(answer, model);
   if (title !== null) return title;
-  throw new UpstreamError('UNAVAILABLE', `stable-diffusion-webui: there is no checkpoint ${model}`, {
-    retryable: false,
-  });
+  throw modelGone(`stable-diffusion-webui: there is no checkpoint ${model}`);
 }
 
 type Size = { readonly width: number; readonly height: number };

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../domain/failure.ts';
+import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { WorkRequest } from '../../domain/work/request.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
 
@@ -13,7 +13,10 @@ const CONTENT: ReadonlySet<number> = new Set([
 ]);
 const TOO_MANY: ReadonlySet<number> = new Set([50_429, 50_430]);
 const INTERNAL: ReadonlySet<number> = new Set([50_500, 50_501]);
+/** Not opened for this account, or there is no such service: "Access Denied" for both. */
 const NOT_OPENED = 50_400;
+/** Invalid parameters; the name of the service is one of them. */
+const BAD_REQUEST = 50_200;
 /** An input URL could not be fetched: our URL, so not the caller's fault. */
 const NOT_FETCHED = 50_220;
 const VIDEO: ReadonlySet<number> = new Set([50_209, 50_210, 50_211, 50_214]);
@@ -48,9 +51,8 @@ export function errorOfCode({ code, message: reason, answer, kind }: Refusal): U
   if (INTERNAL.has(code) || answer.status >= 500) {
     return new UpstreamError('UNAVAILABLE', message, { startUnknown: true });
   }
-  if (code === NOT_OPENED || code === NOT_FETCHED) {
-    return new UpstreamError('UNAVAILABLE', message);
-  }
+  if (code === NOT_OPENED || (code === BAD_REQUEST && reason.includes('req_key'))) return modelGone(message);
+  if (code === NOT_FETCHED) return new UpstreamError('UNAVAILABLE', message);
   if (isInputCode(code)) {
     const field = fieldOf(code, kind);
     return new UpstreamError('INVALID_INPUT', message, { ...(field !== undefined && { field }) });

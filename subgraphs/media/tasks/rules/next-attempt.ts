@@ -6,7 +6,7 @@ import type { GeneratorRegistry, PlacedAttempt } from '../../generators/bindings
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
-import { budgetOf, countAttempts, pauseSeconds, waitingStage, waitOf } from './patience.ts';
+import { bindingsUnable, budgetOf, countAttempts, pauseSeconds, waitingStage, waitOf } from './patience.ts';
 import { enqueueStarts } from './steps.ts';
 
 /** How often and how long a step is tried. */
@@ -28,15 +28,15 @@ export interface FailedAttempt {
 }
 
 /**
- * Queues the step's next attempt, on the next binding or later on the same. False when attempts, or the time since the
- * step's first try, are used up.
+ * Queues the step's next attempt, on the next binding or later on the same, but on none that is unable. False when attempts,
+ * or the time since the step's first try, are used up.
  */
 export async function queueNextAttempt(
   bounds: AttemptBounds,
   { scope, task }: { readonly scope: TransactionScope; readonly task: TaskRow },
   { step, failure, attempt, retryAfter = 0, isPassing = false }: FailedAttempt,
 ): Promise<boolean> {
-  if (!failure.retryable) return false;
+  if (!failure.retryable && failure.ofBinding !== true) return false;
   const steps = await readSteps(scope.transaction, task.id);
   const current = steps.find((entry) => entry.step === step);
   if (current === undefined) return false;
@@ -46,8 +46,9 @@ export async function queueNextAttempt(
   if (!isPassing && counted >= Math.max(bounds.maxAttempts, bindings.length)) return false;
   const before = bounds.registry.ofAttempt(attempt)?.name;
   const index = bindings.findIndex(({ name }) => name === before);
+  const unable = await bindingsUnable(scope.transaction, attempt);
   const others = [...bindings.slice(index + 1), ...bindings.slice(0, index + 1)];
-  const next = firstUsable(others);
+  const next = firstUsable(others.filter(({ name }) => !unable.has(name)));
   if (next === undefined) return false;
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
   const isFresh = attempt.number < bindings.length && waitOf(next) === 0;

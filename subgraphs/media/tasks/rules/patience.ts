@@ -18,7 +18,7 @@ export function isPassing({ code, retryable }: Failure): boolean {
   return retryable && PASSING.includes(code);
 }
 
-/** How many attempts of a step count: all but those that certainly began nothing. */
+/** How many attempts of a step count: all but those that certainly began nothing, or could not at their binding. */
 export async function countAttempts(
   transaction: MediaTransaction,
   { taskId, step }: { readonly taskId: string; readonly step: number },
@@ -27,8 +27,23 @@ export async function countAttempts(
     select count(*)::integer as counted from media.attempts
     where task_id = ${taskId}::uuid and step = ${step} and not (state = 'CANCELLED' and claim is null) and not (
       state = 'FAILED' and claim is not null and running_at is null and handle is null
-      and (error->>'retryable')::boolean and error->>'code' = any(${PASSING}::text[]))`.execute(transaction);
+      and ((error->>'retryable')::boolean and error->>'code' = any(${PASSING}::text[]) or (error->>'ofBinding')::boolean))`.execute(
+    transaction,
+  );
   return rows[0]?.counted ?? 0;
+}
+
+/** The names of the bindings that can't do a step, as their upstreams have said: their models are gone, or their credentials are refused. */
+export async function bindingsUnable(
+  transaction: MediaTransaction,
+  { taskId, step }: { readonly taskId: string; readonly step: number },
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ binding: string }>`/* prepared: attempts.unable */
+    select distinct coalesce(binding_name, binding) as binding from media.attempts
+    where task_id = ${taskId}::uuid and step = ${step} and (error->>'ofBinding')::boolean`.execute(
+    transaction,
+  );
+  return new Set(rows.map(({ binding }) => binding));
 }
 
 /** Seconds until a step is tried again: growing with each try, no sooner than the provider asks, and not all at once. */

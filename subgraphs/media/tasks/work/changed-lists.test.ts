@@ -5,6 +5,7 @@ import type { Binding } from '../../generators/bindings/binding.ts';
 import { createBreakers } from '../../generators/breakers/breakers.ts';
 import { createCatalog } from '../../generators/catalog/catalog.ts';
 import { withGeneratorsFile } from '../../generators/configuration/generators-file.ts';
+import { createCredentialRefusals } from '../../generators/credentials/refusals.ts';
 import { createPauses } from '../../generators/pauses/pauses.ts';
 import { createProviderHealth } from '../../provider-health/provider-health.ts';
 import { readRoom } from '../storage/slot-store.ts';
@@ -43,12 +44,14 @@ async function processWith(...entries: readonly Entry[]) {
   const options = { file, providers: { test: testProvider(engine.http) }, catalog: createCatalog() };
   const breakers = createBreakers({ ...engine, metrics: noMetrics, firstPauseMs: 600_000 });
   const pauses = createPauses(engine);
+  const refusals = createCredentialRefusals(engine);
   const registry = registryOf(
     ...pauses.watch(breakers.watch(withGeneratorsFile({ bindings: [] }, options).bindings)),
   );
   closes.push(
     () => breakers.close(),
     () => pauses.close(),
+    () => refusals.close(),
   );
   await pauses.load();
   const find = ({ url }: Upstream) => registry.all().find(({ connection }) => connection.baseUrl === url);
@@ -57,7 +60,7 @@ async function processWith(...entries: readonly Entry[]) {
     if (binding === undefined) throw new Error('the list has no binding at this upstream');
     return binding;
   };
-  const health = createProviderHealth({ ...engine, registry, breakers, bindingPauses: pauses });
+  const health = createProviderHealth({ ...engine, registry, refusals, breakers, bindingPauses: pauses });
   const worker = async () =>
     engine.worker(registry, {
       bindingPauses: pauses,
