@@ -1,25 +1,36 @@
 import type { Answer } from '../../http/answer.ts';
 
+/** Pictures with what each event tells besides, or the error when there are none. */
+export type MadeImages =
+  | { readonly pictures: readonly Buffer[]; readonly facts: object }
+  | { readonly answer: Answer };
+
 interface ImageStream {
   readonly event: 'image_generation' | 'image_edit';
   readonly partialImages: number;
-  /** What each event tells besides its picture. */
-  readonly facts: object;
+  /** Waits for the pictures: the stream begins before. */
+  readonly made: () => Promise<MadeImages>;
 }
 
-/** Pictures as server-sent events: what there is of the first one, as often as asked, then each whole one. */
-export function streamImages(pictures: readonly Buffer[], stream: ImageStream): Answer {
+/** Pictures as server-sent events: what there is of the first one, as often as asked, then each whole one; or an error. */
+export function streamImages(stream: ImageStream): Answer {
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    body: events(pictures, stream),
+    body: events(stream),
   };
 }
 
-async function* events(
-  pictures: readonly Buffer[],
-  { event, partialImages, facts }: ImageStream,
-): AsyncGenerator<string> {
+async function* events({ event, partialImages, made }: ImageStream): AsyncGenerator<string> {
+  // A comment, so that the answer begins.
+  yield ': made while you wait\n\n';
+  const found = await made();
+  if ('answer' in found) {
+    const { error } = JSON.parse(String(found.answer.body)) as { readonly error: object };
+    yield `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
+    return;
+  }
+  const { pictures, facts } = found;
   const send = (type: string, more: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...facts, created_at: Math.floor(Date.now() / 1_000), ...more })}\n\n`;
   for (const [index, picture] of pictures.entries()) {

@@ -11,8 +11,9 @@ import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
 import { streamImages } from './image-stream.ts';
+import type { MadeImages } from './image-stream.ts';
 import { modelRefusal } from './models.ts';
-import { startAndWait } from './start.ts';
+import { accept, endOfWork, startAndWait } from './start.ts';
 import type { OpenaiContext, OpenaiStart } from './start.ts';
 
 const size = z
@@ -100,19 +101,26 @@ async function makeImages(
     size: requested.size ?? 'auto',
     format: requested.output_format ?? 'png',
   };
+  if (requested.stream === true) {
+    const accepted = await accept(context, { ...start, input });
+    if ('answer' in accepted) return accepted.answer;
+    return streamImages({
+      event: start.operation === 'edits' ? 'image_edit' : 'image_generation',
+      partialImages: requested.partial_images ?? 0,
+      made: () => madeImages(context, accepted.job, start.request.signal),
+    });
+  }
   const outcome = await startAndWait(context, { ...start, input });
   if ('answer' in outcome) return outcome.answer;
-  if (requested.stream !== true) {
-    return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
-  }
+  return imagesAnswer(context, outcome.job, start.request.baseUrl, requested.response_format === 'url');
+}
+
+/** The pictures of work that goes on, once it has ended. */
+async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
+  const outcome = await endOfWork(context, job, signal);
+  if ('answer' in outcome) return outcome;
   const pictures = await picturesOf(context, outcome.job);
-  if (pictures === null) return gone();
-  const event = start.operation === 'edits' ? 'image_edit' : 'image_generation';
-  return streamImages(pictures, {
-    event,
-    partialImages: requested.partial_images ?? 0,
-    facts: factsOf(outcome.job),
-  });
+  return pictures === null ? { answer: gone() } : { pictures, facts: factsOf(outcome.job) };
 }
 
 async function imagesAnswer(

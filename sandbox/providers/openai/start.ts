@@ -36,8 +36,12 @@ const IDEMPOTENCY_HEADER = 'idempotency-key';
 export async function startAndWait(context: OpenaiContext, start: OpenaiStart): Promise<Started> {
   const accepted = await accept(context, start);
   if ('answer' in accepted) return accepted;
-  const { runner } = context;
-  return endOf(await runner.ended(accepted.job.id, start.request.signal), runner);
+  return endOfWork(context, accepted.job, start.request.signal);
+}
+
+/** Waits for the end of accepted work; `answer` is the error when there is no result. */
+export async function endOfWork({ runner }: OpenaiContext, job: Job, signal: AbortSignal): Promise<Started> {
+  return endOf(await runner.ended(job.id, signal), runner);
 }
 
 /** The job of a start, or the error. */

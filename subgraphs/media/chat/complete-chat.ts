@@ -130,5 +130,10 @@ async function* piecesOf(
 function connectionFor(binding: Binding, model: string | null): Connection {
   const { connection } = binding;
   if (connection.model === null) return connection;
-  return { ...connection, model: model ?? chatModelOf(binding, null)?.id ?? connection.model };
+  const { callTimeoutSeconds: seconds } = binding;
+  return {
+    ...connection,
+    model: model ?? chatModelOf(binding, null)?.id ?? connection.model,
+    ...(seconds !== undefined && { callTimeoutMs: seconds * 1000 }),
+  };
 }

@@ -160,7 +160,7 @@ function bindingOf(
 function attemptTimeoutOf(models: readonly CatalogEntry[]): number {
   const kinds = models.flatMap((model) => stepKinds.filter((kind) => model.kinds.includes(kind)));
   const seconds = kinds.map((kind) => workKinds[kind].timeoutSeconds);
-  const longest = models.map(({ longestSeconds }) => longestSeconds ?? 0);
+  const longest = models.map(({ longestSeconds }) => 2 * (longestSeconds ?? 0));
   return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, ...seconds, ...longest);
 }
 

@@ -75,7 +75,7 @@ export function createBinding(description: BindingDescription): Binding {
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,
     retryUnknownStart: description.retryUnknownStart ?? BINDING_DEFAULTS.retryUnknownStart,
     callTimeoutSeconds: description.callTimeoutSeconds,
-    attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? BINDING_DEFAULTS.attemptTimeoutSeconds,
+    attemptTimeoutSeconds: description.attemptTimeoutSeconds ?? attemptTimeoutOf(description),
     budgetSeconds: description.budgetSeconds ?? BINDING_DEFAULTS.budgetSeconds,
     models: models.map((model) => {
       const daysLeft = (): number | null => daysUntil(model.retiresAt, today());
@@ -83,6 +83,12 @@ export function createBinding(description: BindingDescription): Binding {
       return { ...model, generator, provider: name, sandbox, daysLeft, isRetired };
     }),
   };
+}
+
+/** Long enough for its longest call: twice what the catalog says of usual pieces, as the largest and best take longer. */
+function attemptTimeoutOf({ callTimeoutSeconds = 0, models }: BindingDescription): number {
+  const longest = models.map(({ longestSeconds }) => 2 * (longestSeconds ?? 0));
+  return Math.max(BINDING_DEFAULTS.attemptTimeoutSeconds, callTimeoutSeconds, ...longest);
 }
 
 const DAY_MS = 86_400_000;

@@ -42,7 +42,7 @@ export async function generateText(
     method: 'POST',
     path: `/models/${model}:generateContent`,
     json: body,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);
@@ -63,7 +63,7 @@ export async function* chatStream(
     method: 'POST',
     path: `/models/${model}:streamGenerateContent?alt=sse`,
     json: bodyOf(request, model),
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_STREAM,
     onRefusal: throwStartRefusal,
   });

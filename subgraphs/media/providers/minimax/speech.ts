@@ -46,7 +46,7 @@ export async function synthesize(
       voice_setting: voiceOf(request),
       audio_setting: { format },
     },
-    timeoutMs: SPEECH_TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? SPEECH_TIMEOUT_MS,
     maxBytes: SPEECH_MAX_BYTES,
   });
   throwRefusal(answer, { content: 'text', invalid: 'INVALID_INPUT' });

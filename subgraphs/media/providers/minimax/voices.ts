@@ -120,7 +120,7 @@ export async function cloneVoice(
         model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
       }),
     },
-    timeoutMs: CLONE_TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? CLONE_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'sample', invalid: 'INVALID_INPUT' });
   const { demo_audio: demo, input_sensitive: isRefused } = read(cloned, answer);

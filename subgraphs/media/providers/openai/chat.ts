@@ -36,7 +36,7 @@ export async function chat(
     method: 'POST',
     path: '/chat/completions',
     json: bodyOf(request, context),
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: 8 << 20,
   });
   throwChatRefusal(answer);
@@ -56,7 +56,7 @@ export async function* chatStream(
     method: 'POST',
     path: '/chat/completions',
     json: { ...bodyOf(request, context), stream: true, stream_options: { include_usage: true } },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_STREAM,
     onRefusal: throwChatRefusal,
   });

@@ -3,13 +3,14 @@ import type { Provider } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createByteExchange, createExchange } from '../shared/exchange.ts';
 import { chat, chatStream } from './chat.ts';
+import { streamedExchange } from './image-stream.ts';
 import { makeImages } from './images.ts';
 import { speak } from './speech.ts';
 import { videoJob } from './videos.ts';
 
 /**
  * The OpenAI wire, offered by OpenAI and compatible services: chat completions (whole or streamed), image generations
- * and edits and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
+ * and edits (one picture as a stream) and speech as synchronous calls, videos as jobs. Kiln's reference is sent as Idempotency-Key; the wire has
  * no way to find a start by it.
  */
 export function createOpenai(options: { readonly http: HttpClient }): Provider {
@@ -20,7 +21,16 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
     name: 'openai',
     jobs: { VIDEO: videoJob(exchange) },
     calls: {
-      IMAGE: { call: (request, context) => makeImages(exchange, request, context) },
+      IMAGE: {
+        call: (request, context) => {
+          const parts = { exchange, events, report: context.report };
+          return makeImages(
+            (request.count ?? 1) === 1 ? streamedExchange(parts) : exchange,
+            request,
+            context,
+          );
+        },
+      },
       SPEECH: { call: (request, context) => speak(fetchBytes, request, context) },
     },
     chat: (request, context) => chat(exchange, request, context),

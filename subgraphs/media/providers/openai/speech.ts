@@ -49,7 +49,7 @@ export async function speak(
       ...(request.emotion !== undefined &&
         !model.startsWith('tts-1') && { instructions: `Speak in a ${request.emotion} tone.` }),
     },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
   throwStartRefusal(answer);

@@ -12,6 +12,10 @@ import { httpRequestOf, transportError, type ExchangeAnswer, type ExchangeReques
 interface EventStreamRequest extends ExchangeRequest {
   /** Called with a status of 400 or above, or an answer that is no event stream; throws the vendor's error. */
   readonly onRefusal: (answer: ExchangeAnswer) => void;
+  /** Called with the answer of an upstream that does not stream, which is then the whole; absent: that is an error. */
+  readonly onWhole?: (answer: ExchangeAnswer) => void;
+  /** Longest single event in characters (default 8 million). */
+  readonly maxEvent?: number;
 }
 
 /** Opens a stream of server-sent events and yields the data of each. */
@@ -36,27 +40,36 @@ export function createEventStream(http: HttpClient): EventStream {
     try {
       const isStream = answer.headers['content-type']?.includes('text/event-stream') ?? false;
       if (answer.status >= 400 || !isStream) {
-        const json = await readJson(answer.body);
-        request.onRefusal({ status: answer.status, headers: answer.headers, json });
+        const isWhole = answer.status < 300 && request.onWhole !== undefined;
+        const json = await readJson(answer.body, isWhole ? Infinity : MAX_REFUSAL);
+        const found = { status: answer.status, headers: answer.headers, json };
+        if (isWhole && json !== undefined) return request.onWhole?.(found);
+        request.onRefusal(found);
         throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is no stream', {
           startUnknown: true,
         });
       }
-      yield* dataOf(answer.body);
+      yield* dataOf(answer.body, request.maxEvent ?? MAX_EVENT);
     } catch (error) {
-      throw error instanceof UpstreamError ? error : transportError(error);
+      throw error instanceof UpstreamError ? error : brokenOff(error);
     } finally {
       answer.body.destroy();
     }
   };
 }
 
-async function readJson(body: Readable): Promise<unknown> {
+/** The answer had begun, so that the work may have been done. */
+function brokenOff(error: unknown): UpstreamError {
+  const { code, message, cause } = transportError(error);
+  return new UpstreamError(code, message, { startUnknown: true, cause });
+}
+
+async function readJson(body: Readable, most: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_REFUSAL) return undefined;
+    if (size > most) return undefined;
     chunks.push(chunk);
   }
   try {
@@ -67,12 +80,12 @@ async function readJson(body: Readable): Promise<unknown> {
 }
 
 /** The data of each complete event. */
-async function* dataOf(body: Readable): AsyncGenerator<string> {
+async function* dataOf(body: Readable, maxEvent: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const events: string[] = [];
   let isTooLong = false;
   const parser = createParser({
-    maxBufferSize: MAX_EVENT,
+    maxBufferSize: maxEvent,
     onEvent: ({ data }) => void events.push(data),
     onError: ({ type }) => {
       // The other errors are of single lines, which the standard says to skip.

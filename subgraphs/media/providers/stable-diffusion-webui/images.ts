@@ -37,7 +37,7 @@ export async function makeImages(
       method: 'POST',
       path,
       json: { ...fields, force_task_id: reference },
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
     throwRefusal(answer);

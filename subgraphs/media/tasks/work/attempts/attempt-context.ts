@@ -10,6 +10,7 @@ import type { CallCapability, Connection, JobCapability } from '../../../provide
 import { readAttempts } from '../../storage/attempt-store.ts';
 import { readSteps } from '../../storage/step-store.ts';
 import { readTasks } from '../../storage/task-store.ts';
+import { callTimeoutMs } from './call-time.ts';
 import type { WorkerDependencies } from './dependencies.ts';
 
 /** One attempt with everything that is needed to work on it. */
@@ -51,11 +52,11 @@ export function connectionFor(binding: Binding, input: StepInput): Connection {
   const { connection } = binding;
   if (connection.model === null) return connection;
   const model = modelFor(binding, input);
-  const seconds = binding.callTimeoutSeconds ?? model?.longestSeconds ?? null;
+  const timeout = callTimeoutMs(binding, model, input);
   return {
     ...connection,
     model: input.model ?? model?.id ?? connection.model,
-    ...(seconds !== null && { callTimeoutMs: seconds * 1000 }),
+    ...(timeout !== undefined && { callTimeoutMs: timeout }),
   };
 }
 

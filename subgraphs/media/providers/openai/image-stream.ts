@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+import { UpstreamError } from '../../domain/failure.ts';
+import type { CallStartContext } from '../contract/provider.ts';
+import type { EventStream } from '../shared/event-stream.ts';
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from '../shared/exchange.ts';
+
+/**
+ * Pictures as server-sent events: the answer begins at once, so that a broken connection is known at once, and whatever comes keeps
+ * the call alive. The last event is answered as the whole answer would be.
+ */
+
+const MAX_EVENT = 96 << 20;
+/** What is shown of a picture that is sent in parts: the wire does not say how many come. */
+const PART_PROGRESS = 25;
+
+const event = z.looseObject({
+  type: z.string().default(''),
+  b64_json: z.string().nullish(),
+  partial_image_index: z.number().nullish().catch(null),
+  error: z.looseObject({ type: z.string().nullish(), code: z.unknown() }).nullish().catch(null),
+});
+type ImageEvent = z.output<typeof event>;
+
+interface StreamParts {
+  readonly exchange: Exchange;
+  readonly events: EventStream;
+  readonly report: CallStartContext['report'];
+}
+
+/** The exchange of a call for one picture, streamed; whole at an upstream that does not stream, or refuses to. */
+export function streamedExchange({ exchange, events, report }: StreamParts): Exchange {
+  return async (context, request) => {
+    const stopped: { answer?: ExchangeAnswer } = {};
+    const stop = (answer: ExchangeAnswer): void => void (stopped.answer = answer);
+    const stream = events(context, {
+      ...streaming(request),
+      maxEvent: MAX_EVENT,
+      onWhole: stop,
+      onRefusal(answer) {
+        if (answer.status < 400) return;
+        stop(answer);
+        throw new UpstreamError('UNAVAILABLE', 'refused');
+      },
+    });
+    try {
+      for await (const data of stream) {
+        const found = eventOf(data);
+        if (found === null) break;
+        const answer = answerOf(found);
+        if (answer !== null) return answer;
+        const part = (found.partial_image_index ?? 0) + 1;
+        report?.({ progress: Math.min(90, part * PART_PROGRESS), stage: 'rendering' });
+      }
+    } catch (thrown) {
+      if (stopped.answer === undefined) throw thrown;
+    }
+    const { answer } = stopped;
+    if (answer === undefined) {
+      throw new UpstreamError('UNAVAILABLE', 'openai: the picture broke off', { startUnknown: true });
+    }
+    // Nothing was made: streaming is refused to accounts that are not verified.
+    return refusesStreams(answer) ? exchange(context, request) : answer;
+  };
+}
+
+/** The same request, to be answered as a stream. */
+function streaming(request: ExchangeRequest): ExchangeRequest {
+  if (request.json !== undefined) return { ...request, json: { ...(request.json as object), stream: true } };
+  const boundary = /boundary=(\S+)/.exec(request.headers?.['content-type'] ?? '')?.[1] ?? '';
+  const field = `--${boundary}\r\nContent-Disposition: form-data; name="stream"\r\n\r\ntrue\r\n`;
+  return { ...request, bytes: Buffer.concat([Buffer.from(field), request.bytes ?? Buffer.alloc(0)]) };
+}
+
+function eventOf(data: string): ImageEvent | null {
+  try {
+    return event.safeParse(JSON.parse(data)).data ?? null;
+  } catch {
+    return null; // a picture that was cut
+  }
+}
+
+/** The whole answer of the last event, or of an error; null for a part. */
+function answerOf({ type, b64_json, error, ...facts }: ImageEvent): ExchangeAnswer | null {
+  if (error)
+    return { status: statusOf(`${error.type ?? ''} ${String(error.code)}`), headers: {}, json: { error } };
+  if (!type.endsWith('.completed')) return null;
+  return { status: 200, headers: {}, json: { ...facts, data: [{ b64_json }] } };
+}
+
+function statusOf(words: string): number {
+  if (/rate_limit/.test(words)) return 429;
+  return /user_error|invalid_request|moderation|policy/.test(words) ? 400 : 500;
+}
+
+const refusal = z.object({ error: z.object({ param: z.unknown(), message: z.string().nullish() }) });
+
+function refusesStreams({ status, json }: ExchangeAnswer): boolean {
+  const error = refusal.safeParse(json).data?.error;
+  return status === 400 && (error?.param === 'stream' || /\bstream(ing)?\b/i.test(error?.message ?? ''));
+}

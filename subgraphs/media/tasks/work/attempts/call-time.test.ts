@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+
+import type { StepInput } from '../../../domain/work/work.ts';
+import { unknownModel } from '../../../generators/catalog/catalog.ts';
+import { createBinding } from '../../../generators/configuration/create-binding.ts';
+import { connectionFor } from './attempt-context.ts';
+
+/** How long a call that makes a picture may take, end to end: from settings and catalog to the connection. */
+
+const image = (more: object = {}): StepInput =>
+  ({ kind: 'IMAGE', generator: 'union', prompt: 'a', ...more }) as StepInput;
+
+function bindingWith(change: {
+  longestSeconds?: number;
+  callTimeoutSeconds?: number;
+  attemptTimeoutSeconds?: number;
+}) {
+  const { longestSeconds = null, ...limits } = change;
+  return createBinding({
+    generator: 'union',
+    index: 0,
+    provider: { name: 'openai', calls: { IMAGE: { call: () => Promise.reject(new Error('not called')) } } },
+    connection: { baseUrl: 'http://127.0.0.1:1' },
+    settings: 'a test',
+    models: [{ ...unknownModel('a', ['IMAGE']), longestSeconds }],
+    today: () => '2026-09-01',
+    sandbox: false,
+    ...limits,
+  });
+}
+
+it.each([
+  [{}, image(), undefined, 900],
+  [{ longestSeconds: 600 }, image(), 600, 1_200],
+  [{ longestSeconds: 600 }, image({ resolution: '1536x1024' }), 600, 1_200],
+  [{ longestSeconds: 600 }, image({ resolution: '4K' }), 900, 1_200],
+  [{ longestSeconds: 600 }, image({ resolution: '3840x2160' }), 900, 1_200],
+  [{ longestSeconds: 400 }, image({ options: { quality: 'high' } }), 600, 900],
+  [{ longestSeconds: 400 }, image({ quality: 'max', resolution: '4K' }), 900, 900],
+  [{ longestSeconds: 600, callTimeoutSeconds: 2_000 }, image({ resolution: '4K' }), 2_000, 2_000],
+  [{ callTimeoutSeconds: 2_000, attemptTimeoutSeconds: 700 }, image(), 2_000, 700],
+])('with %o a call for %o may take %s s, its attempt %i', (change, input, seconds, attempt) => {
+  const binding = bindingWith(change);
+  const { callTimeoutMs } = connectionFor(binding, input);
+  expect(callTimeoutMs).toBe(seconds === undefined ? undefined : seconds * 1_000);
+  expect(binding.attemptTimeoutSeconds).toBe(attempt);
+});
