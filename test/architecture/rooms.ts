@@ -163,6 +163,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/catalog',
         'generators/limits',
       ],
+      'generators/vendor-lists': [
+        'generators/bindings',
+        'generators/catalog',
+        'generators/configuration',
+        'providers',
+        'providers/contract',
+      ],
       'generators/bindings': ['domain', 'domain/work', 'generators/catalog', 'providers/contract'],
       'providers/shared': ['domain', 'domain/inputs', 'providers/contract'],
       'made-resources': ['database', 'domain/work'],

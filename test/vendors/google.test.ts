@@ -27,6 +27,36 @@ it('answers, whole and streamed, as its instruction says', async () => {
   expect(pieces.join('')).toBe('42');
 });
 
+it('takes the names of fields in either writing, as the SDK for Python sends them', async () => {
+  const answer = await fetch(`${sandbox.url('gemini')}/v1beta/models/${model}:generateContent`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': 'test', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      contents: [
+        {
+          role: 'user',
+          parts: [
+            {
+              inline_data: {
+                mime_type: 'image/png',
+                data: onePixel.toString('base64'),
+                display_name: 'a',
+              },
+            },
+          ],
+        },
+      ],
+      system_instruction: { parts: [{ text: 'Be short.' }] },
+      generation_config: {
+        thinking_config: { thinking_budget: 0 },
+        max_output_tokens: 100,
+        response_schema: { snake_case: 1 },
+      },
+    }),
+  });
+  expect(answer.status).toBe(200);
+});
+
 it('answers JSON by a schema, and ends at a stop sequence', async () => {
   const responseSchema = { type: Type.OBJECT, properties: { number: { type: Type.INTEGER } } };
   const config = { responseMimeType: 'application/json', responseSchema };

@@ -193,6 +193,20 @@ it('makes videos and gives their content', async () => {
   expect(await refused(client().videos.retrieve('video_0'))).toMatchObject({ status: 404 });
 });
 
+it('lists videos and deletes one', async () => {
+  const { id } = await client().videos.create({ model: 'sora-2', prompt: 'a boat', seconds: '4' });
+  await expect.poll(async () => (await client().videos.retrieve(id)).status, SOON).toBe('completed');
+  const listed = async () => {
+    const ids: string[] = [];
+    for await (const video of client().videos.list({ limit: 1 })) ids.push(video.id);
+    return ids;
+  };
+  expect(await listed()).toContain(id);
+  expect(await client().videos.delete(id)).toMatchObject({ id, deleted: true });
+  expect(await listed()).not.toContain(id);
+  expect(await refused(client().videos.delete(id))).toMatchObject({ status: 404 });
+});
+
 it('lists models and shows one', async () => {
   const ids = [];
   for await (const { id } of client().models.list()) ids.push(id);

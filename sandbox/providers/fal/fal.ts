@@ -59,6 +59,7 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
       ...submitRoutes({ runner, journal, views }),
       ...directRoutes({ runner, journal, views }),
       ...requestRoutes(runner, views),
+      ...listRoutes(),
     ],
   };
   const storage = createFalStorage({
@@ -144,6 +145,34 @@ function requestRoutes(runner: JobRunner, views: FalViews): WireRoute[] {
           : json({ status: 'ALREADY_COMPLETED' }, 400);
       },
     },
+  ];
+}
+
+/** The list of models, and their prices: at the vendor a service of its own. */
+function listRoutes(): WireRoute[] {
+  const asked = ({ query }: WireRequest) => {
+    const ids = query.getAll('endpoint_id');
+    return ENDPOINTS.map(({ path, operation }) => ({ endpoint_id: path.slice(1), operation })).filter(
+      ({ endpoint_id }) => ids.length === 0 || ids.includes(endpoint_id),
+    );
+  };
+  const list = (path: string, operation: string, show: (request: WireRequest) => object): WireRoute => ({
+    method: 'GET',
+    path,
+    operation,
+    handle: (request) => json(show(request)),
+  });
+  return [
+    list('/v1/models', 'models', (request) => ({
+      models: asked(request).map(({ endpoint_id }) => ({ endpoint_id, metadata: { status: 'active' } })),
+      next_cursor: null,
+      has_more: false,
+    })),
+    list('/v1/models/pricing', 'prices', (request) => ({
+      prices: asked(request)
+        .filter(({ operation }) => operation === 'image')
+        .map(({ endpoint_id }) => ({ endpoint_id, unit_price: 0.03, unit: 'images', currency: 'USD' })),
+    })),
   ];
 }
 

@@ -1,14 +1,17 @@
 import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 import { endedModel, noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
 import type { GeminiContext } from './generate.ts';
+import { showInteraction, startInteraction } from './interactions.ts';
 import { MODELS, countTokensOf, modelAnswer } from './models.ts';
 import { perform } from './perform.ts';
 import { streamGenerateContent } from './stream.ts';
@@ -42,7 +45,8 @@ export function createGemini(options: GeminiOptions): StandIn {
     name: GEMINI,
     mount: 'gemini',
     refuse,
-    refuseModel: ({ params }) => endedModel(params['model'] ?? ''),
+    refuseModel: (request) =>
+      endedModel(request.params['model'] ?? textOf(jsonObject(request)?.['model']) ?? ''),
     authorize: (request) => checkCredentials(request, options.secret),
     routes: routesOf({ runner, journal, files, expiry: createUrlExpiry() }),
   };
@@ -89,6 +93,8 @@ function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
     route(['POST', '/v1beta/models/:model/streamGenerateContent'], 'stream', streamGenerateContent),
     route(['POST', '/v1beta/models/:model/predictLongRunning'], 'video', startVideo),
     route(['GET', '/v1beta/models/:model/operations/:id'], 'operation', showOperation),
+    route(['POST', '/v1beta/interactions'], 'interaction', startInteraction),
+    route(['GET', '/v1beta/interactions/:id'], 'interaction-status', showInteraction),
     route(['GET', '/v1beta/files/:id/download'], 'download', downloadVideo),
     route(['GET', '/v1beta/models'], 'models', () => json({ models: MODELS })),
     route(['GET', '/v1beta/models/:model'], 'models', (_context, { params }) =>

@@ -15,6 +15,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   'gemini-2.5-pro': ['generateContent', 'countTokens'],
   'gemini-2.5-flash-image': ['generateContent', 'countTokens'],
   'veo-3.1-generate-001': ['predictLongRunning'],
+  'gemini-omni-1.2-flash': ['createInteraction'],
   'veo-3.1-generate-preview': ['predictLongRunning'],
 };
 

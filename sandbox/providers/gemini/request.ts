@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 /** The schema of generateContent; unknown fields are refused, as by Google. */
 
-const blob = z.strictObject({ mimeType: z.string().min(1), data: z.base64() });
-const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1) });
+const displayName = z.string().optional();
+const blob = z.strictObject({ mimeType: z.string().min(1), data: z.base64(), displayName });
+const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1), displayName });
 const part = z.union([
   z.strictObject({ text: z.string() }),
   z.strictObject({ inlineData: blob }),
@@ -47,8 +48,28 @@ const toolFields = {
     .optional(),
 };
 
-/** A body of generateContent and streamGenerateContent. */
-export const generateRequest = z.strictObject({
+/** Members whose own names are the caller's. */
+const FREE: ReadonlySet<string> = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+]);
+
+/** Google takes the names of its fields in either writing: thinkingBudget, thinking_budget. */
+function camelNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([written, inner]) => {
+    const name = written.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return [name, FREE.has(name) ? inner : camelNames(inner)];
+  });
+  return Object.fromEntries(entries) as unknown;
+}
+
+const generateBody = z.strictObject({
   contents: z.array(content).min(1),
   systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(part) }).optional(),
   generationConfig: z
@@ -84,6 +105,9 @@ export const generateRequest = z.strictObject({
   safetySettings: z.array(z.unknown()).optional(),
   ...toolFields,
 });
+
+/** A body of generateContent and streamGenerateContent. */
+export const generateRequest = z.preprocess(camelNames, generateBody);
 
 /** The body of a generateContent request. */
 export type GenerateRequest = z.output<typeof generateRequest>;

@@ -26,7 +26,9 @@ async function* events({ event, partialImages, made }: ImageStream): AsyncGenera
   yield ': made while you wait\n\n';
   const found = await made();
   if ('answer' in found) {
-    const { error } = JSON.parse(String(found.answer.body)) as { readonly error: object };
+    const { error } = JSON.parse(typeof found.answer.body === 'string' ? found.answer.body : '{}') as {
+      readonly error: object;
+    };
     yield `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
     return;
   }

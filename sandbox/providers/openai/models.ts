@@ -30,12 +30,21 @@ const NAMES = {
 /** What a model is asked for. */
 type Purpose = keyof typeof NAMES;
 
+/** Ends that the vendor has announced; nothing ends here. */
+const SHUTDOWN_DATES: Readonly<Record<string, string>> = {
+  'gpt-image-1': '2026-10-23',
+  'gpt-image-1.5': '2026-12-01',
+  'sora-2': '2026-09-24',
+  'gpt-5': '2026-12-11',
+};
+
 /** GET /v1/models. */
 export const MODELS = [...new Set<string>(Object.values(NAMES).flat())].map((id) => ({
   id,
   object: 'model',
   created: 1_760_000_000,
   owned_by: id.startsWith('local-') ? 'local' : 'system',
+  shutdown_date: SHUTDOWN_DATES[id] ?? null,
 }));
 
 /** Why this model can't do it: 404 for one that is not there; null when it can. */

@@ -81,6 +81,34 @@ export async function videoContent(context: OpenaiContext, { params, query }: Wi
   return content === null ? noVideo(id) : bytes(content, file.contentType);
 }
 
+/** GET /v1/videos: newest first, or oldest with `order=asc`; pages by `after`. */
+export function listVideos(context: OpenaiContext, { query }: WireRequest): Answer {
+  const all = context.runner.list().filter(({ operation }) => operation === 'videos');
+  const newest = all.toSorted((one, other) => other.submittedAt - one.submittedAt);
+  const ordered = query.get('order') === 'asc' ? newest.toReversed() : newest;
+  const start = ordered.findIndex(({ id }) => id === query.get('after')) + 1;
+  const limit = Math.min(100, Number(query.get('limit') ?? 20) || 20);
+  const shown = ordered.slice(start, start + limit);
+  return json({
+    object: 'list',
+    data: shown.map((job) => videoJson(context, job)),
+    first_id: shown[0]?.id ?? null,
+    last_id: shown.at(-1)?.id ?? null,
+    has_more: start + limit < ordered.length,
+  });
+}
+
+/** DELETE /v1/videos/{id}: of one that has ended. */
+export async function deleteVideo(context: OpenaiContext, { params }: WireRequest): Promise<Answer> {
+  const { id = '' } = params;
+  const job = videoOf(context, id);
+  if (job === null) return noVideo(id);
+  if (job.state === 'queued' || job.state === 'running')
+    return invalid('Video is not completed or failed.', 'id');
+  await context.runner.forget(id);
+  return json({ id, object: 'video.deleted', deleted: true });
+}
+
 function videoOf({ runner }: OpenaiContext, id: string): Job | null {
   const job = runner.get(id);
   return job?.operation === 'videos' ? job : null;

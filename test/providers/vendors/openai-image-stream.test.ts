@@ -63,13 +63,14 @@ describe('a picture as a stream', () => {
       begin(response);
       let parts = 0;
       const timer = setInterval(() => {
-        if (parts < 6) return send(response, part(parts++));
-        clearInterval(timer);
-        send(response, COMPLETED);
-        response.end();
-      }, 400);
+        if (parts < 6) send(response, part(parts++));
+        else {
+          clearInterval(timer);
+          response.end(`data: ${JSON.stringify(COMPLETED)}\n\n`);
+        }
+      }, 1_000);
     };
-    const { made, shown } = make(1_500);
+    const { made, shown } = make(4_000);
     expect(await made).toEqual({
       files: [{ content: Buffer.from(PICTURE, 'base64'), contentType: 'image/webp' }],
       texts: [],

@@ -11,18 +11,26 @@ import type {
   RemoteFile,
   StartContext,
 } from '../contract/provider.ts';
-import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { downloadOf } from './downloads.ts';
+import { interactionJob, isInteractive } from './interactions.ts';
 import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
 
 /**
- * Videos (Veo): a long-running operation that is polled until it is done. It reports no progress, can't be cancelled,
- * and can't be found by our reference. Done without a video means refused for its content, or failed without a reason.
+ * Videos: Veo's by a long-running operation that is polled until it is done, the Omni models' by interactions. An operation reports no
+ * progress, can't be cancelled, and can't be found by our reference. Done without a video means refused for its content, or failed
+ * without a reason.
  */
 export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
+  const omni = interactionJob(exchange);
   return {
     pollMs: 5_000,
-    start: (request, context) => start(exchange, request, context),
-    status: (handle, context) => status(exchange, handle, context),
+    start: (request, context) =>
+      isInteractive(context.connection.model ?? DEFAULT_MODEL)
+        ? omni.start(request, context)
+        : start(exchange, request, context),
+    status: (handle, context) =>
+      'interaction' in handle ? omni.status(handle, context) : status(exchange, handle, context),
   };
 }
 
@@ -119,15 +127,9 @@ function operationOf(answer: ExchangeAnswer): Operation {
   return read(operation, answer);
 }
 
-/** Downloading a video needs our key when it is at our own upstream; the key goes nowhere else. */
-function filesOf({ response }: Operation, { connection }: CallContext): RemoteFile[] {
-  const { origin } = new URL(addressOf(connection, ''));
+function filesOf({ response }: Operation, context: CallContext): RemoteFile[] {
   const samples = response?.generateVideoResponse?.generatedSamples ?? [];
-  return samples.flatMap(({ video }) => {
-    const url = video?.uri ?? '';
-    if (!URL.canParse(url)) return [];
-    return [new URL(url).origin === origin ? { url, headers: connection.headers } : { url }];
-  });
+  return samples.flatMap(({ video }) => downloadOf(video?.uri ?? '', context));
 }
 
 function whyEmpty({ response }: Operation): UpstreamError {

@@ -43,7 +43,10 @@ export function createEventStream(http: HttpClient): EventStream {
         const isWhole = answer.status < 300 && request.onWhole !== undefined;
         const json = await readJson(answer.body, isWhole ? Infinity : MAX_REFUSAL);
         const found = { status: answer.status, headers: answer.headers, json };
-        if (isWhole && json !== undefined) return request.onWhole?.(found);
+        if (isWhole && json !== undefined) {
+          request.onWhole?.(found);
+          return;
+        }
         request.onRefusal(found);
         throw new UpstreamError('UNAVAILABLE', 'the provider answered with something that is no stream', {
           startUnknown: true,

@@ -17,7 +17,14 @@ type Table = z.infer<typeof modelTable>;
 
 /** One difference, or an end that is near. */
 export interface Finding {
-  readonly kind: 'ended default' | 'ends soon' | 'end differs' | 'price differs' | 'missing';
+  readonly kind:
+    | 'ended default'
+    | 'ends soon'
+    | 'end differs'
+    | 'price differs'
+    | 'not offered'
+    | 'option unknown'
+    | 'missing';
   readonly model: string;
   readonly text: string;
 }

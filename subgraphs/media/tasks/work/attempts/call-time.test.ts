@@ -7,8 +7,7 @@ import { connectionFor } from './attempt-context.ts';
 
 /** How long a call that makes a picture may take, end to end: from settings and catalog to the connection. */
 
-const image = (more: object = {}): StepInput =>
-  ({ kind: 'IMAGE', generator: 'union', prompt: 'a', ...more }) as StepInput;
+const image = (more: object = {}): StepInput => ({ kind: 'IMAGE', generator: 'union', prompt: 'a', ...more });
 
 function bindingWith(change: {
   longestSeconds?: number;

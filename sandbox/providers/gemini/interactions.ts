@@ -1,0 +1,118 @@
+import { z } from 'zod';
+
+import type { Fault } from '../../faults/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { WireRequest } from '../../http/wire.ts';
+import type { Job } from '../../jobs/job.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
+import { textOf } from '../shared/inputs/text-of.ts';
+import { newNumericId } from '../shared/numeric-id.ts';
+import { storeInputs } from '../shared/perform.ts';
+import { exhausted, googleError, invalid } from './errors.ts';
+import { MODERATED, noModel, problemOf } from './generate.ts';
+import type { VeoContext } from './veo.ts';
+
+/** The Interactions API: videos of the Omni models, in the background. */
+
+const part = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('image'), data: z.base64().min(1), mime_type: z.string() }),
+]);
+const interactionRequest = z.strictObject({
+  model: z.string(),
+  input: z.union([
+    z
+      .string()
+      .min(1)
+      .transform((text) => [{ type: 'text' as const, text }]),
+    z.array(part).min(1),
+  ]),
+  // This stand-in answers in the background alone.
+  background: z.literal(true),
+  store: z.literal(true).optional(),
+  response_format: z.strictObject({
+    type: z.literal('video'),
+    aspect_ratio: z.enum(['16:9', '9:16']).optional(),
+    resolution: z.enum(['360p', '720p', '1080p', '4k']).optional(),
+    duration: z
+      .string()
+      .regex(/^([1-9]|10)s$/)
+      .default('8s'),
+    delivery: z.enum(['uri']).optional(),
+  }),
+  generation_config: z.strictObject({ seed: z.int().optional() }).optional(),
+});
+
+/** POST /v1beta/interactions. */
+export async function startInteraction(
+  { runner, journal }: VeoContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const parsed = interactionRequest.safeParse(jsonObject(request));
+  if (!parsed.success) return invalid(problemOf(parsed.error.issues[0]));
+  const { model, input: parts, response_format: format, generation_config: config } = parsed.data;
+  if (!model.includes('-omni-')) return noModel(model, 'interactions');
+  if (fault?.fault === 'queue-full') return exhausted(3);
+  if (fault?.fault === 'moderation') return invalid(SENSITIVE);
+  const id = newNumericId('n', 13);
+  const frames = parts.flatMap((one) => (one.type === 'image' ? [Buffer.from(one.data, 'base64')] : []));
+  const pictures = await storeInputs(journal, id, frames);
+  const input = {
+    model,
+    prompt: parts.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n'),
+    seconds: Number.parseInt(format.duration, 10),
+    ...(format.aspect_ratio !== undefined && { aspectRatio: format.aspect_ratio }),
+    ...(format.resolution !== undefined && { resolution: format.resolution }),
+    ...(config?.seed !== undefined && { seed: config.seed }),
+    pictures,
+    firstFrame: pictures.slice(0, 1),
+    lastFrame: [],
+  };
+  const jobFault = jobFaultOf(fault);
+  const job = await runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
+  return job === null ? exhausted(3) : json(interactionJson(job, ''));
+}
+
+const SENSITIVE = "This prompt contains sensitive words that violate Google's Responsible AI practices.";
+
+/** GET /v1beta/interactions/{id}. */
+export async function showInteraction(
+  { runner, expiry }: VeoContext,
+  { params, baseUrl }: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const { id = '' } = params;
+  if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
+  const job = runner.get(id);
+  if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
+  return json(
+    interactionJson(job, `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`),
+  );
+}
+
+const STATUS = {
+  queued: 'in_progress',
+  running: 'in_progress',
+  finished: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+function interactionJson(job: Job, uri: string): object {
+  const { id, input, state, submittedAt } = job;
+  const message = job.failure === MODERATED ? SENSITIVE : (job.failure ?? 'Internal error.');
+  return {
+    id,
+    object: 'interaction',
+    model: textOf(input['model']),
+    status: STATUS[state],
+    created: new Date(submittedAt).toISOString(),
+    ...(state === 'finished' && {
+      steps: [{ type: 'model_output', content: [{ type: 'video', mime_type: 'video/mp4', uri }] }],
+    }),
+    ...(state === 'failed' && { steps: [{ type: 'model_output', error: { code: 13, message } }] }),
+  };
+}
