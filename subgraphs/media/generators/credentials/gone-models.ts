@@ -3,7 +3,7 @@ import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Binding } from '../bindings/binding.ts';
 
 /** A model that a binding's upstream does not have (any more), or not for the binding's credentials. */
-export interface GoneModel {
+interface GoneModel {
   readonly model: string;
   readonly at: Date;
 }
