@@ -121,3 +121,11 @@ test('logs a part at its own level', () => {
   logger.info('quiet');
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ part: 'worker', msg: 'polled' }]);
 });
+
+test('leaves out warnings and errors that repeat in one minute, and nothing else', () => {
+  const lines = (level: 'debug' | 'info' | 'warn' | 'error'): number =>
+    logged((logger) => {
+      for (let count = 0; count < 70; count += 1) logger[level]('away');
+    }).match(/"away"/g)?.length ?? 0;
+  expect([lines('debug'), lines('info'), lines('warn'), lines('error')]).toEqual([70, 70, 60, 60]);
+});
