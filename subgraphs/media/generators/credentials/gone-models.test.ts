@@ -121,16 +121,16 @@ it('operators are told once of each, all processes know, and no breaker opens', 
       const { id } = await tasks.submit(me, image());
       expect((await engine.ended(tasks, id)).error?.code).toBe('MODEL_GONE');
     }
-    expect(told).toMatchObject([{ binding: { id: 'test#0' }, model: 'old', said: SAID }]);
-    expect(breakers.stateOf('test#0')).toMatchObject({ isOpen: false, failures: 0 });
-    await until(async () => other.models.of('test#0').length > 0);
-    expect(other.models.of('test#0')).toEqual([{ model: 'old', at: expect.any(Date) }]);
-    expect(refusals.refusedAt('test#0')).toBeNull();
+    expect(told).toMatchObject([{ binding: { name: 'test:0' }, model: 'old', said: SAID }]);
+    expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: false, failures: 0 });
+    await until(async () => other.models.of('test:0').length > 0);
+    expect(other.models.of('test:0')).toEqual([{ model: 'old', at: expect.any(Date) }]);
+    expect(refusals.refusedAt('test:0')).toBeNull();
     isBroken = false;
     const { id } = await tasks.submit(me, image());
     expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
-    expect(refusals.models.of('test#0')).toEqual([]);
-    await until(async () => other.models.of('test#0').length === 0);
+    expect(refusals.models.of('test:0')).toEqual([]);
+    await until(async () => other.models.of('test:0').length === 0);
   } finally {
     other.close();
     await otherBus.close();
