@@ -191,6 +191,7 @@ export type ImageInput = {
   readonly count?: number | null | undefined;
   readonly seed?: number | null | undefined;
   readonly speedMode?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type LipSyncInput = {

@@ -2,6 +2,7 @@ import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 /** What to make an image from. */
 export const ImageInput = builder.inputType('ImageInput', {
@@ -22,6 +23,7 @@ export const ImageInput = builder.inputType('ImageInput', {
     count: t.int({ description: 'How many images, from 1 to 10.' }),
     seed: t.int({ description: 'Same seed, same prompt, same image, where the model has seeds.' }),
     speedMode: t.string({ description: 'fast, turbo or relax, where the generator has modes.' }),
+    ...vendorOptions(t),
   }),
 });
 

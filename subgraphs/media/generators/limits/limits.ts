@@ -1,5 +1,6 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
 import { NOT_TAKEN } from '../../domain/inputs/checks.ts';
+import { isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
@@ -78,7 +79,8 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
     .models({})
     .filter(
       ({ kinds, inputs }) =>
-        kinds.includes(work.kind) && problems.every(({ field }) => inputs.includes(field)),
+        kinds.includes(work.kind) &&
+        problems.every(({ field }) => isVendorOption(field) || inputs.includes(field)),
     )
     .filter(({ generator, id }) => {
       const elsewhere = { ...work, generator, model: id } as StepInput;
