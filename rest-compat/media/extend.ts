@@ -3,7 +3,7 @@ import { Models } from '../documents/media/questions.ts';
 import { route } from '../route/define-route.ts';
 import { form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { optional, urlencoded } from './shared/inputs.ts';
+import { optional, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
@@ -37,9 +37,11 @@ export const extend: Section = {
     }),
     submission(CreateCharacter)({
       path: '/api/custom/extend/charv/create/character',
-      params: { name: form.text(), img_urls: form.urls() },
+      params: { name: form.text(), img_urls: form.urls(), ...vendorOptions },
       body: urlencoded,
-      variables: ({ name, img_urls }) => ({ input: { name, images: img_urls.map((url) => ({ url })) } }),
+      variables: ({ name, img_urls, options }) => ({
+        input: { name, images: img_urls.map((url) => ({ url })), options },
+      }),
     }),
     statusRoute({
       method: 'POST',
@@ -56,6 +58,7 @@ export const extend: Section = {
         n: form.integer(optional),
         seed: form.integer(optional),
         model: form.text(optional),
+        ...vendorOptions,
       },
       body: urlencoded,
       variables: ({ character_id, ar, n, ...fields }) => ({
@@ -78,6 +81,7 @@ export const extend: Section = {
         resolution: form.text(optional),
         ar: form.text(optional),
         seed: form.integer(optional),
+        ...vendorOptions,
       },
       body: urlencoded,
       variables: ({ first_img_url, last_img_url, ar, negative_prompt, ...fields }) => ({

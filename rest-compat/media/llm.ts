@@ -9,7 +9,7 @@ import type { Values } from '../route/param.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { chatOptions } from './chat-options.ts';
-import { multipart, optional, urlencoded } from './shared/inputs.ts';
+import { multipart, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
@@ -23,6 +23,7 @@ const params = {
   media_url: form.text(),
   model: form.text(optional),
   system: form.text(optional),
+  ...vendorOptions,
 };
 
 /** What both ways to start an analysis have. */
@@ -98,9 +99,10 @@ function chatRoute(path: string, generator: string): Route {
       tool_choice: form.text(extension),
       response_format: form.jsonText(extension),
       reasoning_effort: form.text(extension),
+      ...vendorOptions,
     },
     body: { ...urlencoded, oneOf: [['prompt', 'messages']] },
-    variables: ({ prompt, messages, model, system, temperature, max_tokens, ...options }) => ({
+    variables: ({ prompt, messages, model, system, temperature, max_tokens, options, ...others }) => ({
       input: {
         generator,
         model,
@@ -108,7 +110,8 @@ function chatRoute(path: string, generator: string): Route {
         temperature,
         maxTokens: max_tokens,
         messages: messagesOf(prompt, messages),
-        ...chatOptions(options),
+        ...chatOptions(others),
+        options,
       },
     }),
     responseSchema: 'Text',

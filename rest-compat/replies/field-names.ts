@@ -66,6 +66,7 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
 export function withRestNames(message: string, field: string | undefined): string {
   const known = fieldAndMessage({ field, message });
   if (known.field === undefined || !known.message.startsWith(known.field)) return inRestWords(message);
+  if (known.field.startsWith('options.')) return inVendorWords(message);
   return `${nameOf(known.field)}${inRestWords(known.message.slice(known.field.length))}`;
 }
 
@@ -80,6 +81,11 @@ const schemaWords = new RegExp(
 /** A message with REST names in place of the schema's. */
 function inRestWords(message: string): string {
   return message.replace(schemaWords, (name) => restNamesOf(name).join(' or '));
+}
+
+/** A message about options, whose names are the vendor's: only the input that says the same is one of ours. */
+function inVendorWords(message: string): string {
+  return message.replace(/(?<= says what )\w+/g, (name) => restNamesOf(name).join(' or '));
 }
 
 function nameOf(field: string): string {

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 /** What to make a video from. */
 export const VideoInput = builder.inputType('VideoInput', {
@@ -18,6 +19,7 @@ export const VideoInput = builder.inputType('VideoInput', {
     resolution: t.string({ description: 'A size that the model supports.' }),
     duration: t.float({ description: 'Seconds; one of those the model names.' }),
     seed: t.int({ description: 'Same seed, same input, same video, where the model has seeds.' }),
+    ...vendorOptions(t),
   }),
 });
 

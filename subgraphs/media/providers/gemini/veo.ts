@@ -12,6 +12,7 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { isAboutContent, read, refusedContent, throwRefusal, unreadable } from './wire.ts';
 
 /**
@@ -53,7 +54,10 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:predictLongRunning`,
-    json: { instances: [await instanceOf(request)], parameters: parametersOf(request) },
+    json: {
+      instances: [await instanceOf(request)],
+      parameters: withVendorOptions(request, parametersOf(request)),
+    },
     timeoutMs: START_TIMEOUT_MS,
   });
   throwRefusal(answer);
@@ -86,7 +90,7 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   '3840x2160': '4k',
 };
 
-function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest): object {
+function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest) {
   return {
     sampleCount: 1,
     aspectRatio,
