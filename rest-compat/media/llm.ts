@@ -9,14 +9,13 @@ import type { Values } from '../route/param.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { chatOptions } from './chat-options.ts';
-import { multipart, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
+import { extension, multipart, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const main = 'llm';
 const alternative = 'llm/altllm';
-const extension = { optional: true, extension: true } as const;
 
 const params = {
   prompt: form.text(),

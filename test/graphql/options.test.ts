@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { until } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 import { graphqlClient, GENERATE } from './graphql-client.ts';
 
@@ -84,5 +85,177 @@ describe('options', () => {
     expect(again.data.generateImage.id).toBe(first.data.generateImage.id);
     const other = await start({ quality: 'medium', background: 'opaque' });
     expect(other.errors?.[0]?.extensions).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+});
+
+const IMAGE = 'mutation ($input: ImageInput!) { start: generateImage(input: $input) { id } }';
+const VIDEO = 'mutation ($input: VideoInput!) { start: generateVideo(input: $input) { id } }';
+const SPEECH = 'mutation ($input: SpeechInput!) { start: synthesizeSpeech(input: $input) { id } }';
+
+describe('options of many models', () => {
+  it.each([
+    [
+      IMAGE,
+      'openai',
+      'union',
+      'gpt-image-2.5-flare',
+      { quality: 'max', complexity: 'high', moderation: 'low' },
+      '',
+    ],
+    [IMAGE, 'openai', 'union', 'gpt-image-2', { safety_identifier: 'a1', output_format: 'jpeg' }, ''],
+    [
+      IMAGE,
+      'gemini',
+      'union',
+      'gemini-3.1-flash-image',
+      { generationConfig: { temperature: 0.5, topP: 0.9 } },
+      '',
+    ],
+    [
+      IMAGE,
+      'fal',
+      'custom',
+      'fal-ai/flux/dev',
+      { guidance_scale: 4, num_inference_steps: 20, acceleration: 'high' },
+      '',
+    ],
+    [
+      IMAGE,
+      'replicate',
+      'custom',
+      'black-forest-labs/flux-schnell',
+      { output_quality: 90, go_fast: false },
+      'input',
+    ],
+    [
+      VIDEO,
+      'gemini',
+      'union',
+      'veo-3.1-generate-001',
+      { enhancePrompt: false, personGeneration: 'allow_adult', resizeMode: 'PAD' },
+      'parameters',
+    ],
+    [VIDEO, 'fal', 'custom', 'fal-ai/kling-video/v2.5-turbo/pro', { cfg_scale: 0.7 }, ''],
+    [VIDEO, 'replicate', 'custom', 'bytedance/seedance-1-lite', { camera_fixed: true }, 'input'],
+    [VIDEO, 'kling', 'union', 'kling-v1-6', { cfg_scale: 0.4 }, ''],
+    [
+      VIDEO,
+      'minimax',
+      'union',
+      'MiniMax-Hailuo-02',
+      { prompt_optimizer: false, fast_pretreatment: true },
+      '',
+    ],
+    [
+      SPEECH,
+      'minimax',
+      'agg/speech_router',
+      'speech-2.8-hd',
+      { language_boost: 'English', voice_modify: { pitch: 10 } },
+      '',
+    ],
+  ])('arrive: %s at %s', async (mutation, wire, generator, model, options, at) => {
+    const prompt = `for ${model}: ${JSON.stringify(Object.keys(options)).replaceAll('"', '')}`;
+    const said = mutation === SPEECH ? { text: prompt, voiceId: 'English_Graceful_Lady' } : { prompt };
+    await asking.ok(mutation, { input: { generator, model, ...said, options } });
+    const [body] = await until(
+      () => sent(wire, `for ${model}:`),
+      (bodies) => bodies.length > 0,
+    );
+    expect(at === '' ? body : (body as Record<string, unknown>)[at]).toMatchObject(options);
+  });
+
+  it('arrive with a chat, and are refused with one', async () => {
+    const chat = 'mutation ($input: ChatInput!) { chat(input: $input) { text } }';
+    const ask = (options: object, more: object = {}) => ({
+      input: {
+        generator: 'llm',
+        model: 'gpt-4o-mini',
+        conversation: [{ role: 'USER', text: 'ten options?' }],
+        options,
+        ...more,
+      },
+    });
+    await asking.ok(chat, ask({ top_p: 0.5, stop: ['END'], seed: 3 }));
+    expect(await sent('openai', 'ten options?')).toEqual([
+      expect.objectContaining({ top_p: 0.5, stop: ['END'], seed: 3 }),
+    ]);
+    expect(await asking.refusal(chat, ask({ verbosity: 'low' }))).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'options.verbosity',
+      message: expect.stringMatching(/it takes top_p, .*; models that take this request: gpt-6-luna \(llm/),
+    });
+  });
+});
+
+describe('typed inputs that models have under names of their own', () => {
+  it.each([
+    [
+      IMAGE,
+      'openai',
+      'gpt-image-2',
+      { quality: 'LOW', background: 'opaque', outputFormat: 'jpg' },
+      { quality: 'low', background: 'opaque', output_format: 'jpeg' },
+    ],
+    [
+      IMAGE,
+      'replicate',
+      'black-forest-labs/flux-schnell',
+      { outputFormat: 'jpeg' },
+      { input: { output_format: 'jpg' } },
+    ],
+    [
+      VIDEO,
+      'gemini',
+      'veo-3.1-fast-generate-001',
+      { generateAudio: false, negativePrompt: 'rain' },
+      { parameters: { generateAudio: false, negativePrompt: 'rain' } },
+    ],
+  ])('are sent so: %s at %s', async (mutation, wire, model, typed, sentAs) => {
+    const prompt = `typed for ${model}`;
+    const generator = wire === 'replicate' ? 'custom' : 'union';
+    await asking.ok(mutation, { input: { generator, model, prompt, ...typed } });
+    const [body] = await until(
+      () => sent(wire, prompt),
+      (bodies) => bodies.length > 0,
+    );
+    expect(body).toMatchObject(sentAs);
+  });
+
+  it('are refused by name where the model has none, and beside an option that says the same', async () => {
+    const input = { generator: 'union', model: 'gemini-3.1-flash-image', prompt: 'a fox', quality: 'low' };
+    expect(await asking.refusal(IMAGE, { input })).toMatchObject({
+      field: 'quality',
+      message: expect.stringMatching(
+        /^quality: is not taken by this model; models that take this request: gpt-image-2/,
+      ),
+    });
+    const twice = { ...picture, quality: 'low', options: { quality: 'high' } };
+    expect(await asking.refusal(IMAGE, { input: twice })).toMatchObject({
+      field: 'options.quality',
+      message: expect.stringContaining('says what quality says too'),
+    });
+  });
+});
+
+describe('models', () => {
+  it('tell the schema of their options and their prices', async () => {
+    const { models } = await asking.ok(
+      '{ models(generator: "union") { model inputs optionsSchema prices { currency chargesFailures prices { unit amount per when } } } }',
+    );
+    const named = (name: string) => models.find(({ model }: { model: string }) => model === name);
+    expect(named('gpt-image-2').optionsSchema.properties.quality).toMatchObject({
+      enum: ['auto', 'low', 'medium', 'high'],
+      'x-input': 'quality',
+    });
+    expect(named('veo-3.1-generate-001').prices).toEqual({
+      currency: 'USD',
+      chargesFailures: false,
+      prices: [
+        { unit: 'second', amount: 0.6, per: 1, when: { resolution: '4k' } },
+        { unit: 'second', amount: 0.4, per: 1, when: null },
+      ],
+    });
+    expect(named('kling-v2-5-turbo').optionsSchema).toBeNull();
   });
 });

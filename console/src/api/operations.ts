@@ -196,6 +196,9 @@ export type ImageInput = {
   readonly resolution?: string | null | undefined;
   readonly count?: number | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly quality?: string | null | undefined;
+  readonly background?: string | null | undefined;
+  readonly outputFormat?: string | null | undefined;
   readonly speedMode?: string | null | undefined;
   readonly options?: unknown;
 };
@@ -406,10 +409,12 @@ export type VideoInput = {
   readonly image?: MediaInput | null | undefined;
   readonly firstFrame?: MediaInput | null | undefined;
   readonly lastFrame?: MediaInput | null | undefined;
+  readonly references?: ReadonlyArray<MediaInput> | null | undefined;
   readonly aspectRatio?: string | null | undefined;
   readonly resolution?: string | null | undefined;
   readonly duration?: number | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly generateAudio?: boolean | null | undefined;
   readonly options?: unknown;
 };
 

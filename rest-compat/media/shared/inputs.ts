@@ -9,8 +9,11 @@ import { file, form } from '../../route/params.ts';
 /** What may be left out. */
 export const optional = { optional: true } as const;
 
+/** What is not in the documents and may be left out. */
+export const extension = { optional: true, extension: true } as const;
+
 /** What the model takes besides, as JSON in the names of its vendor. Not in the documents. */
-export const vendorOptions = { options: form.jsonText({ optional: true, extension: true }) };
+export const vendorOptions = { options: form.jsonText(extension) };
 
 /** A picture as a file or as a link. */
 export const pictureFields = {

@@ -1,6 +1,6 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
-import { NOT_TAKEN } from '../../domain/inputs/checks.ts';
 import { isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
+import { NOT_TAKEN } from '../../domain/inputs/vendor-options/words.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';

@@ -66,13 +66,17 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   return { operation: name };
 }
 
-async function instanceOf({ prompt, firstFrame, lastFrame }: VideoRequest): Promise<object> {
+async function instanceOf({ prompt, firstFrame, lastFrame, references = [] }: VideoRequest): Promise<object> {
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined && firstFrame === undefined) {
     throw invalidInput('lastFrame', 'this model takes a last frame only along with a first one');
   }
+  const pictures = await Promise.all(references.map((file) => imageOf(file, 'references')));
   return {
     prompt,
+    ...(pictures.length > 0 && {
+      referenceImages: pictures.map((image) => ({ image, referenceType: 'asset' })),
+    }),
     image: firstFrame && (await imageOf(firstFrame, 'image')),
     lastFrame: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
   };

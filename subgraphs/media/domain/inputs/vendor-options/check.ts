@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { badInput, type Problem } from '../../../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../../../platform/json.ts';
 import type { OptionSchema, OptionsSchema } from './schema.ts';
-import { allowedWords, listed } from './words.ts';
+import { schemaFor, translationsOf, type Translatable } from './translated.ts';
+import { allowedWords, listed, NOT_TAKEN } from './words.ts';
 
 /** Checks options in the vendor's own names against the schema of a model. Pure. */
 
@@ -11,12 +12,6 @@ const MAX_LENGTH = 32_000;
 const MAX_DEPTH = 8;
 /** Most problems of one request. */
 const MAX_PROBLEMS = 20;
-
-/** Work as far as its options matter here: `options`, and the typed inputs that may be sent under the same names. */
-interface WithOptions {
-  readonly kind: string;
-  readonly options?: JsonObject | undefined;
-}
 
 /** Options as they are kept; undefined when there are none. BAD_USER_INPUT when they are no object, or too large. */
 export function checkedOptions(options: unknown): JsonObject | undefined {
@@ -29,17 +24,34 @@ export function checkedOptions(options: unknown): JsonObject | undefined {
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-/** Options that the model does not have, or not so, each by its path; null: the model has none. */
+/**
+ * Options that the model does not have, or not so, each by its path, and typed inputs that are sent as options, by their
+ * names. A schema that is null: the model has none.
+ */
 export function vendorOptionProblems(
-  { options, ...work }: WithOptions,
+  { options, ...work }: Translatable,
   schema: OptionsSchema | null,
 ): readonly Problem[] {
-  if (options === undefined) return [];
-  if (schema === null) return [{ field: 'options', message: 'has nothing that this model takes' }];
-  const own = schemaFor(schema, work.kind);
-  const parsed = compiled(schema, own, work.kind).safeParse(options);
+  const own = schema === null ? null : schemaFor(schema, work.kind);
+  const typed = translationsOf(work, own);
+  const untaken = typed.filter(({ option }) => option === undefined);
+  const lacking = untaken.map(({ input }) => ({ field: input, message: NOT_TAKEN }));
+  if (schema === null || own === null) {
+    return options === undefined ? lacking : [...lacking, { field: 'options', message: NOT_TAKEN }];
+  }
+  const translated = new Map(
+    typed.flatMap(({ option, input, value }) => (option === undefined ? [] : [[option, { input, value }]])),
+  );
+  const values = Object.fromEntries([...translated].map(([option, { value }]) => [option, value]));
+  const parsed = compiled(schema, own, work.kind).safeParse({ ...values, ...options });
   const wrong = parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(issue, own));
-  return [...wrong, ...clashes(options, own, work)].slice(0, MAX_PROBLEMS);
+  const named = wrong.map(({ field, message }) => {
+    const name = field.slice('options.'.length);
+    const input =
+      options !== undefined && Object.hasOwn(options, name) ? undefined : translated.get(name)?.input;
+    return { field: input ?? field, message };
+  });
+  return [...lacking, ...named, ...clashes(options ?? {}, own, work)].slice(0, MAX_PROBLEMS);
 }
 
 /** Whether a problem is one of vendor options. */
@@ -63,14 +75,6 @@ function compiled(schema: OptionsSchema, own: OptionsSchema, kind: string): z.Zo
   const found = ofModel.get(kind) ?? z.fromJSONSchema(strict(own) as z.core.JSONSchema.JSONSchema);
   ofModel.set(kind, found);
   return found;
-}
-
-/** The schema without the options of other kinds of work. */
-function schemaFor(schema: OptionsSchema, kind: string): OptionsSchema {
-  const properties = Object.entries(schema.properties).filter(
-    ([, option]) => option['x-kinds']?.includes(kind) !== false,
-  );
-  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /** As it is compiled: members that no name stands for are refused, and defaults are left to the vendor. */
@@ -97,7 +101,7 @@ function problemsOf(issue: z.core.$ZodIssue, schema: OptionsSchema): readonly Pr
     const names = Object.keys(found?.properties ?? {});
     return issue.keys.map((key) => ({
       field: fieldOf([...path, key]),
-      message: `is not taken by this model; it takes ${listed(names)}`,
+      message: `${NOT_TAKEN}; it takes ${listed(names)}`,
     }));
   }
   return [{ field: fieldOf(path), message: `must be ${allowedWords(found ?? {})}` }];

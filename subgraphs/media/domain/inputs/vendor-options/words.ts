@@ -2,6 +2,9 @@ import type { OptionSchema } from './schema.ts';
 
 /** What a value may be, in words that end "must be ...". Pure. */
 
+/** What is said of an input that the model does not take. */
+export const NOT_TAKEN = 'is not taken by this model';
+
 /** Most choices and names that a refusal lists. */
 const MAX_LISTED = 40;
 
