@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
@@ -236,6 +237,44 @@ describe('typed inputs that models have under names of their own', () => {
       message: expect.stringContaining('says what quality says too'),
     });
   });
+});
+
+describe('references of a video', () => {
+  const upload = async () => {
+    const plain = sharp({ create: { width: 64, height: 64, channels: 3, background: '#888' } });
+    const query = 'mutation ($file: Upload!) { uploadFile(file: $file) { id } }';
+    const { data } = await asking.upload(new Uint8Array(await plain.png().toBuffer()), 'a.png', query);
+    return { fileId: data.uploadFile.id as string };
+  };
+
+  it.each([
+    ['gemini', 'union', 'veo-3.1-generate-001', 'referenceImages'],
+    ['replicate', 'custom', 'bytedance/seedance-1-lite', 'reference_images'],
+  ])(
+    'are sent to %s, and refused beside a first frame or where a model takes none',
+    async (wire, generator, model, name) => {
+      const [one, other] = [await upload(), await upload()];
+      const prompt = `a video with references at ${wire}`;
+      const input = { generator, model, prompt, references: [one, other] };
+      await asking.ok(VIDEO, { input });
+      const [body] = await until(
+        () => sent(wire, prompt),
+        (bodies) => bodies.length > 0,
+      );
+      expect(JSON.stringify(body)).toContain(`"${name}":[`);
+      expect(await asking.refusal(VIDEO, { input: { ...input, firstFrame: one } })).toMatchObject({
+        field: 'references',
+        message: expect.stringContaining('can not be sent with a first or last frame'),
+      });
+      const none = { ...input, generator: 'union', model: 'kling-v1-6' };
+      expect(await asking.refusal(VIDEO, { input: none })).toMatchObject({
+        field: 'references',
+        message: expect.stringMatching(
+          /is not taken by this model; models that take this request: veo-3\.1-generate-001/,
+        ),
+      });
+    },
+  );
 });
 
 describe('models', () => {
