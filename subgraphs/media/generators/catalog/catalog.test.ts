@@ -82,8 +82,11 @@ describe('the catalog', () => {
     expect(of('gpt-image-2')).toMatchObject({ properties: { quality: { type: 'string' } } });
     const own = { type: 'object', properties: { steps: { type: 'integer' } } };
     expect(of(own)).toEqual(own);
+    expect(() => of(7)).toThrow(/openai\[0\]\.options must be a JSON Schema of type object, or the id/);
     expect(() => of('sora-2')).toThrow(/openai\[0\]\.options must be a JSON Schema, or the id of a model/);
-    expect(() => of({ type: 'object', properties: { a: { pattern: 'x' } } })).toThrow(/openai\[0\]\.options/);
+    expect(() => of({ type: 'object', properties: { a: { pattern: 'x' } } })).toThrow(
+      /openai\[0\]\.options\.properties\.a\.pattern is no field/,
+    );
   });
 
   it('changes what CATALOG_FILE names of a known model, and adds others behind it', () => {

@@ -64,7 +64,13 @@ export const catalogEntry = z.strictObject(
     lastFrameSizes: texts.nullable().default(null),
     pictureDecidesShape: z.boolean(must('must be true or false')).default(true),
     /** What it takes besides, as JSON Schema in the names of its vendor; or the id of the model that takes the same. */
-    options: z.union([optionsSchema, text]).nullable().default(null),
+    options: z
+      .union(
+        [optionsSchema, text],
+        must('must be a JSON Schema of type object, or the id of a model of the provider that has one'),
+      )
+      .nullable()
+      .default(null),
     /** Prices in the currency of the price list; a list is one amount for each unit, the first that fits `when`. */
     prices: z.array(price).min(1, must('must not be empty')).nullable().default(null),
     /** Whether work that fails after it was accepted is charged. */
