@@ -5,6 +5,7 @@ import { AppError, type Problem } from '../../platform/errors.ts';
 const restNames: Readonly<Record<string, readonly string[]>> = {
   aspectRatio: ['ar'],
   audio: ['audio_file', 'audio_url'],
+  background: ['options'],
   callbackUrl: ['X-Callback-Url'],
   characterId: ['character_id'],
   conversation: ['messages'],
@@ -20,7 +21,9 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   maxTokens: ['max_tokens'],
   media: ['media_url'],
   negativePrompt: ['negative_prompt'],
-  outputFormat: ['output_format'],
+  // Clients that send fields of these names were always told that they are ignored.
+  outputFormat: ['options'],
+  quality: ['options'],
   reasoningEffort: ['reasoning_effort'],
   references: ['reference_urls'],
   responseFormat: ['response_format'],

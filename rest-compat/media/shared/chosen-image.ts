@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../documents/media/start.ts';
 import type { Values } from '../../route/param.ts';
 import { form } from '../../route/params.ts';
-import { extension, optional, pictureFields, references, vendorOptions } from './inputs.ts';
+import { optional, pictureFields, references, vendorOptions } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the sections that offer it have in common. */
 
@@ -15,16 +15,13 @@ export const chosenImageFields = {
   resolution: form.text(optional),
   n: form.integer(optional),
   seed: form.integer(optional),
-  quality: form.text(extension),
-  background: form.text(extension),
-  output_format: form.text(extension),
   ...vendorOptions,
 };
 
 /** Such a request as the schema takes it. */
 export function chosenImage(
   generator: string,
-  { img_file, img_url, negative_prompt, ar, n, output_format, ...fields }: Values<typeof chosenImageFields>,
+  { img_file, img_url, negative_prompt, ar, n, ...fields }: Values<typeof chosenImageFields>,
 ): ImageInput {
   return {
     generator,
@@ -33,6 +30,5 @@ export function chosenImage(
     negativePrompt: negative_prompt,
     aspectRatio: ar,
     count: n,
-    outputFormat: output_format,
   };
 }

@@ -86,21 +86,8 @@ describe('options of a form', () => {
   });
 });
 
-describe('typed inputs', () => {
-  it('have fields of forms', async () => {
-    const fields = {
-      prompt: 'a typed fox',
-      model: 'gpt-image-2',
-      quality: 'medium',
-      background: 'opaque',
-      output_format: 'webp',
-    };
-    expect((await post(union, fields)).body.status).toBe(true);
-    expect(await sent('a typed fox')).toMatchObject({
-      quality: 'medium',
-      background: 'opaque',
-      output_format: 'webp',
-    });
+describe('the sound of a video', () => {
+  it('has a field of its own', async () => {
     const video = { prompt: 'a silent video', model: 'veo-3.1-generate-001', generate_audio: 'no' };
     expect((await post('/api/union/video/async/generate/video', video)).body.status).toBe(true);
     expect(await sent('a silent video')).toMatchObject({ parameters: { generateAudio: false } });
