@@ -51,7 +51,7 @@ export async function serve(
   )
     return;
   if (people !== null && mount === STRIPE_API) return people.stripe.serve(request, response);
-  const { wires, faults, control } = await serving.upstreams();
+  const { wires, faults, received, control } = await serving.upstreams();
   if (mount === '_control') return control.serve(rest, request, response);
   const wire = wires.get(mount);
   if (wire === undefined) return sendAnswer(response, text(`no stand-in ${mount}`, 404));
@@ -59,7 +59,7 @@ export async function serve(
     const { origin } = serving;
     const path = rest;
     await serveWire(
-      { wire, faults, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },
+      { wire, faults, received, origin, path, query: url.searchParams, maxBodyBytes: MAX_BODY_BYTES },
       request,
       response,
     );

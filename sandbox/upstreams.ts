@@ -1,6 +1,7 @@
 import { createControl, type Control } from './control/control.ts';
 import { createLatencyProfiles, type LatencyChange } from './control/latency-profiles.ts';
 import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
+import { createReceived, type Received } from './http/received.ts';
 import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
 import { reportingStudio } from './reporting-studio.ts';
@@ -13,6 +14,8 @@ export interface Upstreams {
   /** By mount. */
   readonly wires: ReadonlyMap<string, Wire>;
   readonly faults: Faults;
+  /** What they were sent last. */
+  readonly received: Received;
   readonly control: Control;
   /** Stops the jobs, which stay open in the journal, and ends the workers. */
   close(): Promise<void>;
@@ -33,6 +36,7 @@ export interface UpstreamsOptions
 export function openUpstreams(options: UpstreamsOptions): Upstreams {
   const { journal, instantImages } = options;
   const studio = reportingStudio(instantImages ? createInstantStudio() : createStudio(options));
+  const received = createReceived();
   const faults = createFaults();
   for (const fault of options.initialFaults) faults.add(fault);
   const profiles = createLatencyProfiles(INITIAL_LATENCIES);
@@ -44,11 +48,19 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
   return {
     wires: new Map(all.map((wire) => [wire.mount, wire])),
     faults,
+    received,
     control: createControl({
       faults,
+      received,
       latencies: profiles,
       journal,
-      reset: () => reset(runners, [() => faults.clear(), () => profiles.reset(), () => journal.clear()]),
+      reset: () =>
+        reset(runners, [
+          () => faults.clear(),
+          () => received.clear(),
+          () => profiles.reset(),
+          () => journal.clear(),
+        ]),
     }),
     async close() {
       await stopAll(runners);

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
+import { catalogFileSchema, catalogPageSchema } from '../subgraphs/media/generators/catalog/json-schemas.ts';
 import { mediaSchema } from '../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../subgraphs/workflow/schema/index.ts';
 import { errorsPage } from './errors-page.ts';
@@ -27,6 +28,7 @@ import { settingsPage } from './settings-page.ts';
  */
 
 const SUPERGRAPH = 'supergraph.graphql';
+const CATALOG = '../subgraphs/media/generators/catalog';
 
 const media: SubgraphSource = { name: 'media', url: 'http://media:4001/graphql', schema: mediaSchema };
 const workflow: SubgraphSource = {
@@ -53,6 +55,8 @@ const generatedFiles: readonly { readonly name: string; readonly content: () => 
   },
   { name: 'openapi-media.json', content: () => jsonOf(buildOpenApi('media', sections)) },
   { name: 'openapi-workflow.json', content: () => jsonOf(buildOpenApi('workflow', sections)) },
+  { name: `${CATALOG}/catalog.schema.json`, content: () => jsonOf(catalogPageSchema()) },
+  { name: `${CATALOG}/catalog-file.schema.json`, content: () => jsonOf(catalogFileSchema()) },
   { name: '../docs/policy.md', content: () => policyPage(collectPolicy([media, workflow], sections)) },
   { name: '../docs/settings.md', content: settingsPage },
   { name: '../docs/errors.md', content: errorsPage },

@@ -26,8 +26,8 @@ export const aggImgaImage: Section = {
       path: '/api/agg/imga/async/generate/image',
       params: { prompt: query.text(), ...imageFields },
       body: optionalMultipart,
-      variables: ({ prompt, img_file, img_url, ar }) => ({
-        input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar },
+      variables: ({ prompt, img_file, img_url, ar, options }) => ({
+        input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar, options },
       }),
     }),
     twoStepRoute(
@@ -74,13 +74,14 @@ export const aggImgaImage: Section = {
         ...imageFields,
       },
       body: optionalMultipart,
-      variables: ({ prompt, mode, img_file, img_url, ar }) => ({
+      variables: ({ prompt, mode, img_file, img_url, ar, options }) => ({
         input: {
           generator,
           prompt,
           images: references(img_file, img_url),
           aspectRatio: ar,
           speedMode: mode,
+          options,
         },
       }),
       maxWait: 'max_wait_time',

@@ -2,7 +2,14 @@ import { badInput } from '../../platform/errors.ts';
 import { CreateAvatar, GenerateAvatarVideo, UploadAvatarSource } from '../documents/media/people.ts';
 import { file, form, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { inputOf, optional, optionalMultipart, requiredInput, urlencoded } from './shared/inputs.ts';
+import {
+  inputOf,
+  optional,
+  optionalMultipart,
+  requiredInput,
+  urlencoded,
+  vendorOptions,
+} from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
@@ -22,9 +29,9 @@ export const digital: Section = {
     }),
     submission(CreateAvatar)({
       path: '/api/cloud/digital/create',
-      params: { video_id: form.text(), name: form.text(optional) },
+      params: { video_id: form.text(), name: form.text(optional), ...vendorOptions },
       body: urlencoded,
-      variables: ({ video_id, name }) => ({ input: { videoId: video_id, name } }),
+      variables: ({ video_id, ...fields }) => ({ input: { videoId: video_id, ...fields } }),
     }),
     submission(GenerateAvatarVideo)({
       path: '/api/cloud/digital/video/submit/task',
@@ -35,6 +42,7 @@ export const digital: Section = {
         text: form.text(optional),
         voice_id: form.text(optional),
         resolution: form.text(optional),
+        ...vendorOptions,
       },
       body: { ...optionalMultipart, atMostOneOf: [oneSound] },
       variables: ({ digital_id, audio_file, audio_url, voice_id, ...fields }) => {

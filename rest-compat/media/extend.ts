@@ -3,7 +3,7 @@ import { Models } from '../documents/media/questions.ts';
 import { route } from '../route/define-route.ts';
 import { form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { optional, urlencoded } from './shared/inputs.ts';
+import { extension, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { modelsReply } from './shared/models.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
@@ -17,6 +17,8 @@ const fieldNames = {
   firstFrame: ['first_img_url'],
   lastFrame: ['last_img_url'],
   images: ['img_urls'],
+  // Videos between two frames take no others.
+  references: [],
 };
 
 /** Special-model group: characters and their pictures, and videos between two frames. */
@@ -37,9 +39,11 @@ export const extend: Section = {
     }),
     submission(CreateCharacter)({
       path: '/api/custom/extend/charv/create/character',
-      params: { name: form.text(), img_urls: form.urls() },
+      params: { name: form.text(), img_urls: form.urls(), ...vendorOptions },
       body: urlencoded,
-      variables: ({ name, img_urls }) => ({ input: { name, images: img_urls.map((url) => ({ url })) } }),
+      variables: ({ name, img_urls, options }) => ({
+        input: { name, images: img_urls.map((url) => ({ url })), options },
+      }),
     }),
     statusRoute({
       method: 'POST',
@@ -56,6 +60,7 @@ export const extend: Section = {
         n: form.integer(optional),
         seed: form.integer(optional),
         model: form.text(optional),
+        ...vendorOptions,
       },
       body: urlencoded,
       variables: ({ character_id, ar, n, ...fields }) => ({
@@ -78,9 +83,11 @@ export const extend: Section = {
         resolution: form.text(optional),
         ar: form.text(optional),
         seed: form.integer(optional),
+        generate_audio: form.boolean(extension),
+        ...vendorOptions,
       },
       body: urlencoded,
-      variables: ({ first_img_url, last_img_url, ar, negative_prompt, ...fields }) => ({
+      variables: ({ first_img_url, last_img_url, ar, negative_prompt, generate_audio, ...fields }) => ({
         input: {
           generator: frames,
           ...fields,
@@ -88,6 +95,7 @@ export const extend: Section = {
           lastFrame: { url: last_img_url },
           aspectRatio: ar,
           negativePrompt: negative_prompt,
+          generateAudio: generate_audio,
         },
       }),
     }),

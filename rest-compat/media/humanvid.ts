@@ -3,7 +3,14 @@ import type { MediaInput } from '../documents/media/start.ts';
 import type { UploadedFile } from '../route/param.ts';
 import { form, linkOrFile, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { onePicture, optional, optionalMultipart, pictureFields, requiredInput } from './shared/inputs.ts';
+import {
+  onePicture,
+  optional,
+  optionalMultipart,
+  pictureFields,
+  requiredInput,
+  vendorOptions,
+} from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
@@ -25,6 +32,7 @@ export const humanVideo: Section = {
         audio_input: linkOrFile(optional),
         prompt: form.text(optional),
         resolution: form.text(optional),
+        ...vendorOptions,
       },
       body: optionalMultipart,
       variables: ({ img_input, audio_input, ...fields }) => ({

@@ -19,8 +19,8 @@ const params = { prompt: query.text(), ...imageFields };
 /** What every way to start has. */
 const start = {
   deprecated,
-  variables: ({ prompt, img_file, img_url, ar }: Values<typeof params>) => ({
-    input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar },
+  variables: ({ prompt, img_file, img_url, ar, options }: Values<typeof params>) => ({
+    input: { generator, prompt, images: references(img_file, img_url), aspectRatio: ar, options },
   }),
 } as const;
 

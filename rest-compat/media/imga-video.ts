@@ -3,7 +3,7 @@ import type { Values } from '../route/param.ts';
 import { file, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
-import { onePicture, optional, optionalMultipart } from './shared/inputs.ts';
+import { onePicture, optional, optionalMultipart, vendorOptions } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { videoInput } from './shared/video-operations.ts';
@@ -11,7 +11,12 @@ import { videoInput } from './shared/video-operations.ts';
 const generator = 'imga';
 const deprecated = true;
 
-const params = { prompt: query.text(), img_url: query.text(optional), img_file: file(optional) };
+const params = {
+  prompt: query.text(),
+  img_url: query.text(optional),
+  img_file: file(optional),
+  ...vendorOptions,
+};
 
 /** What both ways to start have. */
 const start = {

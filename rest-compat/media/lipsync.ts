@@ -3,7 +3,7 @@ import type { MediaInput } from '../documents/media/start.ts';
 import { localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
-import { inputOf, multipart, optional, resourceReply } from './shared/inputs.ts';
+import { inputOf, multipart, optional, resourceReply, vendorOptions } from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 import { statusRoute, type TaskGroup } from './shared/status.ts';
 
@@ -33,6 +33,7 @@ function submit(version: Version): Route {
       prompt: form.text(optional),
       ar: form.text(optional),
       resolution: form.text(optional),
+      ...vendorOptions,
     },
     body: {
       ...multipart,
@@ -41,7 +42,7 @@ function submit(version: Version): Route {
         ['audio_id', 'audio_file', 'audio_url', 'text'],
       ],
     },
-    variables: ({ text, voice_id, prompt, ar, resolution, ...files }) => ({
+    variables: ({ text, voice_id, prompt, ar, resolution, options, ...files }) => ({
       input: {
         generator,
         image: resourceOf(files.img_id) ?? inputOf(files.img_file, files.img_url),
@@ -52,6 +53,7 @@ function submit(version: Version): Route {
         prompt,
         aspectRatio: ar,
         resolution,
+        options,
       },
     }),
   });

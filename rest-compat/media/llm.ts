@@ -9,20 +9,20 @@ import type { Values } from '../route/param.ts';
 import { file, form } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { chatOptions } from './chat-options.ts';
-import { multipart, optional, urlencoded } from './shared/inputs.ts';
+import { extension, multipart, optional, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { modelsRoute } from './shared/models.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 
 const main = 'llm';
 const alternative = 'llm/altllm';
-const extension = { optional: true, extension: true } as const;
 
 const params = {
   prompt: form.text(),
   media_url: form.text(),
   model: form.text(optional),
   system: form.text(optional),
+  ...vendorOptions,
 };
 
 /** What both ways to start an analysis have. */
@@ -98,9 +98,10 @@ function chatRoute(path: string, generator: string): Route {
       tool_choice: form.text(extension),
       response_format: form.jsonText(extension),
       reasoning_effort: form.text(extension),
+      ...vendorOptions,
     },
     body: { ...urlencoded, oneOf: [['prompt', 'messages']] },
-    variables: ({ prompt, messages, model, system, temperature, max_tokens, ...options }) => ({
+    variables: ({ prompt, messages, model, system, temperature, max_tokens, options, ...others }) => ({
       input: {
         generator,
         model,
@@ -108,7 +109,8 @@ function chatRoute(path: string, generator: string): Route {
         temperature,
         maxTokens: max_tokens,
         messages: messagesOf(prompt, messages),
-        ...chatOptions(options),
+        ...chatOptions(others),
+        options,
       },
     }),
     responseSchema: 'Text',

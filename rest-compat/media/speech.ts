@@ -6,7 +6,7 @@ import { taskReply } from '../replies/task.ts';
 import { route, twoStepRoute, localRoute } from '../route/define-route.ts';
 import { file, form } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
-import { multipart, optional, resourceReply, urlencoded } from './shared/inputs.ts';
+import { multipart, optional, resourceReply, urlencoded, vendorOptions } from './shared/inputs.ts';
 import { synchronous } from './shared/start-operations.ts';
 
 const generator = 'agg/speech_router';
@@ -31,6 +31,7 @@ export const speech: Section = {
         volume: form.number(optional),
         emotion: form.text(optional),
         format: form.text(optional),
+        ...vendorOptions,
       },
       body: urlencoded,
       first: ({ voice_id }) => (voice_id === undefined ? { generator } : null),
@@ -75,10 +76,11 @@ export const speech: Section = {
         file: file(optional),
         text: form.text(optional),
         model: form.text(optional),
+        ...vendorOptions,
       },
       body: { ...multipart, oneOf: [['file_id', 'file']] },
-      variables: ({ voice_id, file_id, file: sample, text, model }) => ({
-        input: { generator, model, sample: { fileId: file_id ?? sample?.id ?? '' }, voiceId: voice_id, text },
+      variables: ({ voice_id, file_id, file: sample, ...fields }) => ({
+        input: { generator, ...fields, sample: { fileId: file_id ?? sample?.id ?? '' }, voiceId: voice_id },
       }),
     }),
   ],

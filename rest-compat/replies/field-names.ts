@@ -5,6 +5,7 @@ import { AppError, type Problem } from '../../platform/errors.ts';
 const restNames: Readonly<Record<string, readonly string[]>> = {
   aspectRatio: ['ar'],
   audio: ['audio_file', 'audio_url'],
+  background: ['options'],
   callbackUrl: ['X-Callback-Url'],
   characterId: ['character_id'],
   conversation: ['messages'],
@@ -12,6 +13,7 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   coverUrl: ['cover_url'],
   digitalId: ['digital_id'],
   firstFrame: ['img_file', 'img_url'],
+  generateAudio: ['generate_audio'],
   idempotencyKey: ['Idempotency-Key'],
   image: ['img_file', 'img_url'],
   images: ['img_file', 'img_url'],
@@ -19,7 +21,11 @@ const restNames: Readonly<Record<string, readonly string[]>> = {
   maxTokens: ['max_tokens'],
   media: ['media_url'],
   negativePrompt: ['negative_prompt'],
+  // Clients that send fields of these names were always told that they are ignored.
+  outputFormat: ['options'],
+  quality: ['options'],
   reasoningEffort: ['reasoning_effort'],
+  references: ['reference_urls'],
   responseFormat: ['response_format'],
   sample: ['file_id', 'file'],
   source: ['video_file', 'video_url'],
@@ -66,6 +72,7 @@ export function withSentNames(error: unknown, sent: ReadonlySet<string>): unknow
 export function withRestNames(message: string, field: string | undefined): string {
   const known = fieldAndMessage({ field, message });
   if (known.field === undefined || !known.message.startsWith(known.field)) return inRestWords(message);
+  if (known.field.startsWith('options.')) return inVendorWords(message);
   return `${nameOf(known.field)}${inRestWords(known.message.slice(known.field.length))}`;
 }
 
@@ -80,6 +87,11 @@ const schemaWords = new RegExp(
 /** A message with REST names in place of the schema's. */
 function inRestWords(message: string): string {
   return message.replace(schemaWords, (name) => restNamesOf(name).join(' or '));
+}
+
+/** A message about options, whose names are the vendor's: only the input that says the same is one of ours. */
+function inVendorWords(message: string): string {
+  return message.replace(/(?<= says what )\w+/g, (name) => restNamesOf(name).join(' or '));
 }
 
 function nameOf(field: string): string {

@@ -6,6 +6,7 @@ import type { Faults } from '../faults/faults.ts';
 import { json } from '../http/answer.ts';
 import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/read-body.ts';
+import type { Received } from '../http/received.ts';
 import { sendAnswer } from '../http/send.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Journal } from '../jobs/journal.ts';
@@ -19,6 +20,7 @@ export interface Control {
 
 export interface ControlOptions {
   readonly faults: Faults;
+  readonly received: Pick<Received, 'list'>;
   readonly latencies: LatencyProfiles;
   readonly journal: Journal;
   /** Stops every job and deletes all jobs, starts, faults and latencies. */
@@ -53,6 +55,8 @@ async function answer(options: ControlOptions, requested: string, body: Buffer):
         return json(options.latencies.list());
       case 'GET /starts':
         return json(options.journal.starts());
+      case 'GET /requests':
+        return json(options.received.list());
       case 'GET /jobs':
         return json(options.journal.all().map(summary));
       case 'DELETE /':

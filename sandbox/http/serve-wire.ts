@@ -5,6 +5,7 @@ import { FAULTS } from '../faults/faults.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 import type { Answer } from './answer.ts';
 import { readBody } from './read-body.ts';
+import type { Received } from './received.ts';
 import { sendAnswer, sendWithFault } from './send.ts';
 import { matchRoute } from './wire.ts';
 import type { Wire, WireRequest } from './wire.ts';
@@ -12,6 +13,7 @@ import type { Wire, WireRequest } from './wire.ts';
 export interface ServeOptions {
   readonly wire: Wire;
   readonly faults: Faults;
+  readonly received: Received;
   /** Origin of the listener, for the URLs that wires answer. */
   readonly origin: string;
   /** The path below the mount, and the query. */
@@ -50,6 +52,7 @@ export async function serveWire(
       response,
       wire.refuse(404, `no route ${requested.method} ${requested.path}`, undefined, requested.path),
     );
+  await options.received.note(wire, match.route.operation, requested);
   const fault = faults.take(wire.name, match.route.operation);
   if (fault?.fault === 'node-down') return cutOff(wire, response);
   const refusal = await faultBeforeHandling(wire, fault, { ...requested, params: match.params });

@@ -180,6 +180,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'budgets',
         'database',
         'domain',
+        'domain/inputs',
         'files',
         'generators/bindings',
         'generators/prices',

@@ -37,9 +37,9 @@ describe.each([
       ['/v1/chat/completions', { ...chat, model: 'nothing' }, 404, { error: { code: 'model_not_found' } }],
       [
         '/v1/images/generations',
-        { model: 'gpt-image-1', prompt: 'x', background: 'transparent' },
+        { model: 'gpt-image-1', prompt: 'x', output_format: 'gif' },
         400,
-        { error: { param: 'background' } },
+        { error: { param: 'output_format' } },
       ],
     ],
   ],

@@ -10,6 +10,7 @@ export type AnalysisInput = {
   readonly media: MediaInput;
   readonly prompt: string;
   readonly system?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type AttemptState =
@@ -23,6 +24,7 @@ export type AttemptState =
 export type AvatarInput = {
   readonly videoId: string | number;
   readonly name?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type AvatarVideoInput = {
@@ -31,6 +33,7 @@ export type AvatarVideoInput = {
   readonly text?: string | null | undefined;
   readonly voiceId?: string | number | null | undefined;
   readonly resolution?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type BudgetInput = {
@@ -67,6 +70,7 @@ export type CharacterImageInput = {
   readonly resolution?: string | null | undefined;
   readonly count?: number | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly options?: unknown;
 };
 
 export type CharacterInput = {
@@ -99,6 +103,7 @@ export type ChatInput = {
   readonly toolChoice?: string | null | undefined;
   readonly responseFormat?: ChatFormat | null | undefined;
   readonly reasoningEffort?: ReasoningEffort | null | undefined;
+  readonly options?: unknown;
 };
 
 export type ChatMessage = {
@@ -178,6 +183,7 @@ export type HumanVideoInput = {
   readonly audio: MediaInput;
   readonly prompt?: string | null | undefined;
   readonly resolution?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type ImageInput = {
@@ -191,7 +197,11 @@ export type ImageInput = {
   readonly resolution?: string | null | undefined;
   readonly count?: number | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly quality?: string | null | undefined;
+  readonly background?: string | null | undefined;
+  readonly outputFormat?: string | null | undefined;
   readonly speedMode?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type LipSyncInput = {
@@ -205,6 +215,7 @@ export type LipSyncInput = {
   readonly prompt?: string | null | undefined;
   readonly aspectRatio?: string | null | undefined;
   readonly resolution?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type MediaFilter = {
@@ -267,6 +278,7 @@ export type SpeechInput = {
   readonly volume?: number | null | undefined;
   readonly emotion?: string | null | undefined;
   readonly format?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type TaskFilter = {
@@ -398,10 +410,13 @@ export type VideoInput = {
   readonly image?: MediaInput | null | undefined;
   readonly firstFrame?: MediaInput | null | undefined;
   readonly lastFrame?: MediaInput | null | undefined;
+  readonly references?: ReadonlyArray<MediaInput> | null | undefined;
   readonly aspectRatio?: string | null | undefined;
   readonly resolution?: string | null | undefined;
   readonly duration?: number | null | undefined;
   readonly seed?: number | null | undefined;
+  readonly generateAudio?: boolean | null | undefined;
+  readonly options?: unknown;
 };
 
 export type VoiceCloneInput = {
@@ -411,6 +426,7 @@ export type VoiceCloneInput = {
   readonly voiceId?: string | number | null | undefined;
   readonly name?: string | null | undefined;
   readonly text?: string | null | undefined;
+  readonly options?: unknown;
 };
 
 export type CallerQueryVariables = Exact<{ [key: string]: never; }>;

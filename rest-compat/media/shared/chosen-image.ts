@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../documents/media/start.ts';
 import type { Values } from '../../route/param.ts';
 import { form } from '../../route/params.ts';
-import { optional, pictureFields, references } from './inputs.ts';
+import { optional, pictureFields, references, vendorOptions } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the sections that offer it have in common. */
 
@@ -15,6 +15,7 @@ export const chosenImageFields = {
   resolution: form.text(optional),
   n: form.integer(optional),
   seed: form.integer(optional),
+  ...vendorOptions,
 };
 
 /** Such a request as the schema takes it. */

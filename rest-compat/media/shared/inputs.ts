@@ -9,6 +9,12 @@ import { file, form } from '../../route/params.ts';
 /** What may be left out. */
 export const optional = { optional: true } as const;
 
+/** What is not in the documents and may be left out. */
+export const extension = { optional: true, extension: true } as const;
+
+/** What the model takes besides, as JSON in the names of its vendor. Not in the documents. */
+export const vendorOptions = { options: form.jsonText(extension) };
+
 /** A picture as a file or as a link. */
 export const pictureFields = {
   img_file: file(optional),
@@ -16,7 +22,7 @@ export const pictureFields = {
 };
 
 /** What an image operation of generator A takes in its form. */
-export const imageFields = { ...pictureFields, ar: form.text(optional) };
+export const imageFields = { ...pictureFields, ar: form.text(optional), ...vendorOptions };
 
 /** A picture's file and its link: at most one of them is used. */
 export const onePicture = ['img_file', 'img_url'] as const;

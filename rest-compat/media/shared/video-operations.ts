@@ -2,7 +2,15 @@ import { GenerateVideo, type VideoInput } from '../../documents/media/start.ts';
 import type { Values } from '../../route/param.ts';
 import { file, form } from '../../route/params.ts';
 import type { Route } from '../../route/route.ts';
-import { inputOf, multipart, onePicture, optional, pictureFields } from './inputs.ts';
+import {
+  extension,
+  inputOf,
+  multipart,
+  onePicture,
+  optional,
+  pictureFields,
+  vendorOptions,
+} from './inputs.ts';
 import { submission, synchronous } from './start-operations.ts';
 
 /** The operations that all video generators have in common. */
@@ -15,6 +23,9 @@ export const videoOptions = {
   duration: form.integer(optional),
   resolution: form.text(optional),
   seed: form.integer(optional),
+  generate_audio: form.boolean(extension),
+  reference_urls: form.urls(extension),
+  ...vendorOptions,
 };
 
 const videoFields = { prompt: form.text(), ...pictureFields, ...videoOptions };
@@ -31,7 +42,7 @@ export function videoInput(
   generator: string,
   { prompt, img_file, img_url, negative_prompt, ar, ...fields }: VideoFields,
 ): VideoInput {
-  const { model, resolution, duration, seed } = fields;
+  const { model, resolution, duration, seed, generate_audio, reference_urls, options } = fields;
   return {
     generator,
     prompt,
@@ -42,6 +53,9 @@ export function videoInput(
     resolution,
     duration,
     seed,
+    generateAudio: generate_audio,
+    references: reference_urls?.map((url) => ({ url })),
+    options,
   };
 }
 

@@ -1,10 +1,10 @@
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { readForm } from '../../http/multipart.ts';
 import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { jsonObject } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import type { ComfyuiContext } from './context.ts';
 import { createFiles } from './files.ts';

@@ -25,11 +25,30 @@ const edge = z.number().int().min(14).max(14_142);
 const imageSize = z.union([z.enum(names), z.object({ width: edge, height: edge })]).default('landscape_4_3');
 const shapes = z.enum(['auto', '21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16']);
 
-const flux = z.looseObject({ prompt, image_size: imageSize, num_images: count, seed });
-const nanoBanana = z.looseObject({ prompt, num_images: count, aspect_ratio: shapes.default('1:1'), seed });
+const flux = z.looseObject({
+  prompt,
+  image_size: imageSize,
+  num_images: count,
+  seed,
+  guidance_scale: z.number().min(1).max(20).nullish(),
+  num_inference_steps: z.number().int().min(1).max(50).nullish(),
+  acceleration: z.enum(['none', 'regular', 'high']).nullish(),
+  enable_safety_checker: z.boolean().nullish(),
+  output_format: z.enum(['jpeg', 'png']).nullish(),
+});
+const nanoBanana = z.looseObject({
+  prompt,
+  num_images: count,
+  aspect_ratio: shapes.default('1:1'),
+  seed,
+  output_format: z.enum(['jpeg', 'png', 'webp']).nullish(),
+  safety_tolerance: z.enum(['1', '2', '3', '4', '5', '6']).nullish(),
+  limit_generations: z.boolean().nullish(),
+});
 const kling = z.looseObject({
   prompt: prompt.max(2_500),
   negative_prompt: z.string().max(2_500).nullish(),
+  cfg_scale: z.number().min(0).max(1).nullish(),
   duration: z.enum(['5', '10']).default('5'),
 });
 const seedance = z.looseObject({
@@ -37,6 +56,7 @@ const seedance = z.looseObject({
   resolution: z.enum(['480p', '720p', '1080p']).default('720p'),
   duration: z.enum(['2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']).default('5'),
   seed,
+  camera_fixed: z.boolean().nullish(),
 });
 
 const KLING = '/fal-ai/kling-video/v2.5-turbo/pro';

@@ -83,6 +83,11 @@ const generateBody = z.strictObject({
       responseMimeType: z.enum(['text/plain', 'application/json', 'text/x.enum']).optional(),
       responseSchema: schema.optional(),
       responseJsonSchema: schema.optional(),
+      presencePenalty: z.number().optional(),
+      frequencyPenalty: z.number().optional(),
+      mediaResolution: z
+        .enum(['MEDIA_RESOLUTION_LOW', 'MEDIA_RESOLUTION_MEDIUM', 'MEDIA_RESOLUTION_HIGH'])
+        .optional(),
       stopSequences: z.array(z.string()).max(5).optional(),
       thinkingConfig: z
         .strictObject({

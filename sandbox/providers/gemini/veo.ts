@@ -30,6 +30,10 @@ const videoRequest = z.strictObject({
       prompt: z.string().min(1),
       image: image.optional(),
       lastFrame: image.optional(),
+      referenceImages: z
+        .array(z.strictObject({ image, referenceType: z.literal('asset') }))
+        .max(3)
+        .optional(),
     }),
   ]),
   parameters: z
@@ -42,6 +46,10 @@ const videoRequest = z.strictObject({
       seed: z.number().int().min(0).optional(),
       personGeneration: z.string().optional(),
       negativePrompt: z.string().optional(),
+      enhancePrompt: z.boolean().optional(),
+      generateAudio: z.boolean().optional(),
+      resizeMode: z.enum(['CROP', 'PAD']).optional(),
+      compressionQuality: z.enum(['OPTIMIZED', 'LOSSLESS']).optional(),
     })
     .default({ durationSeconds: 8 }),
 });
@@ -86,7 +94,7 @@ export async function startVideo(
 const SENSITIVE =
   "The prompt could not be submitted. This prompt contains sensitive words that violate Google's Responsible AI practices. Try rephrasing the prompt.";
 
-function withoutAbsent(values: Readonly<Record<string, string | number | undefined>>) {
+function withoutAbsent(values: Readonly<Record<string, string | number | boolean | undefined>>) {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

@@ -1,12 +1,12 @@
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { readForm } from '../../http/multipart.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { fileName, createUpload, receiveUpload } from '../shared/uploads.ts';
 

@@ -36,7 +36,11 @@ const speechRequest = z.object({
     emotion: z.enum(EMOTIONS).nullish(),
   }),
   audio_setting: z
-    .object({ format: z.enum(['mp3', 'wav', 'flac', 'pcm']).default('mp3') })
+    .object({
+      format: z.enum(['mp3', 'wav', 'flac', 'pcm']).default('mp3'),
+      sample_rate: z.number().int().nullish(),
+      channel: z.literal([1, 2]).nullish(),
+    })
     .default({ format: 'mp3' }),
 });
 

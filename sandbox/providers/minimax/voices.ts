@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
+import { readForm } from '../../http/multipart.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { MatchedVoice, StudioVoiceId } from '../../studio/types/media-types.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { refusal, success } from './answers.ts';

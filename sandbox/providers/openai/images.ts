@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { readForm } from '../../http/multipart.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
@@ -31,8 +31,12 @@ const imageRequest = z.object({
   size: size.nullish(),
   output_format: z.enum(['png', 'jpeg', 'webp']).nullish(),
   response_format: z.enum(['b64_json', 'url']).nullish(),
-  background: z.enum(['auto', 'opaque']).nullish(),
-  quality: z.enum(['auto', 'low', 'medium', 'high']).nullish(),
+  background: z.enum(['auto', 'opaque', 'transparent']).nullish(),
+  quality: z.enum(['auto', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+  complexity: z.enum(['low', 'medium', 'high']).nullish(),
+  input_fidelity: z.enum(['low', 'high']).nullish(),
+  safety_identifier: z.string().nullish(),
+  user: z.string().nullish(),
   moderation: z.enum(['auto', 'low']).nullish(),
   output_compression: z.coerce.number().int().min(0).max(100).nullish(),
   stream: z.union([z.boolean(), z.stringbool()]).nullish(),
@@ -100,6 +104,8 @@ async function makeImages(
     n: requested.n ?? 1,
     size: requested.size ?? 'auto',
     format: requested.output_format ?? 'png',
+    quality: chosen(requested.quality) ?? 'high',
+    background: chosen(requested.background) ?? 'opaque',
   };
   if (requested.stream === true) {
     const accepted = await accept(context, { ...start, input });
@@ -150,6 +156,11 @@ function gone(): Answer {
   return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
 }
 
+/** What a request says, where it leaves nothing to the model. */
+function chosen(value: string | null | undefined): string | undefined {
+  return value === null || value === 'auto' ? undefined : value;
+}
+
 /** What an answer tells besides its pictures. */
 function factsOf({ submittedAt, input, result }: Job): object {
   const text = countTokens(textOf(input['prompt']) ?? '');
@@ -157,9 +168,9 @@ function factsOf({ submittedAt, input, result }: Job): object {
   const output = (result?.files.length ?? 0) * 1_000;
   return {
     created: Math.floor(submittedAt / 1_000),
-    background: 'opaque',
+    background: input['background'],
     output_format: input['format'],
-    quality: 'high',
+    quality: input['quality'],
     size: input['size'],
     usage: {
       input_tokens: text + image,

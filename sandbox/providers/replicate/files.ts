@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { bytes, empty, json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
+import { readForm } from '../../http/multipart.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { readForm } from '../shared/inputs/multipart.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newPredictionId, problem } from './start.ts';
 import type { ReplicateParts } from './start.ts';

@@ -31,6 +31,10 @@ export const MODELS: readonly ReplicateModel[] = [
       aspect_ratio: z.enum(shapes).default('1:1'),
       num_outputs: z.number().int().min(1).max(4).default(1),
       seed,
+      num_inference_steps: z.number().int().min(1).max(4).optional(),
+      output_format: z.enum(['webp', 'jpg', 'png']).optional(),
+      output_quality: z.number().int().min(0).max(100).optional(),
+      go_fast: z.boolean().optional(),
     }),
   },
   {
@@ -72,6 +76,8 @@ export const MODELS: readonly ReplicateModel[] = [
       resolution: z.enum(['480p', '720p', '1080p']).default('720p'),
       aspect_ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', '9:21']).default('16:9'),
       seed,
+      camera_fixed: z.boolean().optional(),
+      reference_images: z.array(address).max(4).optional(),
     }),
   },
   {

@@ -557,7 +557,13 @@ describe('a conversation', () => {
       { role: 'user', content: [{ type: 'text', text: 'hi' }] },
     ];
     const settings = { system: 'be kind', temperature: 0.5, maxTokens: 9 };
-    const options = { tools: [], toolChoice: null, responseFormat: null, reasoningEffort: null };
+    const options = {
+      tools: [],
+      toolChoice: null,
+      responseFormat: null,
+      reasoningEffort: null,
+      vendorOptions: null,
+    };
     const passed = { messages, ...settings, ...options };
     expect(await say({ generator: 'llm', messages, ...settings })).toEqual(passed);
     const conversation = [

@@ -8,6 +8,8 @@ export interface ChatOptions {
   readonly toolChoice: string | null;
   readonly responseFormat: ChatFormat | null;
   readonly reasoningEffort: ReasoningEffort | null;
+  /** What the model takes besides, by the names of its vendor. */
+  readonly vendorOptions: JsonObject | null;
 }
 
 /** A tool of the caller's: the model answers with a call of it, and the caller sends back what it gave. */

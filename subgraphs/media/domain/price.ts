@@ -21,7 +21,7 @@ interface Price {
   readonly amount: number;
   /** Units that the amount is for (default 1). */
   readonly per?: number | undefined;
-  /** Input -> value, such as resolution -> 1080p; of the prices of a unit the first that fits holds. */
+  /** Input, or option in the names of the vendor, -> value, such as resolution -> 1080p; of the prices of a unit the first that fits holds. */
   readonly when?: Readonly<Record<string, string | number>> | undefined;
 }
 
@@ -75,6 +75,7 @@ export function microUnitsOf(
 }
 
 function fits(when: Readonly<Record<string, string | number>>, inputs: object): boolean {
-  const values = new Map<string, unknown>(Object.entries(inputs));
+  const { options }: { readonly options?: object } = inputs;
+  const values = new Map<string, unknown>([...Object.entries(options ?? {}), ...Object.entries(inputs)]);
   return Object.entries(when).every(([name, value]) => values.get(name) === value);
 }

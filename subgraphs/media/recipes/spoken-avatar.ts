@@ -38,7 +38,10 @@ export function spokenSteps(work: Spoken, steps: readonly StepSoFar[]): NextStep
     : { kind: 'wait' };
 }
 
-function videoInput({ generator, model, digitalId, resolution }: Spoken, spoken: StepSoFar): StepInput {
+function videoInput(
+  { generator, model, digitalId, resolution, options }: Spoken,
+  spoken: StepSoFar,
+): StepInput {
   const [audioId] = spoken.outcome?.mediaIds ?? [];
   if (audioId === undefined) throw new Error('a speech without a file succeeded');
   return {
@@ -48,6 +51,7 @@ function videoInput({ generator, model, digitalId, resolution }: Spoken, spoken:
     audio: { fileId: audioId },
     ...(model === undefined ? {} : { model }),
     ...(resolution === undefined ? {} : { resolution }),
+    ...(options === undefined ? {} : { options }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const AnalysisInput = builder.inputType('AnalysisInput', {
   description: 'A picture, a recording or a video, and what to say about it.',
@@ -15,6 +16,7 @@ const AnalysisInput = builder.inputType('AnalysisInput', {
     }),
     prompt: t.string({ required: true, description: 'What to find out or describe.' }),
     system: t.string({ description: 'How to behave, in front of the prompt.' }),
+    ...vendorOptions(t),
   }),
 });
 

@@ -2,12 +2,14 @@ import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const AvatarInput = builder.inputType('AvatarInput', {
   description: 'An avatar to make from a video.',
   fields: (t) => ({
     videoId: t.id({ required: true, description: 'What a finished uploadAvatarSource answered.' }),
     name: t.string({ description: 'A name for people.' }),
+    ...vendorOptions(t),
   }),
 });
 
@@ -21,6 +23,7 @@ const AvatarVideoInput = builder.inputType('AvatarVideoInput', {
     }),
     voiceId: t.id({ description: 'The voice of the text, one of `voices`; absent means the first of them.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
+    ...vendorOptions(t),
   }),
 });
 

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const CharacterInput = builder.inputType('CharacterInput', {
   description: 'A person to appear in several pictures.',
@@ -26,6 +27,7 @@ const CharacterImageInput = builder.inputType('CharacterImageInput', {
     resolution: t.string({ description: 'A size that the model supports.' }),
     count: t.int({ description: 'How many pictures.' }),
     seed: t.int({ description: 'Same seed, same prompt, same picture, where the model has seeds.' }),
+    ...vendorOptions(t),
   }),
 });
 

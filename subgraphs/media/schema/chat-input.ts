@@ -1,5 +1,6 @@
 import type { ReasoningEffort as Effort } from '../domain/chat-options.ts';
 import { builder } from './builder.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const ChatRole = builder.enumType('ChatRole', {
   description: 'Who says a message.',
@@ -134,5 +135,6 @@ export const ChatInput = builder.inputType('ChatInput', {
       type: ReasoningEffort,
       description: 'How much to think; models whose `inputs` lack reasoningEffort refuse it.',
     }),
+    ...vendorOptions(t),
   }),
 });

@@ -2,6 +2,7 @@ import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const HumanVideoInput = builder.inputType('HumanVideoInput', {
   description: 'A person in a picture, and the audio that they speak.',
@@ -14,6 +15,7 @@ const HumanVideoInput = builder.inputType('HumanVideoInput', {
     audio: t.field({ type: MediaInput, required: true, description: 'What they say.' }),
     prompt: t.string({ description: 'How they move.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
+    ...vendorOptions(t),
   }),
 });
 

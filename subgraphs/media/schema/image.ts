@@ -2,6 +2,7 @@ import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startArguments, startMutation } from './start-mutation.ts';
 import { Task } from './task.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 /** What to make an image from. */
 export const ImageInput = builder.inputType('ImageInput', {
@@ -21,7 +22,13 @@ export const ImageInput = builder.inputType('ImageInput', {
     resolution: t.string({ description: 'A size that the model supports.' }),
     count: t.int({ description: 'How many images, from 1 to 10.' }),
     seed: t.int({ description: 'Same seed, same prompt, same image, where the model has seeds.' }),
+    quality: t.string({
+      description: 'How much is spent on it: low, medium, high, or another that the model names.',
+    }),
+    background: t.string({ description: 'auto, opaque or transparent, where the model has backgrounds.' }),
+    outputFormat: t.string({ description: 'png, jpeg or webp, where the model has formats.' }),
     speedMode: t.string({ description: 'fast, turbo or relax, where the generator has modes.' }),
+    ...vendorOptions(t),
   }),
 });
 

@@ -36,6 +36,7 @@ import './recipe.ts';
 import './webhook-delivery.ts';
 import './webhook-endpoint.ts';
 import './model.ts';
+import './vendor-options.ts';
 import './health.ts';
 import './provider-health.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const LipSyncInput = builder.inputType('LipSyncInput', {
   description: 'A face, and the audio or text that it speaks.',
@@ -19,6 +20,7 @@ const LipSyncInput = builder.inputType('LipSyncInput', {
     prompt: t.string({ description: 'How the face moves.' }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
+    ...vendorOptions(t),
   }),
 });
 

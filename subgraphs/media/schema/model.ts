@@ -1,3 +1,4 @@
+import { pricedUnits } from '../domain/price.ts';
 import { stepKinds, workKinds } from '../domain/work/work.ts';
 import type { ListedModel } from '../generators/bindings/binding.ts';
 import { builder } from './builder.ts';
@@ -63,7 +64,51 @@ const Model = builder.objectRef<ListedModel>('Model').implement({
   }),
 });
 
+const ModelPrice = builder
+  .objectRef<NonNullable<ListedModel['charges']>['prices'][number]>('ModelPrice')
+  .implement({
+    description:
+      'What is charged for one thing. Of several prices of a unit the first whose `when` fits holds.',
+    fields: (t) => ({
+      unit: t.exposeString('unit', { description: `One of ${pricedUnits.join(', ')}.` }),
+      amount: t.exposeFloat('amount', {
+        description: "In `currency` of the model's prices, for `per` units.",
+      }),
+      per: t.float({ description: 'Units that the amount is for.', resolve: ({ per = 1 }) => per }),
+      when: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'Inputs that it is for, such as { "resolution": "1080p" }; null: any.',
+        resolve: ({ when = null }) => when,
+      }),
+    }),
+  });
+
+const ModelPrices = builder.objectRef<NonNullable<ListedModel['charges']>>('ModelPrices').implement({
+  description: 'What a provider charges for work of a model.',
+  fields: (t) => ({
+    currency: t.exposeString('currency', { description: 'ISO 4217 code, such as USD.' }),
+    prices: t.expose('prices', { type: [ModelPrice], description: 'Each unit that is charged.' }),
+    chargesFailures: t.boolean({
+      description: 'Whether work that fails after it was accepted is charged.',
+      resolve: ({ chargesFailures = false }) => chargesFailures,
+    }),
+  }),
+});
+
 builder.objectFields(Model, (t) => ({
+  optionsSchema: t.field({
+    type: 'JSON',
+    nullable: true,
+    description:
+      "JSON Schema of what `options` takes, in the names of the model's vendor; null where none are known. `x-input` names the typed input that says the same, `x-kinds` the kinds of task that have an option.",
+    resolve: ({ options }) => options,
+  }),
+  prices: t.expose('charges', {
+    type: ModelPrices,
+    nullable: true,
+    description: 'What its provider charges here; null when that is not known.',
+  }),
   releasedAt: t.exposeString('releasedAt', {
     nullable: true,
     description: 'Day on which its provider released it, YYYY-MM-DD; null when not known.',

@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 const SpeechInput = builder.inputType('SpeechInput', {
   description: 'What to say, and in which voice.',
@@ -14,6 +15,7 @@ const SpeechInput = builder.inputType('SpeechInput', {
     volume: t.float({ description: '1 is normal.' }),
     emotion: t.string({ description: 'An emotion that the model supports.' }),
     format: t.string({ description: 'mp3, wav, or another the model names.' }),
+    ...vendorOptions(t),
   }),
 });
 
@@ -30,6 +32,7 @@ const VoiceCloneInput = builder.inputType('VoiceCloneInput', {
     voiceId: t.id({ description: 'The id of the new voice; absent means one is generated.' }),
     name: t.string({ description: 'A name for people.' }),
     text: t.string({ description: 'What the demo says; absent means no demo.' }),
+    ...vendorOptions(t),
   }),
 });
 

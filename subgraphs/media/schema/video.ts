@@ -1,6 +1,7 @@
 import { builder } from './builder.ts';
 import { MediaInput } from './media.ts';
 import { startMutation } from './start-mutation.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 /** What to make a video from. */
 export const VideoInput = builder.inputType('VideoInput', {
@@ -14,10 +15,16 @@ export const VideoInput = builder.inputType('VideoInput', {
     image: t.field({ type: MediaInput, description: 'A picture that starts to move; the first frame.' }),
     firstFrame: t.field({ type: MediaInput, description: 'The same as image: set one of them.' }),
     lastFrame: t.field({ type: MediaInput, description: 'The picture it ends with.' }),
+    references: t.field({
+      type: [MediaInput],
+      description: 'Pictures of what is to appear in it, where the model takes them; without frames.',
+    }),
     aspectRatio: t.string({ description: 'W:H with integers from 1 to 64.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
     duration: t.float({ description: 'Seconds; one of those the model names.' }),
     seed: t.int({ description: 'Same seed, same input, same video, where the model has seeds.' }),
+    generateAudio: t.boolean({ description: 'Whether it has sound, where the model leaves that open.' }),
+    ...vendorOptions(t),
   }),
 });
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../platform/access/caller.ts';
+import { checkedOptions } from '../domain/inputs/vendor-options/check.ts';
 import { filesOf, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
 import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
 import type { ResourceOwners } from '../made-resources/owners.ts';
@@ -30,7 +31,8 @@ export async function prepareKind<Kind extends PlainKind>(
 ): Promise<Prepared> {
   const rules = rulesOf<MediaInput>({ kind });
   const { generator } = rules;
-  const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent(request) };
+  const options = checkedOptions(request.options);
+  const sent: unknown = { kind, ...(generator && { generator }), ...withoutAbsent({ ...request, options }) };
   const work = sent as StepInput<MediaInput>;
   await dependencies.owners.check(requester.caller, work);
   return prepare(dependencies, requester, rules.normalize?.(work) ?? work);

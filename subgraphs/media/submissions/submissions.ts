@@ -1,6 +1,7 @@
 import type { FileUpload } from 'graphql-upload-minimal';
 
 import type { Caller } from '../../../platform/access/caller.ts';
+import type { Json } from '../../../platform/json.ts';
 import type { Task } from '../domain/task.ts';
 import type { StepKind, workKinds, WorkOf } from '../domain/work/work.ts';
 import type { StoredFile } from '../files/files.ts';
@@ -50,7 +51,12 @@ export type KindSubmissions = {
 };
 
 /** The inputs of work as callers send them: null and absent are the same, files come in any of three ways. */
-export type RequestFor<Kind extends PlainKind> = Sent<Omit<WorkOf<Kind, MediaInput>, FilledIn<Kind>>>;
+export type RequestFor<Kind extends PlainKind> = Sent<
+  Omit<WorkOf<Kind, MediaInput>, FilledIn<Kind> | 'options'>
+> & {
+  /** An object: the names of the model's vendor, and values. */
+  readonly options?: Json | undefined;
+};
 
 /** What callers need not send: the kind, and the generator where there is a usual one. */
 type FilledIn<Kind extends PlainKind> =

@@ -17,6 +17,8 @@ export interface ChatInput {
   readonly toolChoice?: string | null | undefined;
   readonly responseFormat?: ChatFormatInput | null | undefined;
   readonly reasoningEffort?: ReasoningEffort | null | undefined;
+  /** An object: the names of the model's vendor, and values. */
+  readonly options?: unknown;
 }
 
 /** One message: one of text and parts, and tool calls or the id of one. */

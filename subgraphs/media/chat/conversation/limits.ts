@@ -1,4 +1,5 @@
-import { badInput } from '../../../../platform/errors.ts';
+import { badInput, type Problem } from '../../../../platform/errors.ts';
+import { vendorOptionProblems } from '../../domain/inputs/vendor-options/check.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import { charactersOf, type Conversation, type MediaKind } from './messages.ts';
 
@@ -31,7 +32,9 @@ export function bindingsTaking(
   const lacks = (limits: CatalogModel | undefined) =>
     limits === undefined ? undefined : inputs.find((input) => !limits.inputs.includes(input));
   const isShort = (limits: CatalogModel | undefined) => characters <= (limits?.maxPrompt ?? Infinity);
-  const takes = (limits: CatalogModel | undefined) => lacks(limits) === undefined && isShort(limits);
+  const wrongIn = (limits: CatalogModel | undefined) => optionProblem(conversation, limits);
+  const takes = (limits: CatalogModel | undefined) =>
+    lacks(limits) === undefined && wrongIn(limits) === undefined && isShort(limits);
   const taking = bindings.filter((binding) => takes(chatModelOf(binding, model)));
   if (taking.length > 0) return taking;
   const others = registry.models({}).filter((one) => one.kinds.includes('CHAT') && takes(one));
@@ -40,11 +43,24 @@ export function bindingsTaking(
   const limits = bindings.map((binding) => chatModelOf(binding, model));
   const missing = limits.map(lacks).find((input) => input !== undefined);
   if (missing !== undefined) throw badInput(missing, `${missing} is not taken by this model${suggestion}`);
+  const wrong = limits.map(wrongIn).find((problem) => problem !== undefined);
+  if (wrong !== undefined) throw badInput(wrong.field, `${wrong.field}: ${wrong.message}${suggestion}`);
   const longest = Math.max(...limits.map((one) => one?.maxPrompt ?? 0));
   throw badInput(
     'messages',
     `messages may have at most ${longest} characters here, these have ${characters}${suggestion}`,
   );
+}
+
+/** The first option in the vendor's names that a model does not take, or not so. */
+function optionProblem(
+  { options: { vendorOptions, ...options }, temperature, maxTokens }: Conversation,
+  limits: CatalogModel | undefined,
+): Problem | undefined {
+  if (limits === undefined || vendorOptions === null) return undefined;
+  const typed = Object.entries({ ...options, temperature, maxTokens }).filter(([, value]) => value !== null);
+  const chat = { ...Object.fromEntries(typed), kind: 'CHAT', options: vendorOptions };
+  return vendorOptionProblems(chat, limits.options)[0];
 }
 
 /** The inputs that a model must take, as models name them. */

@@ -1,6 +1,7 @@
 import { badInput } from '../../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../../platform/json.ts';
 import type { ChatFormat, ChatOptions, ChatTool } from '../../domain/chat-options.ts';
+import { checkedOptions } from '../../domain/inputs/vendor-options/check.ts';
 import type { ChatFormatInput, ChatInput, ChatToolInput } from './input.ts';
 
 const MAX_TOOLS = 128;
@@ -15,6 +16,7 @@ export function checkOptions(input: ChatInput): ChatOptions {
     toolChoice: checkChoice(input.toolChoice ?? null, tools),
     responseFormat: checkFormat(input.responseFormat ?? null),
     reasoningEffort: input.reasoningEffort ?? null,
+    vendorOptions: checkedOptions(input.options) ?? null,
   };
 }
 

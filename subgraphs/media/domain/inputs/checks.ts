@@ -1,5 +1,6 @@
 import { badInput, type Problem } from '../../../../platform/errors.ts';
 import type { ModelLimits } from './model-limits.ts';
+import { NOT_TAKEN } from './vendor-options/words.ts';
 
 /** What may be wrong with the inputs of work, for the rules of every kind. Pure. */
 
@@ -79,9 +80,6 @@ export function rangeProblems(field: string, value: number | undefined, limits: 
   if (value === undefined || (value >= least && value <= most)) return [];
   return [{ field, message: `must be from ${least} to ${most}` }];
 }
-
-/** What is said of an input that the model does not take. */
-export const NOT_TAKEN = 'is not taken by this model';
 
 /** An input that the model does not take. */
 export function unsupportedProblems(field: string, isSent: boolean, limits: Limits): readonly Problem[] {

@@ -1,3 +1,5 @@
+import type { OptionsSchema } from './vendor-options/schema.ts';
+
 /** What a model can do, as machine-readable limits. A list that is null names no limit. */
 export interface ModelLimits {
   readonly id: string;
@@ -34,4 +36,6 @@ export interface ModelLimits {
   readonly maxCount: number | null;
   /** Most input images of one request. */
   readonly maxImages: number | null;
+  /** What it takes besides, by the names of its vendor; null where none is known. */
+  readonly options: OptionsSchema | null;
 }

@@ -25,6 +25,12 @@ export interface ImageWork<File = InputRef> extends AtGenerator {
   readonly resolution?: string;
   readonly count?: number;
   readonly seed?: number;
+  /** How much is spent on it: low, medium, high, ..., as the model has them. */
+  readonly quality?: string;
+  /** transparent, opaque, auto. */
+  readonly background?: string;
+  /** png, jpeg, webp. */
+  readonly outputFormat?: string;
   /** fast, turbo, relax: midjourney's path prefix. */
   readonly speedMode?: string;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '../../../../platform/errors.ts';
+import type { JsonObject } from '../../../../platform/json.ts';
 import type { Limits } from '../inputs/checks.ts';
 import type { FileKind } from '../inputs/file-kinds.ts';
 import type { InputRef } from '../inputs/input.ts';
@@ -8,6 +9,8 @@ export interface AtGenerator {
   readonly generator: string;
   /** One of the generator's models; absent means its default. */
   readonly model?: string;
+  /** What the model takes besides the typed inputs, by the names of its vendor. */
+  readonly options?: JsonObject;
 }
 
 /** Everything that the program must know of one kind of work, besides the shape of its inputs. */

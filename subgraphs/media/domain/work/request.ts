@@ -1,5 +1,6 @@
 import { modelSpelling, type Limits } from '../inputs/checks.ts';
 import type { InputFile } from '../inputs/input.ts';
+import { withTranslations } from '../inputs/vendor-options/translated.ts';
 import type { AvatarVideoWork } from './avatar.ts';
 import type { VideoWork } from './video.ts';
 import type { StepInput, StepKind } from './work.ts';
@@ -42,7 +43,7 @@ export function requestKind(kind: StepKind): RequestKind {
 /** The request of work whose files are at hand, its choices spelled as the model lists them; null when the audio is missing. */
 export function requestOf(work: StepInput<InputFile>, limits: Limits): WorkRequest | null {
   const { generator: _, model: __, ...rest } = work;
-  const request = withModelSpelling(rest, limits);
+  const request = withTranslations(withModelSpelling(rest, limits), limits?.options ?? null);
   switch (request.kind) {
     case 'VIDEO':
     case 'FRAME_VIDEO': {

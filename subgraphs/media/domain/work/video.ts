@@ -20,11 +20,15 @@ interface VideoInputs<File> extends AtGenerator {
   readonly image?: File;
   readonly firstFrame?: File;
   readonly lastFrame?: File;
+  /** Pictures of what is to appear in it; it begins with none of them. */
+  readonly references?: readonly File[];
   readonly aspectRatio?: string;
   readonly resolution?: string;
   /** Seconds. */
   readonly duration?: number;
   readonly seed?: number;
+  /** Whether it has sound. */
+  readonly generateAudio?: boolean;
 }
 
 /** A video from words or pictures. */
@@ -43,6 +47,7 @@ const common = {
     image: { kind: 'image' },
     firstFrame: { kind: 'image' },
     lastFrame: { kind: 'image' },
+    references: { kind: 'image', holds: 'list' },
   },
   namesFiles: true,
   result: VIDEO_FILE,
@@ -69,7 +74,8 @@ export const videoKinds = {
   },
 } as const satisfies RulesOf<VideoWork | FrameVideoWork>;
 
-function checkedVideo(work: VideoWork): VideoWork {
+function checkedVideo({ references = [], ...sent }: VideoWork): VideoWork {
+  const work = references.length === 0 ? sent : { ...sent, references };
   if (work.image !== undefined && work.firstFrame !== undefined) {
     throw badInput('firstFrame', 'firstFrame and image are the same thing here: give only one of them');
   }
@@ -79,7 +85,10 @@ function checkedVideo(work: VideoWork): VideoWork {
   return work;
 }
 
-function checkedFrameVideo({ image, ...work }: FrameVideoWork): FrameVideoWork {
+function checkedFrameVideo({ image, references = [], ...work }: FrameVideoWork): FrameVideoWork {
+  if (references.length > 0) {
+    throw badInput('references', 'references are for videos that begin with no picture');
+  }
   exactlyOne({ firstFrame: work.firstFrame, image });
   if (work.lastFrame === undefined) {
     throw badInput('lastFrame', 'lastFrame is needed: the video ends with it');
@@ -103,6 +112,7 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
   const needsFrame =
     limits !== undefined && ['image', 'firstFrame'].some((name) => limits.needs.includes(name));
   return [
+    ...referenceProblems(work, limits),
     ...(needsPrompt ? blankProblems('prompt', work.prompt ?? '') : []),
     ...lengthProblems('prompt', work.prompt ?? '', limits?.maxPrompt),
     ...(needsFrame && first === undefined ? [{ field: 'image', message: 'is needed' }] : []),
@@ -119,6 +129,23 @@ function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
     ...(work.duration !== undefined && !(work.duration > 0 && work.duration <= 600)
       ? [{ field: 'duration', message: 'must be more than 0 and at most 600 seconds' }]
       : []),
+  ];
+}
+
+/** Most reference pictures where the model names no number. */
+const MAX_REFERENCES = 4;
+
+function referenceProblems(
+  { references = [], firstFrame, image, lastFrame }: VideoInputs<unknown>,
+  limits: Limits,
+) {
+  if (references.length === 0) return [];
+  const most = limits?.maxImages ?? MAX_REFERENCES;
+  const isFramed = (firstFrame ?? image ?? lastFrame) !== undefined;
+  return [
+    ...unsupportedProblems('references', true, limits),
+    ...(references.length > most ? [{ field: 'references', message: `must be at most ${most} files` }] : []),
+    ...(isFramed ? [{ field: 'references', message: 'can not be sent with a first or last frame' }] : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Problem } from '../../../../platform/errors.ts';
 import { lengthProblems, MAX_PROMPT, type Limits } from '../inputs/checks.ts';
 import type { InputRef } from '../inputs/input.ts';
 import { optionProblems } from '../inputs/options.ts';
+import { vendorOptionProblems } from '../inputs/vendor-options/check.ts';
 import { analysisKinds, type AnalysisWork } from './analysis.ts';
 import { avatarKinds, type AvatarSourceWork, type AvatarVideoWork, type AvatarWork } from './avatar.ts';
 import { characterKinds, type CharacterImageWork, type CharacterWork } from './character.ts';
@@ -76,6 +77,7 @@ export function problemsOf(work: StepInput, limits: Limits): readonly Problem[] 
   return [
     ...own,
     ...optionProblems(work, limits).filter(({ field }) => !isNamed(field)),
+    ...(limits === undefined ? [] : vendorOptionProblems(work, limits.options)),
     // Every other text is bounded as a prompt is at least: each is kept with its task and sent on.
     ...Object.entries(work).flatMap(([field, value]: [string, unknown]) =>
       typeof value === 'string' && !LIMITED.has(field) ? lengthProblems(field, value, longest) : [],

@@ -1,4 +1,4 @@
-import type { BindingPrices } from '../../domain/price.ts';
+import type { BindingPrices, ModelPrices } from '../../domain/price.ts';
 import type { Connection, Provider } from '../../providers/contract/provider.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 
@@ -77,6 +77,8 @@ export interface CatalogModel extends CatalogEntry {
 export interface ListedModel extends CatalogModel {
   /** Whether its generator takes it for one of its kinds when no model is named. */
   readonly isDefault: boolean;
+  /** What its work costs at the binding that has it; null: unknown. */
+  readonly charges: (ModelPrices & { readonly currency: string }) | null;
 }
 
 /** Where an attempt was begun. */

@@ -63,7 +63,12 @@ export function createGeneratorRegistry({ bindings, missing = {} }: RegistryOpti
 
 /** Every model once per generator, where its first binding has it. */
 function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
-  const all = bindings.flatMap(({ models = [] }) => models);
+  const all = bindings.flatMap(({ models = [], prices }) =>
+    models.map((model) => {
+      const own = prices?.of(model.id) ?? null;
+      return { ...model, charges: own && { ...own, currency: prices?.currency ?? '' } };
+    }),
+  );
   const listed = [
     ...new Map(all.toReversed().map((model) => [`${model.generator} ${model.id}`, model])).values(),
   ].toReversed();

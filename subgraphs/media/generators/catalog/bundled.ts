@@ -1,4 +1,4 @@
-import { catalogPage, type CatalogEntry } from './entry.ts';
+import { catalogPage, type WrittenEntry } from './entry.ts';
 import comfyui from './models/comfyui.json' with { type: 'json' };
 import fal from './models/fal.json' with { type: 'json' };
 import gemini from './models/gemini.json' with { type: 'json' };
@@ -30,7 +30,7 @@ const pages: readonly unknown[] = [
 ];
 
 /** The models that come with Kiln, by provider. */
-export function bundledModels(): ReadonlyMap<string, readonly CatalogEntry[]> {
+export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
   const read = pages.map((page) => catalogPage.parse(page));
   return new Map(read.map(({ provider, models }) => [provider, models]));
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { readCheckedFile, reportIssue, type Report } from '../../../../platform/config/checked-file.ts';
 import type { TextFile } from '../../../../platform/config/text-file.ts';
 import type { Json } from '../../../../platform/json.ts';
-import { catalogEntry, type CatalogEntry } from './entry.ts';
+import { catalogEntry, type WrittenEntry } from './entry.ts';
+import { optionsAt } from './same-options.ts';
 
 /**
  * CATALOG_FILE: provider -> its models. An entry whose id is known changes the members that it names; any other adds a
@@ -18,7 +19,7 @@ const shape = z.record(
   { error: 'must be an object: provider -> list of models' },
 );
 
-type Models = ReadonlyMap<string, readonly CatalogEntry[]>;
+type Models = ReadonlyMap<string, readonly WrittenEntry[]>;
 
 /** The known models with those of the file. Throws AppError NOT_CONFIGURED with every mistake, each with line, field and remedy. */
 export function withCatalogFile(known: Models, file: TextFile): Models {
@@ -28,7 +29,7 @@ export function withCatalogFile(known: Models, file: TextFile): Models {
 }
 
 function merged(known: Models, value: Json, report: Report): Models {
-  const parsed = shape.safeParse(value);
+  const parsed = shape.safeParse(withoutSchemaLink(value));
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, report, 'a model');
     return known;
@@ -46,7 +47,16 @@ function merged(known: Models, value: Json, report: Report): Models {
       if (read.success) byId.set(entry.id, read.data);
       else reportModel(read.error, [provider, index], report);
     }
-    all.set(provider, [...byId.values()]);
+    const models = [...byId.values()];
+    for (const [index, { id }] of written.entries()) {
+      const options = byId.get(id)?.options;
+      if (typeof options === 'string' && optionsAt(models, options) === undefined)
+        report(
+          [provider, index, 'options'],
+          'must be a JSON Schema, or the id of a model with one of its own',
+        );
+    }
+    all.set(provider, models);
   }
   return all;
 }
@@ -54,4 +64,10 @@ function merged(known: Models, value: Json, report: Report): Models {
 function reportModel(error: z.ZodError, at: readonly (string | number)[], report: Report): void {
   for (const issue of error.issues)
     reportIssue({ ...issue, path: [...at, ...issue.path] }, report, 'a model');
+}
+
+/** Without `$schema`, by which editors find the form of the file. */
+function withoutSchemaLink(value: Json): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '$schema'));
 }

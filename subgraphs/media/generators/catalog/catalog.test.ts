@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
+import type { OptionSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import { createGeneratorRegistry } from '../bindings/registry.ts';
 import { createBinding } from '../configuration/create-binding.ts';
 import { modelFor } from '../limits/limits.ts';
+import { bundledModels } from './bundled.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 
 const file = (value: unknown) => ({
@@ -11,6 +13,12 @@ const file = (value: unknown) => ({
 });
 
 const call = { call: async () => ({ files: [], texts: [] }) };
+
+/** The typed inputs that options stand for, at any depth. */
+function inputsIn({ properties = {}, 'x-input': input }: OptionSchema): readonly string[] {
+  const own = input === undefined ? [] : [input];
+  return [...own, ...Object.values(properties).flatMap(inputsIn)];
+}
 
 /** A generator whose only binding has these models of OpenAI. */
 function registryOf(catalog: Catalog) {
@@ -41,15 +49,44 @@ describe('the catalog', () => {
   });
 
   it('says of every price and every end where it is from', () => {
-    const entries = ['openai', 'gemini', 'kling', 'minimax', 'fal', 'replicate'].flatMap((provider) =>
-      createCatalog().modelsOf(provider),
-    );
-    const facts = (['prices', 'retiresAt'] as const).flatMap((fact) =>
-      entries.filter((entry) => entry[fact] !== null).map((entry) => ({ fact, entry })),
+    const entries = [...bundledModels().values()].flat();
+    const facts = (['prices', 'retiresAt', 'options'] as const).flatMap((fact) =>
+      entries
+        .filter((entry) => entry[fact] !== null && !(fact === 'options' && typeof entry.options === 'string'))
+        .map((entry) => ({ fact, entry })),
     );
     expect(facts.length).toBeGreaterThan(30);
     const unfounded = facts.filter(({ fact, entry }) => !entry.sources.some(({ of }) => of.includes(fact)));
     expect(unfounded.map(({ fact, entry }) => `${fact} of ${entry.id}`)).toEqual([]);
+  });
+
+  it('lists every typed input that an option stands for', () => {
+    const unlisted = ['openai', 'gemini', 'fal', 'replicate', 'kling', 'minimax'].flatMap((provider) =>
+      createCatalog()
+        .modelsOf(provider)
+        .flatMap(({ id, inputs, options }) =>
+          inputsIn(options ?? {}).flatMap((input) => (inputs.includes(input) ? [] : [`${id} ${input}`])),
+        ),
+    );
+    expect(unlisted).toEqual([]);
+  });
+
+  it('takes the options of another model from the file, and refuses those of none', () => {
+    const like = (options: unknown) => ({
+      openai: [{ id: 'new', name: 'New', category: 'image', kinds: ['IMAGE'], inputs: ['prompt'], options }],
+    });
+    const of = (options: unknown) =>
+      createCatalog({ file: file(like(options)) })
+        .modelsOf('openai')
+        .at(-1)?.options;
+    expect(of('gpt-image-2')).toMatchObject({ properties: { quality: { type: 'string' } } });
+    const own = { type: 'object', properties: { steps: { type: 'integer' } } };
+    expect(of(own)).toEqual(own);
+    expect(() => of(7)).toThrow(/openai\[0\]\.options must be a JSON Schema of type object, or the id/);
+    expect(() => of('sora-2')).toThrow(/openai\[0\]\.options must be a JSON Schema, or the id of a model/);
+    expect(() => of({ type: 'object', properties: { a: { pattern: 'x' } } })).toThrow(
+      /openai\[0\]\.options\.properties\.a\.pattern is no field/,
+    );
   });
 
   it('changes what CATALOG_FILE names of a known model, and adds others behind it', () => {

@@ -5,6 +5,7 @@ import { bundledModels } from './bundled.ts';
 import { withCatalogFile } from './catalog-file.ts';
 import { catalogEntry, type CatalogEntry } from './entry.ts';
 import { inputsOf } from './inputs-of-kinds.ts';
+import { withSameOptions } from './same-options.ts';
 
 /**
  * The models that Kiln knows, by the wire that speaks for them (models/*.json): their limits, prices and ends, each with
@@ -33,7 +34,8 @@ interface CatalogOptions {
 
 /** Makes the catalog. Throws NOT_CONFIGURED with every mistake of CATALOG_FILE. */
 export function createCatalog({ file = null, date = null }: CatalogOptions = {}): Catalog {
-  const models = file === null ? bundledModels() : withCatalogFile(bundledModels(), file);
+  const written = file === null ? bundledModels() : withCatalogFile(bundledModels(), file);
+  const models = new Map([...written].map(([provider, own]) => [provider, withSameOptions(own)]));
   const modelsOf = (provider: string): readonly CatalogEntry[] => models.get(provider) ?? [];
   return {
     modelsOf,
@@ -62,5 +64,12 @@ function categoryOf(kind = ''): string {
 
 /** A model that Kiln does not know: it takes every input of its kinds, within no limits but those that all have. */
 export function unknownModel(id: string, kinds: readonly string[]): CatalogEntry {
-  return catalogEntry.parse({ id, name: id, category: categoryOf(kinds[0]), kinds, inputs: inputsOf(kinds) });
+  const entry = catalogEntry.parse({
+    id,
+    name: id,
+    category: categoryOf(kinds[0]),
+    kinds,
+    inputs: inputsOf(kinds),
+  });
+  return { ...entry, options: null };
 }

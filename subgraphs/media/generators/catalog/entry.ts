@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { unitNames } from '../../domain/cost.ts';
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { optionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import { pricedUnits } from '../../domain/price.ts';
 
 /**
@@ -62,6 +63,14 @@ export const catalogEntry = z.strictObject(
     nearestRatios: texts.nullable().default(null),
     lastFrameSizes: texts.nullable().default(null),
     pictureDecidesShape: z.boolean(must('must be true or false')).default(true),
+    /** What it takes besides, as JSON Schema in the names of its vendor; or the id of the model that takes the same. */
+    options: z
+      .union(
+        [optionsSchema, text],
+        must('must be a JSON Schema of type object, or the id of a model of the provider that has one'),
+      )
+      .nullable()
+      .default(null),
     /** Prices in the currency of the price list; a list is one amount for each unit, the first that fits `when`. */
     prices: z.array(price).min(1, must('must not be empty')).nullable().default(null),
     /** Whether work that fails after it was accepted is charged. */
@@ -79,6 +88,9 @@ export const catalogEntry = z.strictObject(
   },
   must('must be an object with id, name, ...'),
 );
+
+/** A model as it is written: `options` may be the id of another. */
+export type WrittenEntry = z.infer<typeof catalogEntry>;
 
 /** The models of one provider, the default of each kind first. */
 export const catalogPage = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { optionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import { stepKinds } from '../../domain/work/work.ts';
 
 /** The form of GENERATORS_FILE. Each message is the remedy. */
@@ -54,6 +55,7 @@ const limits = z.strictObject({
   maxPrompt: integer(1, 10_000_000).optional(),
   maxCount: integer(1, 100).optional(),
   maxImages: integer(0, 100).optional(),
+  options: optionsSchema.optional(),
   // A server of one's own may have a model longer, or shorter, than the vendor.
   retiresAt: z.iso.date(must('must be a day, such as 2026-12-31, or null')).nullable().optional(),
 });

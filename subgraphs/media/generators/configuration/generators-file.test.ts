@@ -92,6 +92,26 @@ describe('a bindings file', () => {
     expect(registry.bindingsFor('vidc', 'VIDEO', 'made-up').map(({ id }) => id)).toEqual(['vidc#1']);
   });
 
+  it('says what else a model takes, for options of tasks', () => {
+    const text = (options: object) =>
+      JSON.stringify({
+        own: [
+          {
+            provider: 'openai',
+            baseUrl: 'https://own.example',
+            model: 'flux',
+            kinds: ['VIDEO'],
+            limits: { options },
+          },
+        ],
+      });
+    const schema = { type: 'object', properties: { steps: { type: 'integer', minimum: 1 } } };
+    expect(read(text(schema)).models({ generator: 'own' })).toMatchObject([{ options: schema }]);
+    expect(mistakesOf(text({ type: 'object', properties: { steps: { type: 'whole' } } }))).toEqual([
+      expect.stringMatching(/^generators\.json, line 1: own\[0\]\.limits\.options\.properties\.steps\.type /),
+    ]);
+  });
+
   it('may have comments', () => {
     const text = '{\n // none of ours\n "vidc": [] /* for now */\n}';
     expect(() => read(text).bindingsFor('vidc', 'VIDEO')).toThrow('is not available here');

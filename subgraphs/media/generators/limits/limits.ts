@@ -1,5 +1,6 @@
 import { AppError, type Problem } from '../../../../platform/errors.ts';
-import { NOT_TAKEN } from '../../domain/inputs/checks.ts';
+import { hasOption, isVendorOption } from '../../domain/inputs/vendor-options/check.ts';
+import { NOT_TAKEN } from '../../domain/inputs/vendor-options/words.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
 import { serves } from '../bindings/registry.ts';
@@ -88,21 +89,31 @@ function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Pr
     .models({})
     .filter(
       ({ kinds, inputs }) =>
-        kinds.includes(work.kind) && problems.every(({ field }) => inputs.includes(field)),
+        kinds.includes(work.kind) &&
+        problems.every(({ field }) => isVendorOption(field) || inputs.includes(field)),
     )
     .filter(({ generator, id }) => {
       const elsewhere = { ...work, generator, model: id } as StepInput;
       return bindingsTaking(registry, elsewhere).length > 0;
     });
-  const names = [...Map.groupBy(others, ({ id }) => id)].map(
+  return problems.map(({ field, message }) => {
+    if (others.length > 0)
+      return { field, message: `${message}; models that take this request: ${namesOf(others)}` };
+    const having = registry
+      .models({})
+      .filter((model) => model.kinds.includes(work.kind) && hasOption(model.options, field));
+    const known =
+      having.length === 0 || message.startsWith('must be') ? '' : `; models that have it: ${namesOf(having)}`;
+    return { field, message: `${message}${known}` };
+  });
+}
+
+/** Models by their ids, each with its generators; the first ones. */
+function namesOf(models: readonly CatalogModel[]): string {
+  const names = [...Map.groupBy(models, ({ id }) => id)].map(
     ([id, same]) => `${id} (${same.map(({ generator }) => generator).join(', ')})`,
   );
-  if (names.length === 0) return problems;
-  const named = `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', ...' : ''}`;
-  return problems.map(({ field, message }) => ({
-    field,
-    message: `${message}; models that take this request: ${named}`,
-  }));
+  return `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', ...' : ''}`;
 }
 
 /**

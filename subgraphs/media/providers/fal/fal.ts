@@ -12,6 +12,7 @@ import type {
 } from '../contract/provider.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { imageCall, videoCall, type FalCall } from './inputs.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
 import { webhookCheck } from './webhooks.ts';
@@ -58,7 +59,7 @@ async function start(parts: Parts, request: FalRequest, context: StartContext): 
   const answer = await parts.exchange(context, {
     method: 'POST',
     path: `/${endpoint}${query}`,
-    json: input,
+    json: withVendorOptions(request, input),
     headers: LIFECYCLE,
   });
   const { id, url } = submittedRequest(answer);

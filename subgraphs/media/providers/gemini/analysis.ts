@@ -5,6 +5,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { generateText } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { inlinePart } from './images.ts';
@@ -52,13 +53,14 @@ function filePart({ contentType }: InputFile, fileUri: string): object {
 
 async function generate(
   { exchange }: Tools,
-  { prompt, system }: AnalysisRequest,
+  request: AnalysisRequest,
   { context, part }: { readonly context: StartContext; readonly part: object },
 ): Promise<Outcome> {
-  const body = {
+  const { prompt, system } = request;
+  const body = withVendorOptions(request, {
     contents: [{ role: 'user', parts: [part, { text: prompt }] }],
     systemInstruction: system === undefined ? undefined : { parts: [{ text: system }] },
-  };
+  });
   const { text, model, usage } = await generateText(exchange, context, { body, field: 'prompt' });
   if (text === '') {
     throw new UpstreamError('UNAVAILABLE', 'gemini had nothing to say about it');

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../../platform/json.ts';
 import type { ChatFormat, ReasoningEffort } from '../../domain/chat-options.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { ChatRequest } from '../contract/provider.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { contentsOf } from './contents.ts';
 
 /** The body of generateContent for a chat. Throws INVALID_INPUT when this wire can't be asked so. */
@@ -16,11 +17,14 @@ export function bodyOf(request: ChatRequest, model: string): object {
     ...(format && formatOf(format)),
     ...(reasoningEffort && { thinkingConfig: thinkingOf(reasoningEffort, model) }),
   };
-  return {
-    ...contentsOf({ messages, system }, { isSigned: isThird(model) }),
-    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
-    ...toolsOf(request),
-  };
+  return withVendorOptions(
+    { options: request.vendorOptions ?? {} },
+    {
+      ...contentsOf({ messages, system }, { isSigned: isThird(model) }),
+      ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+      ...toolsOf(request),
+    },
+  );
 }
 
 function formatOf(format: ChatFormat): JsonObject {

@@ -3,6 +3,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { generatedOf, throwBlocked, throwStartRefusal, unreadable } from './wire.ts';
 
 /** Images from text and images: generateContent of a model that returns images. */
@@ -23,7 +24,7 @@ export async function makeImages(
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:generateContent`,
-    json: await bodyOf(request),
+    json: withVendorOptions(request, await bodyOf(request)),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });
@@ -36,7 +37,7 @@ export async function makeImages(
   throw new UpstreamError('UNAVAILABLE', `gemini made no image: ${reason}`);
 }
 
-async function bodyOf(request: ImageRequest): Promise<object> {
+async function bodyOf(request: ImageRequest): Promise<Record<string, unknown>> {
   const { prompt, negativePrompt, images = [], aspectRatio, resolution = '', seed } = request;
   const pictures = await Promise.all(images.map((image) => inlinePart(image, 'images')));
   const imageConfig = {

@@ -12,6 +12,7 @@ import type {
   StartContext,
 } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { downloadOf } from './downloads.ts';
 import { interactionJob, isInteractive } from './interactions.ts';
 import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal, unreadable } from './wire.ts';
@@ -61,7 +62,10 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   const answer = await exchange(context, {
     method: 'POST',
     path: `/models/${context.connection.model ?? DEFAULT_MODEL}:predictLongRunning`,
-    json: { instances: [await instanceOf(request)], parameters: parametersOf(request) },
+    json: {
+      instances: [await instanceOf(request)],
+      parameters: withVendorOptions(request, parametersOf(request)),
+    },
     timeoutMs: START_TIMEOUT_MS,
   });
   throwStartRefusal(answer);
@@ -70,13 +74,17 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   return { operation: name };
 }
 
-async function instanceOf({ prompt, firstFrame, lastFrame }: VideoRequest): Promise<object> {
+async function instanceOf({ prompt, firstFrame, lastFrame, references = [] }: VideoRequest): Promise<object> {
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined && firstFrame === undefined) {
     throw invalidInput('lastFrame', 'this model takes a last frame only along with a first one');
   }
+  const pictures = await Promise.all(references.map((file) => imageOf(file, 'references')));
   return {
     prompt,
+    ...(pictures.length > 0 && {
+      referenceImages: pictures.map((image) => ({ image, referenceType: 'asset' })),
+    }),
     image: firstFrame && (await imageOf(firstFrame, 'image')),
     lastFrame: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
   };
@@ -94,7 +102,7 @@ const RESOLUTIONS: Readonly<Record<string, string>> = {
   '3840x2160': '4k',
 };
 
-function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest): object {
+function parametersOf({ aspectRatio, resolution, duration, seed, negativePrompt }: VideoRequest) {
   return {
     sampleCount: 1,
     aspectRatio,

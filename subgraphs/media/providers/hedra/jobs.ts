@@ -4,6 +4,7 @@ import type { RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, StartContext } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { sourceOf } from './files.ts';
 import { speak } from './speech.ts';
 import {
@@ -72,7 +73,10 @@ async function start(exchange: Exchange, request: TalkRequest, context: StartCon
     method: 'POST',
     path: `/models/${encodeURIComponent(connection.model ?? DEFAULT_MODEL)}`,
     headers: { 'idempotency-key': reference },
-    json: { input, ...(webhookUrl !== undefined && { webhook: webhookUrl }) },
+    json: {
+      input: withVendorOptions(request, input),
+      ...(webhookUrl !== undefined && { webhook: webhookUrl }),
+    },
   });
   return { job: submittedJob(answer) };
 }

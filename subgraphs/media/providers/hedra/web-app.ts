@@ -5,6 +5,7 @@ import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, StartContext, UploadedFile } from '../contract/provider.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import type { SourceFile } from './files.ts';
 import { createAsset } from './web-app-assets.ts';
 import { asGeneration, firstVoice, jobStatus } from './web-app-wire.ts';
@@ -61,11 +62,11 @@ async function start(wire: Wire, request: TalkRequest, context: StartContext): P
       generation_id: id,
       ...modelOf(context.connection.model ?? DEFAULT_MODEL),
       ...parts,
-      generated_video_inputs: {
+      generated_video_inputs: withVendorOptions(request, {
         text_prompt: prompt ?? DEFAULT_PROMPT,
         aspect_ratio: aspectRatio,
         resolution,
-      },
+      }),
     },
   });
   // Only this start has the id, so a generation with it is this one.

@@ -12,6 +12,7 @@ import type {
 } from '../contract/provider.ts';
 import { addressOf, beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { putFile } from '../shared/upload-address.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { asCharacter, asUpload, asRequest, characterStatus, requestStatus, throwRefusal } from './wire.ts';
 
 type CharacterImageRequest = RequestOf<'CHARACTER_IMAGE'>;
@@ -40,10 +41,10 @@ function characters(wire: Wire): JobCapability<RequestOf<'CHARACTER'>> {
         method: 'POST',
         path: '/v1/custom-references',
         headers: { 'idempotency-key': context.reference },
-        json: {
+        json: withVendorOptions(request, {
           name: request.name,
           input_images: urls.map((url) => ({ type: 'image_url', image_url: url })),
-        },
+        }),
       });
       return { id: asCharacter(answer, 'start').id };
     },
@@ -90,7 +91,7 @@ async function startImages(
     method: 'POST',
     path: `/${model}${query}`,
     headers: { 'idempotency-key': reference },
-    json: settings(request),
+    json: withVendorOptions(request, settings(request)),
   });
   const { request_id: id, status_url: status, cancel_url: cancel } = asRequest(answer, 'start');
   return { id, status: pathAtHome(status, connection), cancel: pathAtHome(cancel, connection) };

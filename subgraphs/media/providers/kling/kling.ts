@@ -4,6 +4,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, Provider, StartContext } from '../contract/provider.ts';
 import { createExchange, readInput, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { loginHeaders } from './login.ts';
 import { asTask, jobStatus, listedTasks, submittedId, type KlingTask } from './wire.ts';
 
@@ -50,14 +51,14 @@ async function start(exchange: Exchange, request: VideoRequest, context: StartCo
   const answer = await exchange(context, {
     method: 'POST',
     path: `/v1/videos/${action}`,
-    json: {
+    json: withVendorOptions(request, {
       model_name: context.connection.model ?? DEFAULT_MODEL,
       ...settings(request, action),
       image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
       image_tail: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
       external_task_id: context.reference,
       callback_url: context.webhookUrl,
-    },
+    }),
     timeoutMs: START_TIMEOUT_MS,
   });
   return { taskId: submittedId(answer), action };

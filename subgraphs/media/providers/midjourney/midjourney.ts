@@ -3,6 +3,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf, VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { createExchange, dataUri, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import {
   asTask,
   cancelVerdict,
@@ -47,11 +48,11 @@ async function imagine(exchange: Exchange, request: ImageRequest, context: Start
   const answer = await exchange(context, {
     method: 'POST',
     path: `${mode}/mj/submit/imagine`,
-    json: {
+    json: withVendorOptions(request, {
       prompt: promptOf(request),
       ...trackingOf(context),
       ...(base64Array.length > 0 && { base64Array }),
-    },
+    }),
   });
   return { taskId: submittedId(answer) };
 }
@@ -75,7 +76,7 @@ async function describe(
   const answer = await exchange(context, {
     method: 'POST',
     path: '/mj/submit/describe',
-    json: { base64, ...trackingOf(context) },
+    json: withVendorOptions(request, { base64, ...trackingOf(context) }),
   });
   return { taskId: submittedId(answer) };
 }
@@ -94,14 +95,14 @@ async function animate(exchange: Exchange, request: VideoRequest, context: Start
   const answer = await exchange(context, {
     method: 'POST',
     path: '/mj/submit/video',
-    json: {
+    json: withVendorOptions(request, {
       prompt,
       ...trackingOf(context),
       batchSize: 1,
       image: firstFrame && (await dataUri(firstFrame, 'image')),
       endImage: lastFrame && (await dataUri(lastFrame, 'lastFrame')),
       ...(resolution === '720p' && { videoType: 'vid_1.1_i2v_720' }),
-    },
+    }),
   });
   return { taskId: submittedId(answer) };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { pathOf } from './path.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
 
@@ -38,14 +39,14 @@ export async function synthesize(
   const answer = await exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/t2a_v2'),
-    json: {
+    json: withVendorOptions(request, {
       model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
       text: request.text,
       stream: false,
       output_format: 'hex',
       voice_setting: voiceOf(request),
       audio_setting: { format },
-    },
+    }),
     timeoutMs: context.connection.callTimeoutMs ?? SPEECH_TIMEOUT_MS,
     maxBytes: SPEECH_MAX_BYTES,
   });

@@ -6,6 +6,7 @@ import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobStatus, RemoteFile, StartContext } from '../contract/provider.ts';
 import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { pathOf } from './path.ts';
 import { failureOfVideo, read, throwRefusal } from './wire.ts';
 
@@ -29,7 +30,7 @@ export async function startVideo(
   const answer = await exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/video_generation'),
-    json: {
+    json: withVendorOptions(request, {
       model: context.connection.model ?? DEFAULT_VIDEO_MODEL,
       prompt,
       duration,
@@ -37,7 +38,7 @@ export async function startVideo(
       first_frame_image: firstFrame && (await imageOf(firstFrame, 'firstFrame')),
       last_frame_image: lastFrame && (await imageOf(lastFrame, 'lastFrame')),
       callback_url: context.webhookUrl,
-    },
+    }),
     timeoutMs: START_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT' });

@@ -18,6 +18,7 @@ import type {
 import { beforeStart, readInput, type Exchange, type ExchangeAnswer } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { id, text } from '../shared/reader.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { pathOf } from './path.ts';
 import { DEFAULT_SPEECH_MODEL } from './speech.ts';
 import { read, throwRefusal, unreadable } from './wire.ts';
@@ -112,14 +113,14 @@ export async function cloneVoice(
   const answer = await exchange(context, {
     method: 'POST',
     path: pathOf(context.connection, '/v1/voice_clone'),
-    json: {
+    json: withVendorOptions(request, {
       file_id: Number.isSafeInteger(Number(fileId)) ? Number(fileId) : fileId,
       voice_id: voiceId,
       ...(request.text !== undefined && {
         text: request.text,
         model: context.connection.model ?? DEFAULT_SPEECH_MODEL,
       }),
-    },
+    }),
     timeoutMs: context.connection.callTimeoutMs ?? CLONE_TIMEOUT_MS,
   });
   throwRefusal(answer, { content: 'sample', invalid: 'INVALID_INPUT' });

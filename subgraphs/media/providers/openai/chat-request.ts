@@ -1,22 +1,26 @@
 import type { ChatFormat } from '../../domain/chat-options.ts';
 import type { CallContext, ChatRequest } from '../contract/provider.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { unreadable } from './wire.ts';
 
 const DEFAULT_MODEL = 'gpt-4o-mini';
 
 /** The body of a chat completion. */
-export function bodyOf(request: ChatRequest, { connection }: CallContext): object {
+export function bodyOf(request: ChatRequest, { connection }: CallContext): Record<string, unknown> {
   if (!Array.isArray(request.messages)) throw unreadable(new Error('messages are no list'));
   const { messages, system, temperature, maxTokens, reasoningEffort } = request;
-  return {
-    model: connection.model ?? DEFAULT_MODEL,
-    messages: system === null ? messages : [{ role: 'system', content: system }, ...messages],
-    ...(temperature !== null && { temperature }),
-    ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
-    ...toolsOf(request),
-    ...(request.responseFormat && { response_format: formatOf(request.responseFormat) }),
-    ...(reasoningEffort && { reasoning_effort: reasoningEffort.toLowerCase() }),
-  };
+  return withVendorOptions(
+    { options: request.vendorOptions ?? {} },
+    {
+      model: connection.model ?? DEFAULT_MODEL,
+      messages: system === null ? messages : [{ role: 'system', content: system }, ...messages],
+      ...(temperature !== null && { temperature }),
+      ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
+      ...toolsOf(request),
+      ...(request.responseFormat && { response_format: formatOf(request.responseFormat) }),
+      ...(reasoningEffort && { reasoning_effort: reasoningEffort.toLowerCase() }),
+    },
+  );
 }
 
 function toolsOf({ tools = [], toolChoice: choice }: ChatRequest): object {

@@ -20,7 +20,9 @@ export function createOpenaiCompatible(options: { readonly http: HttpClient }): 
     name: 'openai-compatible',
     jobs: { VIDEO: videoJob(exchange, { isSizeOptional: true }) },
     calls: {
-      IMAGE: { call: (request, context) => makeImages(exchange, request, context, imageFields) },
+      IMAGE: {
+        call: (request, context) => makeImages(exchange, request, context, { fieldsOf: imageFields }),
+      },
       SPEECH: { call: (request, context) => speak(fetchBytes, request, context) },
     },
     chat: (request, context) => chat((...call) => exchange(...olderNames(...call)), request, context),

@@ -5,6 +5,7 @@ import type { Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
+import { formValue, withVendorOptions } from '../shared/vendor-options.ts';
 import { imageFiles, imageUnits, throwStartRefusal } from './wire.ts';
 
 /** Images from text (/images/generations) and from images (/images/edits): one call that returns the images. */
@@ -16,14 +17,23 @@ const TIMEOUT_MS = 600_000;
 const MAX_BYTES = 96 << 20;
 const DEFAULT_MODEL = 'gpt-image-2';
 
-/** Generates the images; `fieldsOf` gives what is sent besides pictures. */
+/** What differs between servers of this wire: what is sent besides pictures, and where nobody says otherwise. */
+interface ImageDialect {
+  readonly fieldsOf: (request: ImageRequest, model: string) => Record<string, string | number>;
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
+const OWN: ImageDialect = { fieldsOf: imageFields, defaults: { output_format: 'png' } };
+
+/** Generates the images. */
 export async function makeImages(
   exchange: Exchange,
   request: ImageRequest,
   context: StartContext,
-  fieldsOf: typeof imageFields = imageFields,
+  { fieldsOf, defaults }: ImageDialect = OWN,
 ): Promise<Outcome> {
-  const fields = fieldsOf(request, context.connection.model ?? DEFAULT_MODEL);
+  const own = fieldsOf(request, context.connection.model ?? DEFAULT_MODEL);
+  const fields = withVendorOptions(request, own, defaults);
   const { images = [] } = request;
   const sent: Sent =
     images.length === 0
@@ -46,7 +56,6 @@ function imageFields(request: ImageRequest, model: string): Record<string, strin
     prompt: promptOf(request),
     n: request.count ?? 1,
     size: sizeOf(request),
-    output_format: 'png',
   };
 }
 
@@ -69,12 +78,12 @@ function sizeOf({ resolution, aspectRatio = '1:1' }: ImageRequest): string {
 }
 
 async function edit(
-  fields: Record<string, string | number>,
+  fields: Readonly<Record<string, unknown>>,
   images: readonly InputFile[],
   mask: InputFile | undefined,
 ): Promise<Sent> {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+  for (const [name, value] of Object.entries(fields)) form.append(name, formValue(value));
   for (const [index, image] of images.entries()) {
     const bytes = new Uint8Array(await readInput(image, 'images'));
     form.append('image[]', new Blob([bytes], { type: image.contentType }), image.name);

@@ -2,6 +2,7 @@ import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Outcome, StartContext } from '../contract/provider.ts';
 import type { ByteExchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { throwStartRefusal, unreadable } from './wire.ts';
 
 /** Speech (/audio/speech): one call whose answer is the audio itself. */
@@ -39,7 +40,7 @@ export async function speak(
     method: 'POST',
     path: '/audio/speech',
     headers: { 'idempotency-key': context.reference },
-    json: {
+    json: withVendorOptions(request, {
       model,
       input: request.text,
       voice: request.voiceId,
@@ -48,7 +49,7 @@ export async function speak(
       // The older models refuse the field `instructions`.
       ...(request.emotion !== undefined &&
         !model.startsWith('tts-1') && { instructions: `Speak in a ${request.emotion} tone.` }),
-    },
+    }),
     timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
   });

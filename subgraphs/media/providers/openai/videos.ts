@@ -3,6 +3,7 @@ import type { VideoRequest } from '../../domain/work/request.ts';
 import type { CallContext, Handle, JobCapability, JobStatus, StartContext } from '../contract/provider.ts';
 import { addressOf, readInput, type Exchange } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
+import { formValue, withVendorOptions } from '../shared/vendor-options.ts';
 import { throwRefusal, throwStartRefusal, videoFailure, videoOf } from './wire.ts';
 
 /**
@@ -50,12 +51,15 @@ async function formOf(
   const { prompt, negativePrompt, firstFrame, lastFrame, duration } = request;
   if (prompt === undefined) throw invalidInput('prompt', 'this model makes videos from words');
   if (lastFrame !== undefined) throw invalidInput('lastFrame', 'this model takes no last frame');
-  const form = new FormData();
-  form.append('model', connection.model ?? DEFAULT_MODEL);
-  form.append('prompt', negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`);
   const isShaped = request.resolution !== undefined || request.aspectRatio !== undefined;
-  if (isShaped || dialect.isSizeOptional !== true) form.append('size', sizeOf(request));
-  if (duration !== undefined) form.append('seconds', String(duration));
+  const fields = withVendorOptions(request, {
+    model: connection.model ?? DEFAULT_MODEL,
+    prompt: negativePrompt === undefined ? prompt : `${prompt}\n\nAvoid: ${negativePrompt}`,
+    ...((isShaped || dialect.isSizeOptional !== true) && { size: sizeOf(request) }),
+    ...(duration !== undefined && { seconds: String(duration) }),
+  });
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, formValue(value));
   if (firstFrame !== undefined) {
     const bytes = new Uint8Array(await readInput(firstFrame, 'image'));
     form.append('input_reference', new Blob([bytes], { type: firstFrame.contentType }), firstFrame.name);

@@ -71,6 +71,8 @@ export async function videoInput(
 ): Promise<Record<string, unknown>> {
   const { first, last } = VIDEOS[model] ?? ANY_VIDEO;
   const { prompt, negativePrompt, firstFrame, lastFrame, aspectRatio, resolution, duration, seed } = request;
+  const references: string[] = [];
+  for (const file of request.references ?? []) references.push(await addressOf(file, 'references'));
   if (prompt === undefined)
     throw invalidInput('prompt', 'this model makes videos from words, with or without a picture');
   if (lastFrame !== undefined && firstFrame === undefined)
@@ -83,6 +85,7 @@ export async function videoInput(
     resolution,
     duration,
     seed,
+    ...(references.length > 0 && { reference_images: references }),
     [first]: firstFrame && (await addressOf(firstFrame, 'firstFrame')),
     [last]: lastFrame && (await addressOf(lastFrame, 'lastFrame')),
   };

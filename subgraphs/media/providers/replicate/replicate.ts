@@ -3,6 +3,7 @@ import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { addressOfInput } from './files.ts';
 import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
 import { webhookCheck } from './webhooks.ts';
@@ -38,7 +39,7 @@ async function start(exchange: Exchange, request: ReplicateRequest, context: Sta
     ...pathOfModel(model),
     json: {
       ...versionOf(model),
-      input,
+      input: withVendorOptions(request, input),
       ...(webhookUrl !== undefined && { webhook: webhookUrl, webhook_events_filter: ['completed'] }),
     },
     headers: { 'cancel-after': CANCEL_AFTER },

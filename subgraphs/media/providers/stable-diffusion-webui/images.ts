@@ -3,6 +3,7 @@ import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
 import type { CallStartContext, Outcome } from '../contract/provider.ts';
 import { beforeStart, readInput, type Exchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { followTask, interruptTask } from './progress.ts';
 import { checkpointOf, imageFiles, throwRefusal } from './wire.ts';
 
@@ -36,7 +37,7 @@ export async function makeImages(
     const answer = await exchange(context, {
       method: 'POST',
       path,
-      json: { ...fields, force_task_id: reference },
+      json: withVendorOptions(request, { ...fields, force_task_id: reference }),
       timeoutMs: context.connection.callTimeoutMs ?? TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });

@@ -2,6 +2,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
 import type { RequestKind, RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, Outcome, Provider, StartContext } from '../contract/provider.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
 import { addressFor } from './inputs.ts';
 import { createSendAction, type SendAction } from './request.ts';
 import { avatarSources } from './vod.ts';
@@ -104,7 +105,7 @@ async function start<Kind extends RequestKind>(
   { request, context }: { readonly request: RequestOf<Kind>; readonly context: StartContext },
 ): Promise<Handle> {
   const name = context.connection.model ?? key;
-  const json = { req_key: name, ...body(request) };
+  const json = withVendorOptions(request, { req_key: name, ...body(request) });
   const submission = { service: 'cv', method: 'POST', name: 'CVSubmitTask', version: VERSION, json } as const;
   return { key: name, task: startedTask(await sendAction(context, submission), kind) };
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { nextPassed } from '../../../../platform/database/passed-rows.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 
-/** What people wrote, among the inputs of tasks: a graph of ComfyUI holds its prompts in its nodes. */
+/** What people wrote, among the inputs of tasks: a graph of ComfyUI holds its prompts in its nodes, and options may hold words. */
 const WORDS: readonly string[] = [
   'prompt',
   'negativePrompt',
@@ -13,6 +13,7 @@ const WORDS: readonly string[] = [
   'presetPrompts',
   'templatePrompt',
   'workflow',
+  'options',
 ];
 
 /** Removes the words of tasks that ended more than so many days ago; answers of how many, null while another process does. */

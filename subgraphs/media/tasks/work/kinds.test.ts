@@ -54,6 +54,7 @@ const model: CatalogModel = {
   maxPrompt: null,
   maxCount: null,
   maxImages: null,
+  options: null,
   counts: null,
   nearestRatios: null,
   lastFrameSizes: null,

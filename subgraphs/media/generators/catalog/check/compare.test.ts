@@ -3,15 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { catalogEntry } from '../entry.ts';
 import { compareModels } from './compare.ts';
 
-const model = (change: object) =>
-  catalogEntry.parse({
+const model = (change: object) => ({
+  ...catalogEntry.parse({
     id: 'gpt-image-9',
     name: 'Nine',
     category: 'image',
     kinds: ['IMAGE'],
     inputs: ['prompt'],
     ...change,
-  });
+  }),
+  options: null,
+});
 const told = (change: object) => ({
   'gpt-image-9': { litellm_provider: 'openai', mode: 'image_generation', ...change },
 });

@@ -1,6 +1,6 @@
 import busboy from 'busboy';
 
-import type { WireRequest } from '../../../http/wire.ts';
+import type { WireRequest } from './wire.ts';
 
 /** A file of a form. */
 interface FormFile {

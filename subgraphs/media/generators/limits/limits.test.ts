@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+
+import { createGeneratorRegistry } from '../bindings/registry.ts';
+import { createCatalog } from '../catalog/catalog.ts';
+import { createBinding } from '../configuration/create-binding.ts';
+import { bindingsTaking, checkWork } from './limits.ts';
+
+const catalog = createCatalog({ date: '2026-11-01' });
+const call = { call: async () => ({ files: [], texts: [] }) };
+
+/** A generator of which the second binding is the fall-back of the first. */
+const bindings = (['openai', 'gemini'] as const).map((provider, index) =>
+  createBinding({
+    generator: 'union',
+    index,
+    provider: { name: provider, calls: { IMAGE: call } },
+    connection: { baseUrl: 'http://127.0.0.1:1' },
+    settings: 'TEST',
+    models: catalog.modelsOf(provider).filter(({ kinds }) => kinds.includes('IMAGE')),
+    today: catalog.today,
+    sandbox: false,
+  }),
+);
+const registry = createGeneratorRegistry({ bindings });
+const picture = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
+const taking = (more: object) => bindingsTaking(registry, { ...picture, ...more }).map(({ id }) => id);
+
+describe('a fall-back', () => {
+  it('is a binding only whose model has the options of the work', () => {
+    expect(taking({})).toEqual(['union#0', 'union#1']);
+    expect(taking({ options: { moderation: 'low' } })).toEqual(['union#0']);
+    expect(taking({ options: { generationConfig: { topP: 0.5 } } })).toEqual(['union#1']);
+    expect(taking({ quality: 'high' })).toEqual(['union#0']);
+    expect(taking({ quality: 'best' })).toEqual([]);
+  });
+});
+
+describe('a refusal of an option', () => {
+  const refusal = (options: object) => {
+    try {
+      checkWork({ ...picture, model: 'gpt-image-2', options: options as never }, registry);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return null;
+  };
+
+  it('names the models that take the request, else those that have the option', () => {
+    expect(refusal({ input_fidelity: 'low' })).toMatch(
+      /^options\.input_fidelity: is not taken by this model; it takes .*; models that take this request: gpt-image-1\.5 \(union\), gpt-image-1-mini \(union\)$/,
+    );
+    expect(refusal({ input_fidelity: 'low', complexity: 'low' })).toMatch(
+      /; models that have it: gpt-image-1\.5 \(union\), gpt-image-1-mini \(union\)$/,
+    );
+    expect(refusal({ nothing: 1 })).toMatch(/user$/);
+  });
+});
