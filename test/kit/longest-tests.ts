@@ -1,0 +1,35 @@
+/**
+ * The files that take longest, most of it waiting (for claims that grow stale, processes that start): begun first, so that
+ * others compute meanwhile and none of these is left alone at the end. A clean clone knows no durations.
+ */
+export const LONGEST: readonly string[] = [
+  'test/chaos/chaos.test.ts',
+  'test/model/model.test.ts',
+  'test/durability/kill.test.ts',
+  'test/providers/contract/contract.test.ts',
+  'test/topology/split.test.ts',
+  'test/providers/engine/engine-faults.test.ts',
+  'test/durability/pause.test.ts',
+  'test/durability/start-while-away.test.ts',
+  'test/durability/start.test.ts',
+  'subgraphs/media/tasks/work/durability.test.ts',
+  'subgraphs/media/tasks/work/worker.test.ts',
+  'test/durability/shutdown.test.ts',
+  'test/policy/matrix.test.ts',
+  'subgraphs/media/webhooks/webhooks.test.ts',
+  'platform/queue/pg-boss/pg-boss-queue.test.ts',
+  'test/subscriptions/synchronous.test.ts',
+  'subgraphs/workflow/executions/executions.test.ts',
+  'test/providers/engine/comfyui-engine.test.ts',
+  'test/topology/planned-stop.test.ts',
+  'test/topology/unnoticed.test.ts',
+  'test/executor/executor.test.ts',
+  'platform/database/embedded-postgres/embedded-postgres.test.ts',
+  'test/rest/operations.test.ts',
+  'test/policy/ownership.test.ts',
+  'test/chaos/verify/verify.test.ts',
+  'test/browser/browser.test.ts',
+  'test/attack/attack.test.ts',
+  'test/rest/media/uploads.test.ts',
+  'test/rest/workflow/tasks.test.ts',
+];
