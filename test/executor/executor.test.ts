@@ -14,7 +14,8 @@ describe('the federated executor', () => {
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 5);
     expect(outcome.withDeviations).toBeGreaterThan(cases / 40);
-  }, 300_000);
+    // A machine that does ten other things at once needs minutes.
+  }, 600_000);
 });
 
 describe('the comparison', () => {

@@ -14,7 +14,8 @@ describe('the executor of subgraphs in this process', () => {
     expect(outcome.differences).toEqual([]);
     expect(outcome.withErrors).toBeGreaterThan(cases / 4);
     expect(outcome.calls).toBeGreaterThan(cases * 2.5);
-  }, 300_000);
+    // A machine that does ten other things at once needs minutes.
+  }, 600_000);
 });
 
 describe('the comparison with graphql-js', () => {
