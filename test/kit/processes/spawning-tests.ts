@@ -4,13 +4,16 @@ import path from 'node:path';
 /** The one that starts a process for a whole run of tests: the database server, which ends by itself. */
 const OF_THE_RUN = 'test/kit/database/postgres.ts';
 
+/** kysely-codegen looks through the modules of the whole process, and stumbles over some that others have loaded. */
+const ALONE = ['schema/tables.test.ts'];
+
 const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,test}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */
 const IS_TEST_CODE = /\.test\.ts$|^test\/|\/testing\//;
 
 /**
  * The test files that start processes, by themselves or by a helper that they import (`node:child_process`), relative to
- * `root`: each of them runs in a process of its own, with which ends what it has started.
+ * `root`: each of them runs in a process of its own, with which ends what it has started. Besides those that need one otherwise.
  */
 export function spawningTests(root: string): readonly string[] {
   const files = globSync(ROOMS, { cwd: root, exclude: (name) => name.includes('node_modules') })
@@ -28,5 +31,5 @@ export function spawningTests(root: string): readonly string[] {
   }
   // A set that grows while it is walked is walked to its end.
   for (const file of spawning) for (const importer of importers.get(file) ?? []) spawning.add(importer);
-  return [...spawning].filter((file) => file.endsWith('.test.ts')).toSorted();
+  return [...ALONE, ...[...spawning].filter((file) => file.endsWith('.test.ts'))].toSorted();
 }
