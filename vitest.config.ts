@@ -1,44 +1,11 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * The files that take longest, most of it waiting (for claims that grow stale, processes that start): begun first, so that
- * others compute meanwhile and none of these is left alone at the end. A clean clone knows no durations.
- */
-const LONGEST = [
-  'test/chaos/chaos.test.ts',
-  'test/model/model.test.ts',
-  'test/statements/statements.test.ts',
-  'test/durability/kill.test.ts',
-  'test/providers/contract/contract.test.ts',
-  'test/topology/split.test.ts',
-  'test/providers/engine/engine-faults.test.ts',
-  'test/durability/pause.test.ts',
-  'test/durability/start-while-away.test.ts',
-  'test/durability/start.test.ts',
-  'subgraphs/media/tasks/work/durability.test.ts',
-  'subgraphs/media/tasks/work/worker.test.ts',
-  'test/durability/shutdown.test.ts',
-  'test/policy/matrix.test.ts',
-  'subgraphs/media/webhooks/webhooks.test.ts',
-  'platform/queue/pg-boss/pg-boss-queue.test.ts',
-  'test/subscriptions/synchronous.test.ts',
-  'subgraphs/workflow/executions/executions.test.ts',
-  'test/providers/engine/comfyui-engine.test.ts',
-  'test/topology/planned-stop.test.ts',
-  'test/topology/unnoticed.test.ts',
-  'test/executor/executor.test.ts',
-  'platform/database/embedded-postgres/embedded-postgres.test.ts',
-  'test/rest/operations.test.ts',
-  'test/policy/ownership.test.ts',
-  'test/chaos/verify/verify.test.ts',
-  'test/browser/browser.test.ts',
-  'test/attack/attack.test.ts',
-  'test/rest/media/uploads.test.ts',
-  'test/rest/workflow/tasks.test.ts',
-];
+import { LONGEST } from './test/kit/longest-tests.ts';
+import { spawningTests } from './test/kit/processes/spawning-tests.ts';
 
 /** 0 for the longest; all that are not named come after those. */
 function rankOf({ moduleId }: TestSpecification): number {
@@ -46,18 +13,47 @@ function rankOf({ moduleId }: TestSpecification): number {
   return rank === -1 ? LONGEST.length : rank;
 }
 
+/** Vitest keeps what it was asked for to itself. */
+const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuffle.files'));
+
+/**
+ * Those with a process of their own before those that share one (a worker is kept for the next file only where that is of
+ * the same project); in each of both the longest first, or with `--sequence.shuffle.files` any order, by the seed.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other));
+    const { seed } = this.ctx.config.sequence;
+    const hash = ({ moduleId }: TestSpecification) =>
+      createHash('sha256').update(`${seed} ${moduleId}`).digest().readUInt32BE();
+    const place = isShuffled ? hash : rankOf;
+    return (await super.sort(files)).sort(
+      (one, other) => one.project.name.localeCompare(other.project.name) || place(one) - place(other),
+    );
   }
 }
+
+const processes = [...spawningTests(import.meta.dirname)];
+const exclude = ['**/node_modules/**', '.kiln/**'];
 
 export default defineConfig({
   // Vitest would load graphql's ESM and CJS files side by side; one copy only (graphql compares classes by identity).
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', '.kiln/**'],
+    // `npx vitest list --filesOnly --project processes` shows which files are in which.
+    projects: [
+      // Many files in one process, one after the other: each cleans up after itself.
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['**/*.test.ts'],
+          exclude: [...exclude, ...processes],
+          isolate: false,
+        },
+      },
+      // Those that start processes have one of their own, with which these end.
+      { extends: true, test: { name: 'processes', include: processes, exclude } },
+    ],
     // Bounds of what is stuck: on a machine that is very busy everything takes many times as long, and is right.
     testTimeout: 180_000,
     hookTimeout: 180_000,

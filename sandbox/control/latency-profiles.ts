@@ -10,6 +10,7 @@ const latencyChange = z.strictObject({
   queuedMs: z.number().int().min(0).max(600_000).optional(),
   runningMs: z.number().int().min(0).max(600_000).optional(),
   progressSteps: z.number().int().min(1).max(100).optional(),
+  holdAt: z.number().int().min(0).max(100).optional(),
   concurrency: z.number().int().min(1).max(10_000).optional(),
   queueSize: z.number().int().min(0).max(100_000).optional(),
 });

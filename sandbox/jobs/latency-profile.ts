@@ -6,6 +6,8 @@ export interface LatencyProfile {
   readonly runningMs: number;
   /** Number of progress values while a job runs. */
   readonly progressSteps: number;
+  /** Percent that no running job passes until this is changed; 100 holds none. */
+  readonly holdAt: number;
   /** Most jobs running at once. */
   readonly concurrency: number;
   /** Most waiting jobs; beyond it a start is refused. */
@@ -17,6 +19,7 @@ export const DEFAULT_LATENCY: LatencyProfile = {
   queuedMs: 200,
   runningMs: 1_000,
   progressSteps: 5,
+  holdAt: 100,
   concurrency: 16,
   queueSize: 2_000,
 };

@@ -45,16 +45,28 @@ export async function runJob(run: JobRun): Promise<RunOutcome> {
 }
 
 /** Lets the wire's latency pass, in steps; a job with a planned fault stops half-way. */
-async function passLatency({ job, signal, latency }: JobRun, progress: JobProgress): Promise<void> {
+async function passLatency(run: JobRun, progress: JobProgress): Promise<void> {
+  const { job, signal, latency } = run;
   const { runningMs, progressSteps } = latency();
   const steps = Math.max(1, Math.floor(progressSteps));
   const shown = job.fault === null ? steps : Math.ceil(steps / 2);
   for (let step = 1; step <= shown; step += 1) {
     await delay(runningMs / (steps + 1), undefined, { signal });
-    progress.passed(Math.round((step / (steps + 1)) * 100));
+    const percent = Math.round((step / (steps + 1)) * 100);
+    await untilReleased(run, percent);
+    progress.passed(percent);
   }
   await delay(runningMs / (steps + 1), undefined, { signal });
+  await untilReleased(run, 100);
   if (job.fault === null) progress.passed(LAST_PERCENT);
+}
+
+/** Milliseconds between two looks at whether a held job may go on. */
+const HOLD_LOOK_MS = 20;
+
+/** Waits while jobs of this wire are held before this percent. */
+async function untilReleased({ latency, signal }: JobRun, percent: number): Promise<void> {
+  while (latency().holdAt < percent) await delay(HOLD_LOOK_MS, undefined, { signal });
 }
 
 /** Both parts of a job's progress, 0 to 100. */

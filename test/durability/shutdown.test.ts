@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
+import { extent } from '../kit/extent.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -42,48 +43,42 @@ async function npmStart(settings: Readonly<Record<string, string>> = {}): Promis
   return kiln;
 }
 
+interface Way {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly end: (kiln: KilnProcess, belonging: readonly FoundProcess[]) => void;
+}
+
+const WAYS: readonly (readonly [string, Way])[] = [
+  [
+    'Ctrl-C that arrives twice, from the terminal and passed on by npm',
+    {
+      // A shell that gives its place to its only command (bash does): npm's child is then the server itself.
+      settings: { npm_config_script_shell: 'bash' },
+      end: (kiln) => kiln.signalGroup('SIGINT'),
+    },
+  ],
+  ['SIGTERM to npm alone, as a supervisor sends it,', { end: (kiln) => kiln.signal('SIGTERM') }],
+  ...extent<readonly (readonly [string, Way])[]>(
+    [],
+    [
+      ['Ctrl-C (SIGINT to the whole process group)', { end: (kiln) => kiln.signalGroup('SIGINT') }],
+      ['SIGTERM to the whole process group', { end: (kiln) => kiln.signalGroup('SIGTERM') }],
+      ['SIGTERM to the server alone', { end: (_, belonging) => signal(serverOf(belonging), 'SIGTERM') }],
+    ],
+  ),
+];
+
 describe.skipIf(process.platform !== 'linux')('npm start, while it works', () => {
-  it.each([
-    ['Ctrl-C (SIGINT to the whole process group)', 'SIGINT'],
-    ['SIGTERM to the whole process group', 'SIGTERM'],
-  ] as const)('%s stops in order and leaves no process', async (_title, name) => {
-    const kiln = await npmStart();
+  it.each(WAYS)('%s stops in order and leaves no process', async (_title, { settings, end }) => {
+    const kiln = await npmStart(settings);
     const belonging = kiln.processes();
     expect(belonging.some(({ command }) => command.startsWith('postgres: '))).toBe(true);
-    kiln.signalGroup(name);
+    end(kiln, belonging);
     await kiln.exited;
     await untilGone(belonging);
     expect(kiln.processes()).toEqual([]);
     expect(kiln.output()).toContain('"msg":"stopped"');
     expect(kiln.output()).not.toContain('a part did not stop cleanly');
-  });
-
-  it('one Ctrl-C that arrives twice, from the terminal and passed on by npm, is one', async () => {
-    // A shell that gives its place to its only command (bash does): npm's child is then the server itself.
-    const kiln = await npmStart({ npm_config_script_shell: 'bash' });
-    const belonging = kiln.processes();
-    kiln.signalGroup('SIGINT');
-    await kiln.exited;
-    await untilGone(belonging);
-    expect(kiln.output()).toContain('"msg":"stopped"');
-  });
-
-  it('SIGTERM to npm alone, as a supervisor sends it, stops everything in order', async () => {
-    const kiln = await npmStart();
-    const belonging = kiln.processes();
-    kiln.signal('SIGTERM');
-    await kiln.exited;
-    await untilGone(belonging);
-    expect(kiln.output()).toContain('"msg":"stopped"');
-  });
-
-  it('SIGTERM to the server alone stops it in order', async () => {
-    const kiln = await npmStart();
-    const belonging = kiln.processes();
-    signal(serverOf(belonging), 'SIGTERM');
-    expect(await kiln.exited).toEqual({ code: 0, signal: null });
-    await untilGone(belonging);
-    expect(kiln.output()).toContain('"msg":"stopped"');
   });
 
   it('kill -9 of the server alone: its database and its renderers end by themselves', async () => {

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
 
+import { extent } from '../kit/extent.ts';
 import { runCampaign } from './campaign.ts';
 import { federatedSources } from './schemas/index.ts';
 import { chain, circles } from './schemas/keys.ts';
 import { createWorld, type World } from './world.ts';
 
 describe('the federated executor', () => {
-  it("answers 2,000 random operations as Apollo's own executor does, sound and with faults", async () => {
+  it("answers random operations as Apollo's own executor does, sound and with faults", async () => {
     const worlds = federatedSources.map(createWorld);
-    const outcome = await runCampaign({ worlds, cases: 2_000, seed: 20261121 });
+    const cases = extent(500, 2_000);
+    const outcome = await runCampaign({ worlds, cases, seed: 20261121 });
     expect(outcome.differences).toEqual([]);
-    expect(outcome.withErrors).toBeGreaterThan(400);
-    expect(outcome.withDeviations).toBeGreaterThan(50);
-  }, 300_000);
+    expect(outcome.withErrors).toBeGreaterThan(cases / 5);
+    expect(outcome.withDeviations).toBeGreaterThan(cases / 40);
+    // A machine that does ten other things at once needs minutes.
+  }, 600_000);
 });
 
 describe('the comparison', () => {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 
+import { extent } from '../kit/extent.ts';
 import { checkModel } from './model.ts';
 
 /** Runs of one seed; `npm run model -- --runs N` tries more, and other seeds. */
-const RUNS = 2_000;
+const RUNS = extent(250, 2_000);
 
 it(
   'ends every task, buys nothing twice and gives slots back, whatever is interleaved',

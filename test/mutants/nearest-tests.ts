@@ -11,10 +11,12 @@ export function importedBy(root: string, files: readonly string[]): ImportedBy {
   const known = new Set(files);
   const importers = new Map<string, Set<string>>();
   for (const file of files) {
-    const { module } = parseSync(file, readFileSync(path.join(root, file), 'utf8'));
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const { module } = parseSync(file, text);
     const requests = [
       ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
+      ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
     ];
     for (const request of requests) {
       if (request?.startsWith('.') !== true) continue;

@@ -77,8 +77,8 @@ const NAMING: Readonly<Record<string, Thing>> = {
   paymentUpdated: { foundBy: READERS, given: payment },
   reconcilePayment: { foundBy: READERS, given: payment },
   cancelTask: { foundBy: CHANGERS, given: task },
-  // The task of these runs: who may delete it is told that it has to end first.
-  deleteTask: { foundBy: CHANGERS, given: task },
+  // Who may delete it is told that it has to end first, or ends it.
+  deleteTask: { foundBy: CHANGERS, given: task, ends: true },
   deleteMedia: { foundBy: CHANGERS, given: ({ file }) => ({ id: text(file) }), ends: true },
 };
 

@@ -13,22 +13,26 @@ let relay: Relay;
 beforeAll(async () => {
   kiln = await startKiln();
   relay = await startRelay(kiln.url);
-  await kiln.control('latency', { wire: 'midjourney', queuedMs: 100, runningMs: 5_000, progressSteps: 5 });
+  await kiln.control('latency', { wire: 'midjourney', queuedMs: 100, runningMs: 300, progressSteps: 5 });
 });
 afterAll(async () => {
   await relay?.close();
   await kiln?.close();
 });
 
+/** How far the upstream goes with its work. */
+const holdAt = (percent: number) => kiln.control('latency', { wire: 'midjourney', holdAt: percent });
 const lengthOf = async (taskId: string): Promise<number> => (await storedLog(kiln.url, taskId)).length;
 
 describe('a broken connection', () => {
   it('costs no client an event, and brings none twice', async () => {
+    await holdAt(33);
     const started = await executePoster(kiln.url, 'a harbour');
     const all = Object.values(followers).map((follow) => followResuming(follow, relay.url, started));
     const documented = await followAsDocumented(relay.url, started.taskId);
-    // Twice, and each time something is written while they are away.
-    for (const seen of [2, 4]) {
+    let seen = 2;
+    // Twice, and each time something is written while they are away: the upstream waits for that.
+    for (const percent of [50, 67]) {
       await until(
         async () =>
           Math.min(...all.map(({ events }) => events.length), ...documented.map((one) => one.seen.length)),
@@ -36,12 +40,14 @@ describe('a broken connection', () => {
       );
       relay.cut();
       const written = await lengthOf(started.taskId);
-      await until(
+      await holdAt(percent);
+      seen = await until(
         () => lengthOf(started.taskId),
         (length) => length > written,
       );
       relay.mend();
     }
+    await holdAt(100);
     for (const { done } of all) await done;
     const log = await storedLog(kiln.url, started.taskId);
     for (const { events } of all) {
@@ -50,7 +56,7 @@ describe('a broken connection', () => {
     }
     // By the lines of docs/clients.md.
     await Promise.all(documented.map(({ done }) => done));
-    for (const { seen } of documented) expect(seen).toEqual(log.map(({ seq }) => seq));
+    for (const { seen: numbers } of documented) expect(numbers).toEqual(log.map(({ seq }) => seq));
     const [webSocket = 0, eventSource, apollo = 0] = all.map(({ breaks }) => breaks.length);
     expect(Math.min(webSocket, apollo)).toBeGreaterThanOrEqual(2);
     // It resumes by itself, by Last-Event-ID.

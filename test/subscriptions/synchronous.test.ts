@@ -3,11 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql, rest, until, type RestAnswer } from '../kit/clients/requests.ts';
+import { extent } from '../kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /** The documented operation that waits for its picture. While it waits it is a subscriber like any other. */
 
-const CALLERS = 300;
+const CALLERS = extent(60, 300);
 const path = (prompt: string, maxWait?: number): string =>
   `/api/agg/imga/sync/image?${new URLSearchParams({ prompt, ...(maxWait && { max_wait_time: String(maxWait) }) }).toString()}`;
 
@@ -63,7 +64,7 @@ describe('POST /api/agg/imga/sync/image', () => {
     expect(await endOf(body.data.task_id)).toMatchObject({ status: true, data: { url: expect.any(String) } });
   });
 
-  // 300 tasks from the submission to the stored picture are work: a busy machine may take its time.
+  // So many tasks from the submission to the stored picture are work: a busy machine may take its time.
   it(`lets ${CALLERS} callers wait without a database connection, and hangs up for one alone`, async () => {
     const release = await blockUpstream();
     const hangUp = new AbortController();

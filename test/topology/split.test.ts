@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listenOn } from '../../platform/http/server.ts';
 import { FOLLOW, followers } from '../kit/clients/followers.ts';
 import { graphql, rest, taskEnd, until } from '../kit/clients/requests.ts';
+import { extent } from '../kit/extent.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from '../subscriptions/following.ts';
 import { followResuming } from '../subscriptions/resuming.ts';
 import { startWorkerWithoutWakeUps } from './mute-worker.ts';
@@ -113,24 +114,28 @@ describe('a gateway that reaches both subgraphs over HTTP', () => {
     expect(new Set(texts.map((text) => idsOf(text).join()))).toEqual(new Set([expected]));
   });
 
-  it.each([
+  const ends = [
     ['media', 'SIGKILL'],
+    ['gateway', 'SIGTERM'],
     ['media', 'SIGTERM'],
     ['gateway', 'SIGKILL'],
-    ['gateway', 'SIGTERM'],
-  ] as const)('loses no event when %s is ended by %s and started again', async (role, signal) => {
-    const started = await executePoster(kiln.url, `a ferry without ${role}, ${signal}`);
-    const all = Object.values(followers).map((follow) => followResuming(follow, kiln.url, started));
-    await underWay(all);
-    await kiln.end(role, signal);
-    await kiln.start(role);
-    for (const { done } of all) await done;
-    const log = await storedLog(kiln.url, started.taskId);
-    for (const { events } of all) {
-      expectEveryEvent(events, started);
-      expect(entries(events)).toEqual(log);
-    }
-  });
+  ] as const;
+  it.each(ends.slice(0, extent(2, 4)))(
+    'loses no event when %s is ended by %s and started again',
+    async (role, signal) => {
+      const started = await executePoster(kiln.url, `a ferry without ${role}, ${signal}`);
+      const all = Object.values(followers).map((follow) => followResuming(follow, kiln.url, started));
+      await underWay(all);
+      await kiln.end(role, signal);
+      await kiln.start(role);
+      for (const { done } of all) await done;
+      const log = await storedLog(kiln.url, started.taskId);
+      for (const { events } of all) {
+        expectEveryEvent(events, started);
+        expect(entries(events)).toEqual(log);
+      }
+    },
+  );
 
   it('goes on with an execution over a restart of media, also for who comes back by Last-Event-ID', async () => {
     const started = await executePoster(kiln.url, 'a ferry in parts');

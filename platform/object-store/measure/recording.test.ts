@@ -38,7 +38,8 @@ it('gives up a file that was made to keep its reader busy, and goes on serving m
   const measures = await measureRecording(inMemory(costly), 'video/mp4', 1_000);
   clearInterval(clock);
   expect(measures).toEqual({ contentType: 'video/mp4', width: null, height: null, duration: null });
-  expect(ticks).toBeGreaterThan(10);
+  // One or two when it blocks; a hundred on a machine that has time.
+  expect(ticks).toBeGreaterThan(3);
   expect(await measureRecording(inMemory(clip), 'video/mp4')).toMatchObject({ width: 128 });
 });
 

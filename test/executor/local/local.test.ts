@@ -3,16 +3,19 @@ import { buildSchema, execute, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { createCompiledExecutor } from '../../../platform/graphql/execution/compiled-executor.ts';
+import { extent } from '../../kit/extent.ts';
 import { createLocalSubject, runLocalCampaign } from './local-campaign.ts';
 import { localSubjects } from './subjects.ts';
 
 describe('the executor of subgraphs in this process', () => {
-  it("executes 2,000 random operations over Kiln's two schemas and others as graphql-js does", async () => {
-    const outcome = await runLocalCampaign({ subjects: localSubjects(), cases: 2_000, seed: 20261122 });
+  it("executes random operations over Kiln's two schemas and others as graphql-js does", async () => {
+    const cases = extent(500, 2_000);
+    const outcome = await runLocalCampaign({ subjects: localSubjects(), cases, seed: 20261122 });
     expect(outcome.differences).toEqual([]);
-    expect(outcome.withErrors).toBeGreaterThan(500);
-    expect(outcome.calls).toBeGreaterThan(5_000);
-  }, 300_000);
+    expect(outcome.withErrors).toBeGreaterThan(cases / 4);
+    expect(outcome.calls).toBeGreaterThan(cases * 2.5);
+    // A machine that does ten other things at once needs minutes.
+  }, 600_000);
 });
 
 describe('the comparison with graphql-js', () => {

@@ -7,7 +7,8 @@ import { OWNER, ownWhatStarts, RUN } from './owner.ts';
 export default function setup(): void {
   ownWhatStarts();
   const { [OWNER]: run, ...env } = process.env;
-  if (run === undefined) return;
+  // Each project of vitest calls this.
+  if (run === undefined || process.env[RUN] === run) return;
   process.env[RUN] = run;
   const reaper = fileURLToPath(new URL('reaper.ts', import.meta.url));
   spawn(process.execPath, [reaper, run], { detached: true, stdio: 'ignore', env }).unref();

@@ -117,8 +117,12 @@ describe('a file for the Files API', () => {
   it('is waited for no longer than anybody waits', async () => {
     stage.proxy.respondNext('/upload/v1beta/files', place());
     stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
-    const error = await failureOf(upload({ ...contextOf(), signal: AbortSignal.timeout(150) }));
-    expect(error).toMatchObject({ code: 'TIMED_OUT', retryable: true });
+    const waiting = new AbortController();
+    const failure = failureOf(upload({ ...contextOf(), signal: waiting.signal }));
+    // Only when both answers were asked for: the next test would get them.
+    await expect.poll(() => stage.proxy.sent.length).toBeGreaterThan(1);
+    waiting.abort(new DOMException('the time is over', 'TimeoutError'));
+    expect(await failure).toMatchObject({ code: 'TIMED_OUT', retryable: true });
   });
 });
 

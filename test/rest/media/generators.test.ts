@@ -84,7 +84,7 @@ it.concurrent.each([
       video,
     );
   },
-  60_000,
+  180_000,
 );
 
 it.concurrent.each([
@@ -105,7 +105,7 @@ it.concurrent.each([
     );
     expect(await opened(end)).toMatchObject(video);
   },
-  60_000,
+  180_000,
 );
 
 it.concurrent('images of generator A and of a chosen model are real pictures', async () => {
@@ -128,7 +128,7 @@ it.concurrent('images of generator A and of a chosen model are real pictures', a
   expect(
     await opened(await followed(await post('/api/agg/imga/async/generate/image?prompt=a'), current)),
   ).toMatchObject(image);
-}, 60_000);
+}, 180_000);
 
 it.concurrent('pictures are described by their link and as a file', async () => {
   for (const group of ['imga', 'agg/imga']) {
@@ -138,7 +138,7 @@ it.concurrent('pictures are described by their link and as a file', async () => 
     expect(body).toMatchObject(found);
     expect(body.data.prompt).toBe(body.data.prompts[0]);
   }
-}, 60_000);
+}, 180_000);
 
 it.concurrent('what speaks against a prompt is told, and every section says that it runs', async () => {
   const { body } = await get('/api/imga/prompt/check?prompt=a%20boat');
@@ -156,7 +156,7 @@ it.concurrent('a task is cancelled while it runs, and too late afterwards', asyn
   const end = await taskEnd(kiln.url, body.data, 60_000);
   const expected = end.body.status === true ? 'too_late' : 'cancelled';
   expect((await cancel()).body).toMatchObject({ status: true, data: { outcome: expected } });
-}, 60_000);
+}, 180_000);
 
 it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by a file', async ({
   expect,
@@ -188,7 +188,7 @@ it.concurrent('speech is spoken, and a voice is cloned by a stored sample and by
       data: expect.arrayContaining(['KilnVoice01', 'KilnVoice02']),
       extra: { voices: expect.any(Array), provider: expect.any(Object) },
     });
-}, 60_000);
+}, 180_000);
 
 it.concurrent('models are listed with what they take', async () => {
   for (const [path, category] of [
@@ -209,7 +209,7 @@ it.concurrent('language models answer, at once and whole', async () => {
     expect(body).toMatchObject({ status: true, extra: { usage: { output_tokens: expect.any(Number) } } });
     expect(body.data).toContain('51');
   }
-}, 60_000);
+}, 180_000);
 
 it.concurrent('a reply is what the stream of the same question says word by word', async () => {
   const client = createClient({
@@ -234,7 +234,7 @@ it.concurrent('a reply is what the stream of the same question says word by word
     expect(deltas.join('')).toBe(body.data);
   }
   await client.dispose();
-}, 60_000);
+}, 180_000);
 
 it.concurrent('media is analysed from our own address and from the storage of the provider', async () => {
   const stored = await post('/api/llm/altllm/cloudstore/upload', { local_file: await png() });
@@ -257,7 +257,7 @@ it.concurrent('media is analysed from our own address and from the storage of th
   const text = new File(['only words'], 'a.txt', { type: 'text/plain' });
   const refused = await post('/api/llm/altllm/cloudstore/upload', { local_file: text });
   expect(refused).toMatchObject({ status: 200, body: { status: false, data: null } });
-}, 60_000);
+}, 180_000);
 
 it.concurrent('graphs are run by name and as they are sent, on a machine that has room', async () => {
   const { body } = await get('/api/comfy/fetch/running/node?task_count=2');
@@ -271,4 +271,4 @@ it.concurrent('graphs are run by name and as they are sent, on a machine that ha
   const end = await followed(await post('/api/comfy/async/submit/task', { workflow: unknown }), status);
   expect(end.body).toMatchObject({ status: false, data: { error: { code: 'invalid_input' } } });
   expect(end.body.msg).toContain('NoSuchNode');
-}, 60_000);
+}, 180_000);
