@@ -76,6 +76,7 @@ export type CharacterImageInput = {
 export type CharacterInput = {
   readonly name: string;
   readonly images: ReadonlyArray<MediaInput>;
+  readonly options?: unknown;
 };
 
 export type ChatFormat = {

@@ -12,6 +12,7 @@ const CharacterInput = builder.inputType('CharacterInput', {
       required: true,
       description: 'Pictures of the person, at least one.',
     }),
+    ...vendorOptions(t),
   }),
 });
 
