@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+
+import type { Recorded } from './record.ts';
+
+/** What a vendor's own description says of requests. */
+export interface Description {
+  /** What is wrong with a request; empty: nothing, or a path that the description does not have for this vendor's files. */
+  problemsOf(sent: Recorded): Promise<readonly string[]>;
+}
+
+interface Operation {
+  readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: object }>> };
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** Most problems that are told of one request. */
+const MAX_PROBLEMS = 5;
+
+/** Reads an OpenAPI document (JSON or YAML) from a file. */
+export function readOpenApi(file: string): Description {
+  const document = withoutNullable(parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 })) as OpenApi;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  ajv.addSchema(document, 'api');
+  return {
+    async problemsOf(sent) {
+      const found = operationOf(document, sent);
+      if (found === null) return [`no ${sent.method} ${pathOf(sent)} in the description`];
+      const type = (sent.headers['content-type'] ?? '').split(';', 1)[0] ?? '';
+      const content = found.operation.requestBody?.content;
+      if (content === undefined || sent.body.length === 0) return [];
+      if (content[type]?.schema === undefined) return [`a body of the type ${type}`];
+      const at = ['paths', found.path, sent.method.toLowerCase(), 'requestBody', 'content', type, 'schema'];
+      const validate = ajv.getSchema(`api#/${at.map(pointer).join('/')}`);
+      if (validate === undefined) return ['its schema can not be read'];
+      void validate(await bodyOf(sent, type));
+      const told = (validate.errors ?? []).map(
+        ({ instancePath, message = '', params }) =>
+          `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,
+      );
+      return told.slice(0, MAX_PROBLEMS);
+    },
+  };
+}
+
+/** OpenAPI 3.0 says of a schema that null is taken too; JSON Schema has a type for that. */
+function withoutNullable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullable);
+  if (typeof value !== 'object' || value === null) return value;
+  const { nullable, ...rest } = value as Readonly<Record<string, unknown>>;
+  const inner = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, withoutNullable(one)]));
+  return nullable === true ? { anyOf: [inner, { type: 'null' }] } : inner;
+}
+
+function pathOf({ path }: Recorded): string {
+  return path.split('?', 1)[0] ?? path;
+}
+
+function operationOf({ paths }: OpenApi, sent: Recorded) {
+  const segments = pathOf(sent).split('/');
+  for (const [path, item] of Object.entries(paths)) {
+    const wanted = path.split('/');
+    const fits =
+      wanted.length === segments.length &&
+      wanted.every((one, at) => one === segments[at] || (one.startsWith('{') && segments[at] !== ''));
+    const operation = item[sent.method.toLowerCase()];
+    if (fits && operation !== undefined) return { path, operation };
+  }
+  return null;
+}
+
+/** A name within a JSON pointer, within a URI. */
+function pointer(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** A form's fields are texts: numbers and truth are read as what they stand for, files as texts of their names. */
+async function bodyOf({ body, headers }: Recorded, type: string): Promise<unknown> {
+  if (type === 'application/json') return JSON.parse(body.toString('utf8')) as unknown;
+  const form = await new Response(new Uint8Array(body), {
+    headers: { 'content-type': headers['content-type'] ?? '' },
+  }).formData();
+  const fields: Record<string, unknown> = {};
+  for (const [written, value] of form.entries()) {
+    const name = written.replace(/\[\]$/, '');
+    const one = typeof value === 'string' ? plain(value) : value.name;
+    fields[name] = written.endsWith('[]') ? [...((fields[name] as unknown[] | undefined) ?? []), one] : one;
+  }
+  return fields;
+}
+
+function plain(text: string): unknown {
+  return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(text) ? (JSON.parse(text) as unknown) : text;
+}

@@ -1,0 +1,16 @@
+/** A difference that is known, and why it is right to send what is sent. */
+export interface KnownDifference {
+  readonly provider: string;
+  /** Part of the told problem. */
+  readonly told: string;
+  readonly why: string;
+}
+
+/** Differences between what is sent and the vendors' descriptions that stand; docs/upstream-protocols.md tells of them too. */
+export const KNOWN: readonly KnownDifference[] = [
+  {
+    provider: 'openai',
+    told: '/quality ',
+    why: 'gpt-image-2.5 came after the description of 21 August 2026: openai 7.57.0 (npm), resources/images.d.ts, has xhigh and max for it',
+  },
+];
