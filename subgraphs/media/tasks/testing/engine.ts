@@ -109,7 +109,9 @@ export type TestEngine = Awaited<ReturnType<typeof startEngine>>;
 const QUICK: Partial<WorkerLimits> = {
   statusTimeoutMs: 2_000,
   leaseSeconds: 3,
-  claimStaleSeconds: 1,
+  // Half of it is how long a process may take from its claim to its start, which on a busy machine is seconds. Who tests a takeover
+  // makes the claim old.
+  claimStaleSeconds: 30,
   pollTickMs: 20,
   findGraceMs: 20,
   storePauseSeconds: 1,

@@ -8,5 +8,7 @@ const engine = await startEngine({ connectionString });
 const provider = testProvider(engine.http, { find: find === 'find' });
 await engine.worker(
   registryOf(testBinding('test#0', provider, upstream, { concurrency: 40, prices: PRICED })),
+  // Long enough for forty starts at once on a busy machine, short enough to wait for when this process is paused.
+  { limits: { claimStaleSeconds: 15 } },
 );
 process.stdout.write('ready\n');

@@ -37,6 +37,16 @@ async function startWorker(find = 'find'): Promise<ChildProcess> {
   return worker;
 }
 
+/** Kills the only worker, some time ago: its claims are stale. */
+async function kill(worker: ChildProcess): Promise<void> {
+  const exited = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await exited;
+  await engine.pool.query(
+    `update media.attempts set claimed_at = claimed_at - interval '1 minute' where state = 'STARTING'`,
+  );
+}
+
 function service(): RunningTaskService {
   const provider = testProvider(engine.http);
   return engine.service(
@@ -96,7 +106,7 @@ describe('a worker that is killed', () => {
     const cancels = Promise.allSettled(
       cancelled.map(({ id, owner }) => own.cancel({ ...me, id: owner }, id)),
     );
-    first.kill('SIGKILL');
+    await kill(first);
     await startWorker();
     await cancels;
     for (const { id, input } of others) {
@@ -133,7 +143,7 @@ describe('a worker that is killed', () => {
       ({ id }) => id,
     );
     await until(async () => upstream.starts.length >= 3);
-    first.kill('SIGKILL');
+    await kill(first);
     await startWorker('no');
     const ends = await endsOf(own, ids);
     const words = new Set(ends.map((task) => task.error?.code ?? task.state));
