@@ -41,7 +41,7 @@ describe('options', () => {
     const { generateImage } = await asking.ok(GENERATE, { input: { ...picture, prompt, options } });
     expect(await asking.ended(generateImage.id)).toMatchObject({ state: 'SUCCEEDED' });
     expect(await sent('openai', prompt)).toEqual([
-      { model: 'gpt-image-2', prompt, n: 1, size: '1024x1024', ...options },
+      { model: 'gpt-image-2', prompt, n: 1, size: '1024x1024', stream: true, ...options },
     ]);
     const { task } = await asking.ok(
       'query ($id: ID!) { task(id: $id) { input { options } } }',

@@ -114,7 +114,7 @@ async function readProviderHealth({
   const { rows } = await sql<Row>`/* provider-health.read */
     with place as (
       select * from jsonb_to_recordset(${jsonText(places)}::jsonb) as place(id text, name text, provider text)
-    ), attempt as (
+    ), attempt as not materialized (
       select attempt.*, coalesce(binding_name, place.name, binding) as its_name from media.attempts attempt left join place
         on binding_name is null and place.id = binding and place.provider = attempt.provider
     ), recent as materialized (

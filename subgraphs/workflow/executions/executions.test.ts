@@ -414,6 +414,10 @@ describe('the sweep', () => {
       .set({ endedAt: new Date(Date.now() - 25 * 3_600_000) })
       .where('id', '=', old.id)
       .execute();
+    await tables
+      .updateTable('workflow.idempotency')
+      .set({ createdAt: new Date(Date.now() - 26 * 3_600_000) })
+      .execute();
     await vi.waitFor(async () => expect(await keysOf(old.id)).toBe(0), until);
     expect(await keysOf(fresh.id)).toBe(1);
   });
