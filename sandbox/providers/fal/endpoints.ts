@@ -59,6 +59,24 @@ const seedance = z.looseObject({
   camera_fixed: z.boolean().nullish(),
 });
 
+/** A model that no client names: what it takes is told by its description alone, and one thing not even by that. */
+const paperCut = z
+  .looseObject({
+    prompt: prompt.max(800),
+    num_images: z.number().int().min(1).max(2).default(1),
+    image_size: imageSize,
+    seed,
+    paper: z.enum(['washi', 'kraft', 'vellum']).default('washi').describe('What it is cut from.'),
+    layers: z.number().int().min(1).max(8).nullish(),
+    light: z.object({ angle: z.number().min(0).max(360), warm: z.boolean().optional() }).optional(),
+    output_format: z.enum(['jpeg', 'png']).default('png'),
+    sync_mode: z.boolean().default(false),
+  })
+  .refine(({ paper, layers }) => paper !== 'vellum' || (layers ?? 1) <= 4, {
+    path: ['layers'],
+    error: 'vellum has at most 4 layers',
+  });
+
 const KLING = '/fal-ai/kling-video/v2.5-turbo/pro';
 const SEEDANCE = '/fal-ai/bytedance/seedance/v1/lite';
 const seedanceShapes = z.enum(['21:9', '16:9', '4:3', '1:1', '3:4', '9:16', '9:21']).default('16:9');
@@ -66,6 +84,7 @@ const seedanceShapes = z.enum(['21:9', '16:9', '4:3', '1:1', '3:4', '9:16', '9:2
 /** Every endpoint there is. */
 export const ENDPOINTS: readonly FalEndpoint[] = [
   { path: '/fal-ai/flux/schnell', operation: 'image', input: flux },
+  { path: '/fal-ai/paper-cut/v2', operation: 'image', input: paperCut },
   { path: '/fal-ai/flux/dev', operation: 'image', input: flux },
   { path: '/fal-ai/nano-banana', operation: 'image', input: nanoBanana },
   {

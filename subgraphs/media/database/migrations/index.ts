@@ -27,6 +27,7 @@ import { upstreamsOfAttempts } from './0025-upstreams-of-attempts.ts';
 import { shares } from './0026-shares.ts';
 import { erasures } from './0027-erasures.ts';
 import { retentionMarks } from './0028-retention-marks.ts';
+import { fetchedModels } from './0034-fetched-models.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -60,6 +61,7 @@ export const mediaMigrations: MigrationSet = {
     '0026-shares': shares,
     '0027-erasures': erasures,
     '0028-retention-marks': retentionMarks,
+    '0034-fetched-models': fetchedModels,
   },
   indexes: {
     task_steps_storing: `media.task_steps (binding) where state = 'STORING'`,

@@ -176,6 +176,7 @@ function toBinding(
     provider: options.provider,
     connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
     settings: 'GENERATORS_FILE',
+    takesAnyModel: options.provider.describeModel !== undefined && written.model === undefined,
     models: modelsIn(written, options),
     today: options.catalog.today,
     sandbox: false,
@@ -188,7 +189,9 @@ function modelsIn(
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): readonly CatalogEntry[] {
   const known = catalog.modelsOf(name);
-  const unknown = unknownModel(model ?? name, kinds ?? []);
+  const same = known.find(({ id }) => id === model?.split(':')[0]);
+  // Another version of a known model has its fields.
+  const unknown = { ...unknownModel(model ?? name, kinds ?? []), wire: same?.wire ?? null };
   const chosen =
     model === undefined && known.length > 0 ? known : [known.find(({ id }) => id === model) ?? unknown];
   const own = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));

@@ -55,6 +55,7 @@ export function connectionFor(binding: Binding, input: StepInput): Connection {
   return {
     ...connection,
     model: input.model ?? model?.id ?? connection.model,
+    ...(model?.wire && { wire: model.wire }),
     ...(seconds !== null && { callTimeoutMs: seconds * 1000 }),
   };
 }
