@@ -18,7 +18,7 @@ export interface VendorField {
  * `list`: several addresses; `text`: a number as text; `seconds`: the same with an s; `size`: fal's words for aspect ratios,
  * or width and height.
  */
-export type FieldForm = (typeof fieldForms)[number];
+type FieldForm = (typeof fieldForms)[number];
 
 /** Every form. */
 export const fieldForms = ['list', 'text', 'seconds', 'size'] as const;
