@@ -147,6 +147,15 @@ describe('any model of a vendor', () => {
     await until(rows, ([row]) => row?.stale === true);
   });
 
+  it('is refused by a budget that takes no unknown prices', async () => {
+    const CREATE =
+      'mutation { createBudget(scope: TOTAL, input: { name: "known prices", amount: 100, refusesUnknownPrices: true }) { id } }';
+    const { createBudget } = await asking.ok(CREATE);
+    const input = { generator: 'custom', model: FAL, prompt: 'a crane' };
+    expect(await asking.refusal(GENERATE, { input })).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await asking.ok('mutation ($id: ID!) { deleteBudget(id: $id) { id } }', createBudget);
+  });
+
   it('that no vendor has is refused like any unknown one', async () => {
     const input = { generator: 'custom', model: 'fal-ai/no-such/model', prompt: 'a crane' };
     expect(await asking.refusal(GENERATE, { input })).toMatchObject({
