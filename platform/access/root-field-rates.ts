@@ -31,6 +31,7 @@ export const WRITES = [
   'pauseBinding',
   'redeliverToWebhookEndpoint',
   'redeliverWebhook',
+  'refreshModel',
   'resumeBinding',
   'rotateWebhookSecret',
   'updateBudget',

@@ -131,6 +131,7 @@ const NEEDED_WITH: readonly (readonly [keyof Values, keyof Values, string])[] = 
   ['VOLCENGINE_VOD_SPACE', 'VOLCENGINE_ACCESS_KEY', 'the key of that service'],
   ['FAL_BASE_URL', 'FAL_KEY', 'the key of that service'],
   ['FAL_REST_BASE_URL', 'FAL_KEY', 'the key of that service'],
+  ['FAL_SCHEMA_BASE_URL', 'FAL_KEY', 'the key of that service'],
   ['REPLICATE_BASE_URL', 'REPLICATE_API_TOKEN', 'the token of that API'],
   ['COMFYUI_API_KEY', 'COMFYUI_URLS', 'the addresses of the servers that ask for it'],
 ];

@@ -73,6 +73,8 @@ export function readConfig(
       generatorsFile,
       catalogFile,
       catalogDate: values.CATALOG_DATE,
+      /** Patterns of names. */
+      anyModel: values.ANY_MODEL,
       pricesFile,
     },
     /** Names of workflows that other systems use. */

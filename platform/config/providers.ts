@@ -34,6 +34,7 @@ export function providersOf(values: Values) {
       key,
       baseUrl: values.FAL_BASE_URL ?? 'https://queue.fal.run',
       restBaseUrl: values.FAL_REST_BASE_URL ?? 'https://rest.fal.ai',
+      schemaBaseUrl: values.FAL_SCHEMA_BASE_URL ?? 'https://fal.ai',
     })),
     replicate: configured(values.REPLICATE_API_TOKEN, (token) => ({
       token,

@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Runtime } from '../../platform/runtime/runtime.ts';
 import { mediaDatabase } from './database/database.ts';
+import { createAnyModels } from './generators/any-model/any-models.ts';
 import { createGeneratorRegistry } from './generators/bindings/registry.ts';
 import { createBreakers } from './generators/breakers/breakers.ts';
 import { createCatalog } from './generators/catalog/catalog.ts';
@@ -34,13 +35,15 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const { config, http } = runtime;
   const { sandboxUrls, publicUrl, localUrl, fileSecret, webhookSecret } = options;
   const providers = createProviders({ http });
-  const { catalogFile, catalogDate, generatorsFile: file, pricesFile } = config.providers;
+  const { catalogFile, catalogDate, generatorsFile: file, pricesFile, anyModel: allowed } = config.providers;
   const catalog = createCatalog({ file: catalogFile, date: catalogDate });
   const bundled = bundledBindings({ sandboxUrls, settings: config.providers, providers, catalog });
   const bindings = file === null ? bundled : withGeneratorsFile(bundled, { file, providers, catalog });
   const refusals = createCredentialRefusals(runtime);
   const breakers = createBreakers(runtime);
-  const pauses = createPauses({ ...runtime, database: mediaDatabase(runtime.database) });
+  const database = mediaDatabase(runtime.database);
+  const pauses = createPauses({ ...runtime, database });
+  const anyModels = createAnyModels({ ...runtime, database, allowed });
   const priced = withPrices(bindings.bindings, readPriceList(pricesFile, catalog));
   return createMediaSubgraph({
     ...runtime,
@@ -48,9 +51,10 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     refusals,
     breakers,
     bindingPauses: pauses,
+    anyModels,
     registry: createGeneratorRegistry({
       ...bindings,
-      bindings: pauses.watch(breakers.watch(refusals.watch(priced))),
+      bindings: anyModels.watch(pauses.watch(breakers.watch(refusals.watch(priced)))),
     }),
     authMode: config.auth.mode,
     version: packageJson.version,

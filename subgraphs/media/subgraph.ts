@@ -67,8 +67,9 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
     logger.info({ missing }, 'generators without a provider: settings to set');
 }
 
-function closeWatches({ refusals, breakers, bindingPauses }: MediaSubgraphOptions): void {
+function closeWatches({ refusals, breakers, bindingPauses, anyModels }: MediaSubgraphOptions): void {
   bindingPauses?.close();
+  anyModels?.close();
   refusals.close();
   breakers?.close();
 }
@@ -168,6 +169,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     watcherCount: () => tasks.watcherCount(),
     async start() {
       await onceThere(async () => options.bindingPauses?.load(), options);
+      await onceThere(async () => options.anyModels?.load(), options);
       await defineTaskQueues(parts);
       await onceThere(() => videoTemplates.importBundled(), options);
       logMissing(options);

@@ -1,5 +1,5 @@
-import { day, text } from './formats.ts';
-import { optional, real } from './setting.ts';
+import { anyModel, day, text } from './formats.ts';
+import { optional, real, setting } from './setting.ts';
 
 /** Which generators and models there are, and what they cost. */
 export const catalogSettings = {
@@ -17,6 +17,11 @@ export const catalogSettings = {
     day,
     'day that models end by, YYYY-MM-DD, to see what would have ended on it (docs/catalog.md)',
     'today, in UTC',
+  ),
+  ANY_MODEL: setting(
+    anyModel,
+    'which models of fal and Replicate may be named besides those of the catalog: on, off, or patterns separated by commas such as fal-ai/flux*,black-forest-labs/* (docs/catalog.md)',
+    'on',
   ),
   PRICES_FILE: optional(
     text,

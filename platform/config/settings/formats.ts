@@ -130,6 +130,17 @@ export function list<Item>(read: (entry: string) => Item | null, form: string) {
   });
 }
 
+/** on (every name), off (none), or patterns of names in which * stands for anything. */
+export const anyModel = z
+  .string()
+  .refine((value) => /^[\w.*/:-]+(\s*,\s*[\w.*/:-]+)*$/.test(value) && value.length <= 4_000, {
+    error: 'must be on, off, or names of models separated by commas, in which * stands for anything',
+  })
+  .transform((value): readonly string[] => {
+    if (value === 'on') return ['*'];
+    return value === 'off' ? [] : entriesOf(value);
+  });
+
 function entriesOf(value: string): string[] {
   return value
     .split(',')

@@ -247,6 +247,11 @@ export const settings = {
     "base URL of fal's storage and of the keys that sign its webhooks",
     'https://rest.fal.ai',
   ),
+  FAL_SCHEMA_BASE_URL: optional(
+    httpAddress,
+    'base URL of the descriptions of its models (docs/catalog.md)',
+    'https://fal.ai',
+  ),
   REPLICATE_API_TOKEN: real(text, 'token of Replicate'),
   REPLICATE_BASE_URL: optional(
     httpAddress,

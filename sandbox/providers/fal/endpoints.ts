@@ -59,13 +59,76 @@ const seedance = z.looseObject({
   camera_fixed: z.boolean().nullish(),
 });
 
+/** A model that no client names: what it takes is told by its description alone, and one thing not even by that. */
+const paperCut = z
+  .looseObject({
+    prompt: prompt.max(800),
+    num_images: z.number().int().min(1).max(2).default(1),
+    image_size: imageSize,
+    seed,
+    paper: z.enum(['washi', 'kraft', 'vellum']).default('washi').describe('What it is cut from.'),
+    layers: z.number().int().min(1).max(8).nullish(),
+    light: z.object({ angle: z.number().min(0).max(360), warm: z.boolean().optional() }).optional(),
+    output_format: z.enum(['jpeg', 'png']).default('png'),
+    sync_mode: z.boolean().default(false),
+  })
+  .refine(({ paper, layers }) => paper !== 'vellum' || (layers ?? 1) <= 4, {
+    path: ['layers'],
+    error: 'vellum has at most 4 layers',
+  });
+
 const KLING = '/fal-ai/kling-video/v2.5-turbo/pro';
 const SEEDANCE = '/fal-ai/bytedance/seedance/v1/lite';
 const seedanceShapes = z.enum(['21:9', '16:9', '4:3', '1:1', '3:4', '9:16', '9:21']).default('16:9');
 
+const nanoBananaPro = nanoBanana.extend({
+  resolution: z.enum(['1K', '2K', '4K']).nullish(),
+  enable_web_search: z.boolean().nullish(),
+});
+const kling3 = kling.extend({
+  duration: z.enum(['3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15']).default('5'),
+  generate_audio: z.boolean().nullish(),
+});
+const seedance2 = z.looseObject({
+  prompt,
+  resolution: z.enum(['480p', '720p', '1080p', '4k']).default('720p'),
+  duration: z
+    .string()
+    .regex(/^\d{1,2}$/)
+    .default('5'),
+  aspect_ratio: z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'auto']).default('auto'),
+});
+
+/** The two endpoints of a family of videos. */
+function family(
+  path: string,
+  words: FalEndpoint['input'],
+  pictures: FalEndpoint['input'],
+): readonly FalEndpoint[] {
+  return [
+    { path: `${path}/text-to-video`, operation: 'video', input: words },
+    { path: `${path}/image-to-video`, operation: 'video', input: pictures },
+  ];
+}
+
 /** Every endpoint there is. */
 export const ENDPOINTS: readonly FalEndpoint[] = [
+  { path: '/fal-ai/nano-banana-pro', operation: 'image', input: nanoBananaPro },
+  {
+    path: '/fal-ai/nano-banana-pro/edit',
+    operation: 'image',
+    input: nanoBananaPro.extend({ image_urls: z.array(address).min(1).max(14) }),
+  },
+  ...family(
+    '/fal-ai/kling-video/v3/pro',
+    kling3.extend({ aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9') }),
+    kling3.extend({ start_image_url: address, end_image_url: address.nullish() }),
+  ),
+  ...['2.0', '2.5'].flatMap((version) =>
+    family(`/bytedance/seedance-${version}`, seedance2, seedance2.extend({ image_url: address })),
+  ),
   { path: '/fal-ai/flux/schnell', operation: 'image', input: flux },
+  { path: '/fal-ai/paper-cut/v2', operation: 'image', input: paperCut },
   { path: '/fal-ai/flux/dev', operation: 'image', input: flux },
   { path: '/fal-ai/nano-banana', operation: 'image', input: nanoBanana },
   {

@@ -12,8 +12,9 @@ import type { LatencyProfile } from '../../jobs/latency-profile.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import type { StandIn } from '../shared/stand-in.ts';
 import { invalid, platformError } from './answers.ts';
+import { openapiOf } from './schemas.ts';
 
-/** The name of fal's other service in faults and latencies, and its mount: storage, and the keys of its webhooks. */
+/** The name of fal's other services in faults and latencies, and their mount: storage, the keys of its webhooks, and what describes its models. */
 export const FAL_REST = 'fal-rest';
 
 export interface FalStorageOptions {
@@ -28,7 +29,7 @@ export interface FalStorageOptions {
 
 /** Uploaded files, with URLs that need no key, and the key set. An upload is stored as a job without work, so that it is deleted like one. */
 export function createFalStorage(options: FalStorageOptions): StandIn {
-  const { journal, secret } = options;
+  const { journal } = options;
   const runner = createJobRunner({
     wire: FAL_REST,
     journal,
@@ -42,35 +43,12 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
     mount: 'fal-rest',
     refuse: (status, message) => platformError(status, message),
     routes: [
-      ...['/storage/upload/initiate', '/storage/upload/initiate-multipart'].map((path): WireRoute => ({
-        method: 'POST',
-        path,
-        operation: 'initiate',
-        handle: (request) => initiate(runner, secret, request),
-      })),
+      ...fileRoutes(runner, options),
       {
         method: 'GET',
-        path: '/files/:id',
-        operation: 'file',
-        handle: (request) => fetchFile(runner, journal, request),
-      },
-      {
-        method: 'PUT',
-        path: '/upload/:id/:part',
-        operation: 'put',
-        handle: (request) => putPart(runner, journal, request),
-      },
-      {
-        method: 'POST',
-        path: '/upload/:id/complete',
-        operation: 'complete',
-        handle: (request) => complete(runner, journal, request),
-      },
-      {
-        method: 'PUT',
-        path: '/upload/:id',
-        operation: 'put',
-        handle: (request) => put(runner, journal, request),
+        path: '/api/openapi/queue/openapi.json',
+        operation: 'schema',
+        handle: openapiOf,
       },
       {
         method: 'GET',
@@ -81,6 +59,41 @@ export function createFalStorage(options: FalStorageOptions): StandIn {
     ],
   };
   return { wire, runner };
+}
+
+function fileRoutes(runner: JobRunner, { journal, secret }: FalStorageOptions): WireRoute[] {
+  return [
+    ...['/storage/upload/initiate', '/storage/upload/initiate-multipart'].map((path): WireRoute => ({
+      method: 'POST',
+      path,
+      operation: 'initiate',
+      handle: (request) => initiate(runner, secret, request),
+    })),
+    {
+      method: 'GET',
+      path: '/files/:id',
+      operation: 'file',
+      handle: (request) => fetchFile(runner, journal, request),
+    },
+    {
+      method: 'PUT',
+      path: '/upload/:id/:part',
+      operation: 'put',
+      handle: (request) => putPart(runner, journal, request),
+    },
+    {
+      method: 'POST',
+      path: '/upload/:id/complete',
+      operation: 'complete',
+      handle: (request) => complete(runner, journal, request),
+    },
+    {
+      method: 'PUT',
+      path: '/upload/:id',
+      operation: 'put',
+      handle: (request) => put(runner, journal, request),
+    },
+  ];
 }
 
 async function initiate(runner: JobRunner, secret: string | null, request: WireRequest): Promise<Answer> {

@@ -65,4 +65,11 @@ function tooMany(): Answer {
   return platformError(429, 'Too many requests: the queue of this key is full');
 }
 
-const PICTURE_FIELDS = ['image_url', 'image_urls', 'tail_image_url', 'end_image_url', 'mask_url'];
+const PICTURE_FIELDS = [
+  'image_url',
+  'start_image_url',
+  'image_urls',
+  'tail_image_url',
+  'end_image_url',
+  'mask_url',
+];

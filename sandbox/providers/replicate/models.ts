@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { json } from '../../http/answer.ts';
 import type { WireRoute } from '../../http/wire.ts';
+import { openapiSchemaOf } from './schemas.ts';
 
 /** The models that this stand-in has, each with the input schema that Replicate shows for it. */
 export interface ReplicateModel {
@@ -13,6 +14,8 @@ export interface ReplicateModel {
   readonly input: z.ZodType<Record<string, unknown>>;
   /** Whether the output is a list of URLs or one URL. */
   readonly answersList: boolean;
+  /** A model of the community, which is run by its version only. */
+  readonly isOfCommunity?: boolean;
 }
 
 const prompt = z.string().min(1);
@@ -93,6 +96,21 @@ export const MODELS: readonly ReplicateModel[] = [
       aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
     }),
   },
+  {
+    // No client names it: what it takes is told by its description alone.
+    name: 'lantern-lab/paper-film',
+    operation: 'video',
+    answersList: false,
+    isOfCommunity: true,
+    input: z.looseObject({
+      prompt,
+      start_image: address.optional(),
+      duration: z.number().int().min(2).max(6).default(4),
+      aspect_ratio: z.enum(['16:9', '9:16']).default('16:9'),
+      paper: z.enum(['washi', 'kraft']).default('washi'),
+      flicker: z.number().min(0).max(1).default(0.2),
+    }),
+  },
 ];
 
 /** The hash of a model's only version. */
@@ -100,24 +118,35 @@ export function versionOf({ name }: ReplicateModel): string {
   return createHash('sha256').update(`version of ${name}`).digest('hex');
 }
 
-/** GET /v1/models/{owner}/{name}. */
+/** GET /v1/models/{owner}/{name}, and its version. */
 export function modelRoutes(): WireRoute[] {
-  return MODELS.map((model) => ({
-    method: 'GET',
-    path: `/v1/models/${model.name}`,
-    operation: 'model',
-    handle: ({ baseUrl }) => json(modelJson(model, baseUrl)),
-  }));
+  return MODELS.flatMap((model): WireRoute[] => [
+    {
+      method: 'GET',
+      path: `/v1/models/${model.name}`,
+      operation: 'model',
+      handle: ({ baseUrl }) => json(modelJson(model, baseUrl)),
+    },
+    {
+      method: 'GET',
+      path: `/v1/models/${model.name}/versions/${versionOf(model)}`,
+      operation: 'model',
+      handle: () => json(versionJson(model)),
+    },
+  ]);
+}
+
+function versionJson(model: ReplicateModel): object {
+  return {
+    id: versionOf(model),
+    created_at: '2026-01-01T00:00:00Z',
+    cog_version: '0.0.0',
+    openapi_schema: openapiSchemaOf(model),
+  };
 }
 
 function modelJson(model: ReplicateModel, baseUrl: string): object {
   const [owner, name] = model.name.split('/');
-  const latest = {
-    id: versionOf(model),
-    created_at: '2026-01-01T00:00:00Z',
-    cog_version: '0.0.0',
-    openapi_schema: {},
-  };
   return {
     url: `${baseUrl}/${model.name}`,
     owner,
@@ -125,7 +154,8 @@ function modelJson(model: ReplicateModel, baseUrl: string): object {
     description: 'drawn by local-studio',
     visibility: 'public',
     run_count: 0,
+    is_official: model.isOfCommunity !== true,
     default_example: null,
-    latest_version: latest,
+    latest_version: versionJson(model),
   };
 }

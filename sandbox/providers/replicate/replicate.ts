@@ -92,7 +92,8 @@ function checkCredentials(
 }
 
 function startRoutes(parts: ReplicateParts): WireRoute[] {
-  const ofModels = MODELS.map((model): WireRoute => ({
+  const named = MODELS.filter(({ isOfCommunity }) => isOfCommunity !== true);
+  const ofModels = named.map((model): WireRoute => ({
     method: 'POST',
     path: `/v1/models/${model.name}/predictions`,
     operation: model.operation,

@@ -9,6 +9,7 @@ import type { ObjectStore } from '../../../platform/object-store/object-store.ts
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
+import type { AnyModels } from '../generators/any-model/any-models.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
@@ -32,6 +33,8 @@ export interface MediaSubgraphOptions {
   readonly breakers?: Breakers;
   /** Of the bindings of `registry` (default: nothing can be paused). */
   readonly bindingPauses?: Pauses;
+  /** Of the bindings of `registry` (default: only the models of the catalog). */
+  readonly anyModels?: AnyModels;
   readonly authMode: AuthMode;
   /** Absent: nothing is written down. */
   readonly audit?: AuditRecorder | undefined;

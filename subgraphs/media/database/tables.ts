@@ -148,6 +148,14 @@ export interface MediaErasure {
   requestedAt: Generated<Timestamp>;
 }
 
+export interface MediaFetchedModel {
+  entry: Json;
+  fetchedAt: Generated<Timestamp>;
+  model: string;
+  stale: Generated<boolean>;
+  upstream: string;
+}
+
 export interface MediaIdempotency {
   createdAt: Generated<Timestamp>;
   fingerprint: string;
@@ -362,6 +370,7 @@ export interface DB {
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;
   "media.erasures": MediaErasure;
+  "media.fetchedModels": MediaFetchedModel;
   "media.idempotency": MediaIdempotency;
   "media.media": MediaMedia;
   "media.modelWarnings": MediaModelWarning;

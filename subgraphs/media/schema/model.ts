@@ -1,6 +1,7 @@
 import { pricedUnits } from '../domain/price.ts';
 import { stepKinds, workKinds } from '../domain/work/work.ts';
-import type { ListedModel } from '../generators/bindings/binding.ts';
+import type { GeneratorRegistry, ListedModel } from '../generators/bindings/binding.ts';
+import { learnModel } from '../generators/bindings/learn-model.ts';
 import { builder } from './builder.ts';
 
 const categories = [...new Set(stepKinds.map((kind) => workKinds[kind].category))];
@@ -113,6 +114,12 @@ builder.objectFields(Model, (t) => ({
     nullable: true,
     description: 'Day on which its provider released it, YYYY-MM-DD; null when not known.',
   }),
+  fetchedAt: t.field({
+    type: 'DateTime',
+    nullable: true,
+    description: "When its vendor's description was read; null where it is the catalog's.",
+    resolve: ({ fetchedAt = null }) => fetchedAt,
+  }),
   retiresAt: t.exposeString('retiresAt', {
     nullable: true,
     description:
@@ -146,3 +153,46 @@ builder.queryField('models', (t) =>
     ],
   }),
 );
+
+builder.queryField('model', (t) =>
+  t.field({
+    type: Model,
+    nullable: true,
+    description:
+      'One model of a generator. Any model of fal and Replicate may be asked for by its name there, such as fal-ai/flux-lora: its vendor is asked once what it takes, and `models` lists it from then on. Null: there is none.',
+    rule: 'anyone',
+    args: {
+      generator: t.arg.string({ required: true, description: 'As `generator` inputs take it.' }),
+      model: t.arg.string({ required: true, description: 'As `model` inputs take it.' }),
+    },
+    resolve: async (_, named, { services }) => {
+      await learnModel(services.registry, named);
+      return listedModel(services.registry, named);
+    },
+  }),
+);
+
+builder.mutationField('refreshModel', (t) =>
+  t.field({
+    type: Model,
+    nullable: true,
+    description:
+      'Asks the vendor again what a model takes that is not in the catalog. A week after the last time, and after its vendor has refused an input, that happens by itself.',
+    rule: 'admin',
+    args: {
+      generator: t.arg.string({ required: true, description: 'As `generator` inputs take it.' }),
+      model: t.arg.string({ required: true, description: 'As `model` inputs take it.' }),
+    },
+    resolve: async (_, named, { services }) => {
+      await learnModel(services.registry, named, true);
+      return listedModel(services.registry, named);
+    },
+  }),
+);
+
+function listedModel(
+  registry: GeneratorRegistry,
+  { generator, model }: { readonly generator: string; readonly model: string },
+): ListedModel | null {
+  return registry.models({ generator, retired: true }).find(({ id }) => id === model) ?? null;
+}

@@ -5,6 +5,7 @@ import type { StepPlanner, StepSoFar } from '../domain/steps.ts';
 import { isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
 import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { learnModel } from '../generators/bindings/learn-model.ts';
 import { expectedCost } from '../generators/prices/cost.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
 
@@ -46,7 +47,11 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
   };
   return {
     async estimate(request) {
-      if (request.kind !== 'RECIPE') return expected(workOf({ ...request, kind: request.kind }));
+      if (request.kind !== 'RECIPE') {
+        const work = workOf({ ...request, kind: request.kind });
+        await learnModel(registry, work);
+        return expected(work);
+      }
       const template = await videoTemplates.living(request.taskType ?? '');
       if (template === null) throw badInput('taskType', 'there is no video template with this task type');
       return expected({

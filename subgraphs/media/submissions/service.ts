@@ -5,6 +5,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import type { Task } from '../domain/task.ts';
 import { stepKinds, workKinds, type Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import { learnModel } from '../generators/bindings/learn-model.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import { storeUpload } from '../uploads/store-upload.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
@@ -58,6 +59,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       const ready = await prepare(dependencies, { caller, signal }, request);
       enforceGenerator(caller, generatorOf(ready.work));
       checkAddresses(outbound, ready.work);
+      if (ready.work.kind !== 'RECIPE') await learnModel(dependencies.registry, ready.work);
       return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
     };
   }
@@ -110,10 +112,12 @@ async function prepareStart(
     if (recipe) return prepareRecipe(dependencies, requester, recipe);
     if (comfy) return prepareComfy(dependencies, requester, fittingComfy(comfy));
     if (image) {
+      await learnModel(registry, { ...image, kind: 'IMAGE' });
       const request = withGenerator(registry, 'IMAGE', image);
       return prepareKind(dependencies, requester, { kind: 'IMAGE', request });
     }
     if (video) {
+      await learnModel(registry, { ...video, kind: 'VIDEO' });
       const request = withGenerator(registry, 'VIDEO', video);
       return prepareKind(dependencies, requester, { kind: 'VIDEO', request });
     }

@@ -6,6 +6,7 @@ import { contextOf, failureOf, must, picture, SECRET } from '../environment/envi
 import type { ScriptedResponse } from '../environment/recording-proxy.ts';
 import { useEnvironment } from '../environment/use-environment.ts';
 import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
+import { wireOf } from '../environment/wire-of.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 
@@ -110,7 +111,8 @@ describe('fal’s stand-in', () => {
   const contextFor = (model: string) => {
     const connection = world().connection('/fal', { authorization: `Key ${SECRET}` });
     const endpoints = { rest: `${world().sandbox.url}/fal-rest` };
-    return { ...contextOf({ ...connection, model, endpoints }), reference: REFERENCE };
+    const wire = wireOf('fal', model);
+    return { ...contextOf({ ...connection, model, endpoints, ...wire }), reference: REFERENCE };
   };
   const large = () => {
     const bytes = Buffer.alloc(300 * 1024, 7);

@@ -6,6 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { until } from '../../kit/clients/requests.ts';
 import { contextOf, must, picture, SECRET } from '../environment/environment.ts';
 import { useEnvironment } from '../environment/use-environment.ts';
+import { wireOf } from '../environment/wire-of.ts';
 import { imageRequest, REFERENCE } from '../rows/row.ts';
 
 /** Edits of a picture where a mask is white, at every wire that takes one, each with its stand-in. */
@@ -35,7 +36,8 @@ it.each([
 ])('draws anew at %s what is white in the mask, and leaves the rest', async (wire, model, path, key) => {
   const { jobs, calls } = must(world().providers[wire] ?? null, wire);
   const endpoints = wire === 'fal' ? { rest: '/fal-rest' } : {};
-  const context = contextOf({ ...world().connection(path, { authorization: key }, { endpoints }), model });
+  const connection = world().connection(path, { authorization: key }, { endpoints });
+  const context = contextOf({ ...connection, model, ...wireOf(wire, model) });
   const request = imageRequest({ images: [file('a.png', source)], mask: file('mask.png', mask) });
   const start = { ...context, reference: REFERENCE };
   const made = async () => {

@@ -12,6 +12,7 @@ import {
   type Environment,
 } from '../environment/environment.ts';
 import { useScriptedProvider } from '../environment/use-scripted-provider.ts';
+import { wireOf } from '../environment/wire-of.ts';
 import { readFixture } from '../fixtures/wire-shape.ts';
 import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
 
@@ -97,7 +98,7 @@ describe('Replicate’s stand-in', () => {
   beforeEach(() => world.reset());
   const contextFor = (model: string) => {
     const connection = world.connection('/replicate/v1', { authorization: `Bearer ${SECRET}` });
-    return { ...contextOf({ ...connection, model }), reference: REFERENCE };
+    return { ...contextOf({ ...connection, model, ...wireOf('replicate', model) }), reference: REFERENCE };
   };
 
   it('takes a small picture inside the input and a large one as a file', async () => {

@@ -30,6 +30,7 @@ import { retentionMarks } from './0028-retention-marks.ts';
 import { namesOfBindings } from './0029-names-of-bindings.ts';
 import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
 import { modelWarnings } from './0033-model-warnings.ts';
+import { fetchedModels } from './0034-fetched-models.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -66,6 +67,7 @@ export const mediaMigrations: MigrationSet = {
     '0029-names-of-bindings': namesOfBindings,
     '0031-handles-of-attempts': handlesOfAttempts,
     '0033-model-warnings': modelWarnings,
+    '0034-fetched-models': fetchedModels,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

@@ -42,6 +42,14 @@ export interface Binding {
    * whatever the model, without limits of its own.
    */
   readonly models?: readonly CatalogModel[];
+  /** Whether callers may name any model that its vendor describes, besides these. */
+  readonly takesAnyModel?: boolean;
+  /**
+   * Has a model that `models` lacks read about at its vendor, and listed; `again`: also when it was read before. BAD_USER_INPUT
+   * when it can't be used here, UNAVAILABLE when the vendor does not answer; nothing when there is none of this name. Absent: no
+   * other models.
+   */
+  readonly learnModel?: (name: string, again?: boolean) => Promise<void>;
   /** Whether an aggregator stands before the provider, with prices of its own. */
   readonly isAggregated?: boolean;
   /** Says whether its upstream is to be asked now; absent: always. */
@@ -67,6 +75,8 @@ export interface CatalogModel extends CatalogEntry {
   readonly generator: string;
   readonly provider: string;
   readonly sandbox: boolean;
+  /** When its description was read at its vendor; absent: it is the catalog's. */
+  readonly fetchedAt?: Date;
   /** Whole days until it ends, 0 on the first day on which it is refused; null when no end is known. */
   readonly daysLeft: () => number | null;
   /** Whether its day has come: nothing new is sent to it. */

@@ -74,7 +74,7 @@ function catalogOf(bindings: readonly Binding[]): readonly ListedModel[] {
   ].toReversed();
   const taken = new Set<string>();
   return listed.map((model) => {
-    if (model.isRetired()) return { ...model, isDefault: false };
+    if (model.isRetired() || model.fetchedAt !== undefined) return { ...model, isDefault: false };
     const free = model.kinds.map((kind) => `${model.generator} ${kind}`).filter((kind) => !taken.has(kind));
     for (const kind of free) taken.add(kind);
     return { ...model, isDefault: free.length > 0 };
@@ -92,8 +92,10 @@ function hasCurrent({ models }: Binding, kind: string, model?: string): boolean 
   return (
     models === undefined ||
     models.some(
-      ({ id, kinds, isRetired }) =>
-        kinds.includes(kind) && (model === undefined || id === model) && !isRetired(),
+      ({ id, kinds, isRetired, fetchedAt }) =>
+        kinds.includes(kind) &&
+        (model === undefined ? fetchedAt === undefined : id === model) &&
+        !isRetired(),
     )
   );
 }

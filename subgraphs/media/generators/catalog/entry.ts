@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { unitNames } from '../../domain/cost.ts';
 import type { ModelLimits } from '../../domain/inputs/model-limits.ts';
+import { fieldForms } from '../../domain/inputs/model-wire.ts';
 import { optionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import { pricedUnits } from '../../domain/price.ts';
 
@@ -40,6 +41,24 @@ const price = z.strictObject(
 /** Where a fact comes from: which members, from where, read on which day. */
 const source = z.strictObject({ of: texts, from: text, read: day }, must('must be {of, from, read}'));
 
+const field = z.strictObject(
+  {
+    name: text,
+    as: z.enum(fieldForms, must(`must be one of ${fieldForms.join(', ')}`)).optional(),
+  },
+  must('must be {name, as}'),
+);
+
+/** How its vendor names the typed inputs, for wires on which every model has fields of its own (fal, replicate). */
+const wire = z.strictObject(
+  {
+    fields: z.record(z.string(), field),
+    paths: z.strictObject({ pictures: z.string(), words: z.string() }).optional(),
+    version: text.optional(),
+  },
+  must('must be an object with fields: typed input -> {name, as}'),
+);
+
 /** One model, every member of it; what is absent is not limited or not known. */
 export const catalogEntry = z.strictObject(
   {
@@ -71,6 +90,8 @@ export const catalogEntry = z.strictObject(
       )
       .nullable()
       .default(null),
+    /** How its vendor names the typed inputs; absent: as most of its models do. */
+    wire: wire.nullable().default(null),
     /** Prices in the currency of the price list; a list is one amount for each unit, the first that fits `when`. */
     prices: z.array(price).min(1, must('must not be empty')).nullable().default(null),
     /** Whether work that fails after it was accepted is charged. */
@@ -101,6 +122,8 @@ export const catalogPage = z.strictObject({
 
 /** A model with everything that is known of it. */
 export interface CatalogEntry extends ModelLimits {
+  /** Null: as most models of its vendor. */
+  readonly wire: z.infer<typeof wire> | null;
   /** Null: not known. */
   readonly prices: z.infer<typeof catalogEntry>['prices'];
   readonly chargesFailures: boolean;

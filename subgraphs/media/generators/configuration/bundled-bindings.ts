@@ -149,6 +149,7 @@ function bindingOf(
     today: catalog.today,
     sandbox: real === null,
     isAggregated: route.isAggregated,
+    takesAnyModel: provider.describeModel !== undefined,
     concurrency: route.concurrency,
     attemptTimeoutSeconds: attemptTimeoutOf(models),
     retryUnknownStart: route.isFree,

@@ -37,6 +37,8 @@ interface BindingDescription extends Limits {
   readonly today: () => string;
   readonly sandbox: boolean;
   readonly isAggregated?: boolean | undefined;
+  /** Whether callers may name models besides these. */
+  readonly takesAnyModel?: boolean | undefined;
 }
 
 type OrUndefined<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
@@ -70,6 +72,7 @@ export function createBinding(description: BindingDescription): Binding {
     name: nameOf(named, description.words),
     settings: description.settings,
     isAggregated: description.isAggregated ?? false,
+    takesAnyModel: description.takesAnyModel ?? false,
     concurrency: description.concurrency ?? BINDING_DEFAULTS.concurrency,
     requestsPerMinute: description.requestsPerMinute,
     maxWaiting: description.maxWaiting ?? BINDING_DEFAULTS.maxWaiting,

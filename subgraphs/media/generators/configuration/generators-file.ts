@@ -180,6 +180,7 @@ function toBinding(
     connection: { ...written, baseUrl, nodes: isPool ? [baseUrl] : nodes },
     settings: 'GENERATORS_FILE',
     words: [written.model, ...(written.kinds ?? [])].filter(Boolean).join('-'),
+    takesAnyModel: options.provider.describeModel !== undefined && written.model === undefined,
     models: modelsIn(written, options),
     today: options.catalog.today,
     sandbox: false,
@@ -192,7 +193,9 @@ function modelsIn(
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): readonly CatalogEntry[] {
   const known = catalog.modelsOf(name);
-  const unknown = unknownModel(model ?? name, kinds ?? []);
+  const same = known.find(({ id }) => id === model?.split(':')[0]);
+  // Another version of a known model has its fields.
+  const unknown = { ...unknownModel(model ?? name, kinds ?? []), wire: same?.wire ?? null };
   const chosen =
     model === undefined && known.length > 0 ? known : [known.find(({ id }) => id === model) ?? unknown];
   const own = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));

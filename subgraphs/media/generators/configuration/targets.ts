@@ -131,12 +131,12 @@ export const fal: Route = {
   real: ({ fal: vendor }) =>
     vendor && {
       baseUrl: vendor.baseUrl,
-      endpoints: { rest: vendor.restBaseUrl },
+      endpoints: { rest: vendor.restBaseUrl, schema: vendor.schemaBaseUrl },
       headers: { authorization: `Key ${vendor.key}` },
     },
   sandbox: (wires) => ({
     baseUrl: wires.fal,
-    endpoints: { rest: wires.falRest },
+    endpoints: { rest: wires.falRest, schema: wires.falRest },
     headers: { authorization: 'Key sandbox' },
   }),
   settings: 'FAL_KEY',

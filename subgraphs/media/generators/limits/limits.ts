@@ -77,7 +77,7 @@ export function isUsable({ breaker, isPaused }: Binding): boolean {
 export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogModel | undefined {
   const able = binding.models?.filter(({ kinds }) => kinds.includes(kind)) ?? [];
   if (model !== undefined) return able.find(({ id }) => id === model);
-  return able.find(({ isRetired }) => !isRetired()) ?? able[0];
+  return able.find(({ isRetired, fetchedAt }) => fetchedAt === undefined && !isRetired()) ?? able[0];
 }
 
 function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {

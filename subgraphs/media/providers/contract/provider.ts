@@ -4,6 +4,7 @@ import type { ChatOptions, ChatToolCall } from '../../domain/chat-options.ts';
 import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
+import type { ModelWire } from '../../domain/inputs/model-wire.ts';
 import type { StageWords } from '../../domain/words/stages.ts';
 import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
@@ -42,8 +43,27 @@ export interface Provider {
   readonly verifyWebhook?: (webhook: ProviderWebhook, context: CallContext) => Promise<boolean>;
   /** The reply to a challenge, where the vendor checks a URL before using it; null for any other webhook. */
   readonly answerChallenge?: (webhook: ProviderWebhook) => JsonObject | null;
+  /** What its vendor publishes of a model, for any model there; null: there is none of this name. */
+  readonly describeModel?: (name: string, context: CallContext) => Promise<VendorModel | null>;
   /** The machines of this binding and their load; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
+}
+
+/** A model as its vendor describes it. */
+export interface VendorModel {
+  /** Name for people. */
+  readonly name: string;
+  /** The published document. */
+  readonly document: unknown;
+  /** JSON Schema of what it takes, and of what it makes; references are to the document. */
+  readonly input: unknown;
+  readonly output: unknown;
+  /** What it has made once, where the vendor shows it. */
+  readonly example: unknown;
+  /** The version to run, where it is not run by its name. */
+  readonly version?: string;
+  /** Where the description is from. */
+  readonly source: string;
 }
 
 /** One item of a streamed reply: a piece of text, or the whole reply at the end. */
@@ -144,9 +164,11 @@ export interface Connection {
   /** Keys for wires that sign requests (Kling, Volcengine). */
   readonly credentials: Readonly<Record<string, string>>;
   readonly model: string | null;
+  /** The model's own fields, where the catalog or the vendor has told them. */
+  readonly wire?: ModelWire;
   /** Base URLs of the machines of a pool (ComfyUI); empty for other wires. `baseUrl` is the first of them. */
   readonly nodes: readonly string[];
-  /** Base URLs of the account's other services (volcengine: `vod`; fal: `rest`), where a wire has several. */
+  /** Base URLs of the account's other services (volcengine: `vod`; fal: `rest` and `schema`), where a wire has several. */
   readonly endpoints?: Readonly<Record<string, string>>;
   /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
   readonly resultOrigins: readonly string[];

@@ -1,6 +1,5 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { RequestOf } from '../../domain/work/request.ts';
 import type {
   CallContext,
   Handle,
@@ -12,8 +11,10 @@ import type {
 } from '../contract/provider.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import type { AddressOfInput, FieldRequest } from '../shared/model-fields.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
-import { imageCall, videoCall, type FalCall } from './inputs.ts';
+import { describeModel } from './describe.ts';
+import { callOf } from './inputs.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
 import { webhookCheck } from './webhooks.ts';
 import {
@@ -41,19 +42,19 @@ export function createFal(options: { readonly http: HttpClient }): Provider {
       IMAGE: { ...steps, start: (request, context) => start(parts, request, context) },
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(parts, request, context) },
     },
+    describeModel: (name, context) => describeModel(exchange, name, context),
     verifyWebhook: webhookCheck(exchange),
   };
 }
-
-type FalRequest = RequestOf<'IMAGE' | 'VIDEO'>;
 
 interface Parts {
   readonly http: HttpClient;
   readonly exchange: Exchange;
 }
 
-async function start(parts: Parts, request: FalRequest, context: StartContext): Promise<Handle> {
-  const { endpoint, input } = await beforeStart(callOf(parts, request, context));
+async function start(parts: Parts, request: FieldRequest, context: StartContext): Promise<Handle> {
+  const addressOf: AddressOfInput = (file, field) => addressOfInput(parts, { file, field }, context);
+  const { endpoint, input } = await beforeStart(callOf(context.connection, request, addressOf));
   const { webhookUrl } = context;
   const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
   const answer = await parts.exchange(context, {
@@ -64,14 +65,6 @@ async function start(parts: Parts, request: FalRequest, context: StartContext): 
   });
   const { id, url } = submittedRequest(answer);
   return { requestId: id, path: requestPath({ id, url, endpoint }, context) };
-}
-
-function callOf(parts: Parts, request: FalRequest, context: StartContext): Promise<FalCall> {
-  const { model } = context.connection;
-  const addressOf: Parameters<typeof imageCall>[2] = (file, field) =>
-    addressOfInput(parts, { file, field }, context);
-  if (request.kind === 'IMAGE') return imageCall(model, request, addressOf);
-  return videoCall(model, request, addressOf);
 }
 
 /**

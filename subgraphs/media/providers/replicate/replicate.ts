@@ -1,11 +1,12 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { RequestOf } from '../../domain/work/request.ts';
 import type { Handle, JobCapability, Provider, StartContext } from '../contract/provider.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
+import { inputIn, type AddressOfInput, type FieldRequest } from '../shared/model-fields.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
+import { describeModel } from './describe.ts';
 import { addressOfInput } from './files.ts';
-import { DEFAULT_MODELS, imageInput, videoInput, type AddressOfInput } from './inputs.ts';
+import { COMMON, DEFAULT_MODELS } from './inputs.ts';
 import { webhookCheck } from './webhooks.ts';
 import { asPrediction, jobStatus, throwRefusal } from './wire.ts';
 
@@ -22,16 +23,15 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
       IMAGE: { ...steps, start: (request, context) => start(exchange, request, context) },
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(exchange, request, context) },
     },
+    describeModel: (name, context) => describeModel(exchange, name, context),
     verifyWebhook: webhookCheck(exchange),
   };
 }
 
-type ReplicateRequest = RequestOf<'IMAGE' | 'VIDEO'>;
-
 /** After this time the vendor cancels a prediction by itself, also one that never started. */
 const CANCEL_AFTER = '30m';
 
-async function start(exchange: Exchange, request: ReplicateRequest, context: StartContext): Promise<Handle> {
+async function start(exchange: Exchange, request: FieldRequest, context: StartContext): Promise<Handle> {
   const { model, input } = await beforeStart(inputOf(exchange, request, context));
   const { webhookUrl } = context;
   const answer = await exchange(context, {
@@ -47,20 +47,16 @@ async function start(exchange: Exchange, request: ReplicateRequest, context: Sta
   return { id: asPrediction(answer, 'start').id };
 }
 
-async function inputOf(exchange: Exchange, request: ReplicateRequest, context: StartContext) {
+async function inputOf(exchange: Exchange, request: FieldRequest, context: StartContext) {
   const addressOf: AddressOfInput = (file, field) => addressOfInput(exchange, { file, field }, context);
-  const model = context.connection.model ?? DEFAULT_MODELS[request.kind];
-  const [name = model] = model.split(':');
-  const input =
-    request.kind === 'IMAGE'
-      ? await imageInput(name, request, addressOf)
-      : await videoInput(name, request, addressOf);
-  return { model, input };
+  const { model: named, wire } = context.connection;
+  const model = wire?.version ?? named ?? DEFAULT_MODELS[request.kind];
+  return { model, input: await inputIn(wire ?? COMMON[request.kind], request, addressOf) };
 }
 
 /** A version is requested by its id; a model without one by its name. */
 function versionOf(model: string): { readonly version?: string } {
-  return model.includes(':') || /^[0-9a-f]{64}$/.test(model) ? { version: model } : {};
+  return model.includes(':') || !model.includes('/') ? { version: model } : {};
 }
 
 function pathOfModel(model: string): { readonly path: string } {

@@ -55,6 +55,7 @@ const model: CatalogModel = {
   maxCount: null,
   maxImages: null,
   options: null,
+  wire: null,
   counts: null,
   nearestRatios: null,
   lastFrameSizes: null,

@@ -57,6 +57,7 @@ export function connectionFor(binding: Binding, input: StepInput): Connection {
     ...connection,
     model: input.model ?? model?.id ?? connection.model,
     ...(timeout !== undefined && { callTimeoutMs: timeout }),
+    ...(model?.wire && { wire: model.wire }),
   };
 }
 

@@ -6,6 +6,7 @@ import { isFinal } from '../../../domain/task.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
+import { learnModel } from '../../../generators/bindings/learn-model.ts';
 import { isUsable } from '../../../generators/limits/limits.ts';
 import { failureFrom, START_LOST } from '../../rules/failures.ts';
 import type { StepJob } from '../../rules/queues.ts';
@@ -136,6 +137,8 @@ async function prepareOrEnd(
     await options.transactor.append([{ taskId: task.id, stage, runningStep: step.step }]);
   }
   try {
+    // Another process may have read about it when the work was accepted.
+    await learnModel(options.registry, step.input);
     return await prepareRequest(options, step.input, { owner: task.owner, binding, signal });
   } catch (error) {
     signal.throwIfAborted();
