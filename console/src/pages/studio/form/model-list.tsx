@@ -2,8 +2,10 @@ import { Combobox } from '@base-ui/react/combobox';
 
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t } from '../../../text/text.ts';
+import { hasEnded } from '../../../work/ending.ts';
 import type { Choice } from '../../../work/work.ts';
-import { ChosenModel, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { insteadText, priceText } from './model-words.ts';
 
 interface Group {
   readonly value: string;
@@ -51,16 +53,7 @@ function PickerList({ count }: { readonly count: number }) {
           <Combobox.Group key={value} items={items}>
             <Combobox.GroupLabel className="g">{value}</Combobox.GroupLabel>
             <Combobox.Collection>
-              {(choice: Choice) => (
-                <Combobox.Item key={choice.key} value={choice} className="opt">
-                  <Glyph choice={choice} />
-                  <span className="col gap-0">
-                    <span className="cut med">{choice.model.name}</span>
-                    <span className="c12 mute cut">{factsOf(choice)}</span>
-                  </span>
-                  <span className="price">{choice.model.sandbox && <SandboxTag />}</span>
-                </Combobox.Item>
-              )}
+              {(choice: Choice) => <ModelOption key={choice.key} choice={choice} />}
             </Combobox.Collection>
           </Combobox.Group>
         )}
@@ -69,8 +62,31 @@ function PickerList({ count }: { readonly count: number }) {
   );
 }
 
+/** A model that can be chosen; one that its provider has ended says what to use instead. */
+function ModelOption({ choice }: { readonly choice: Choice }) {
+  const { model } = choice;
+  const instead = insteadText(model);
+  return (
+    <Combobox.Item value={choice} className="opt" disabled={instead !== null}>
+      <Glyph choice={choice} />
+      <span className="col gap-0">
+        <span className="cut med">{model.name}</span>
+        <span className="c12 mute">{instead ?? factsOf(choice)}</span>
+      </span>
+      <span className="price">
+        <EndTag model={model} />
+        {model.sandbox && <SandboxTag />}
+      </span>
+    </Combobox.Item>
+  );
+}
+
+/** By kind and provider; those that have ended come last. */
 function groupsOf(choices: readonly Choice[]): Group[] {
-  const groups = Map.groupBy(choices, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
+  const sorted = choices.toSorted(
+    (one, other) => Number(hasEnded(one.model)) - Number(hasEnded(other.model)),
+  );
+  const groups = Map.groupBy(sorted, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
   return [...groups].map(([value, items]) => ({ value, items }));
 }
 
@@ -80,6 +96,7 @@ function searchText({ model }: Choice): string {
 
 function factsOf({ model }: Choice): string {
   const facts = [
+    priceText(model),
     model.generator,
     model.aspectRatios === null ? null : t('studio.ratios', { count: model.aspectRatios.length }),
     model.durations === null ? null : t('time.seconds', { seconds: model.durations.join(', ') }),
