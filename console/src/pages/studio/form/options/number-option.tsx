@@ -22,7 +22,7 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
             min={least}
             max={most}
             step={control.step}
-            value={Number(value ?? standard ?? least)}
+            value={Number(value ?? standard ?? nearestToZero(control.least, control.most))}
             onChange={({ target }) => take(target)}
           />
         )}
@@ -43,6 +43,11 @@ export function NumberOption(props: OptionProps & { readonly control: NumberCont
       </div>
     </OptionFrame>
   );
+}
+
+/** Where a slider stands that nobody has moved, of a model that tells no default. */
+function nearestToZero(least: number, most: number): number {
+  return Math.min(Math.max(0, least), most);
 }
 
 function boundsText({ least, most }: NumberControl): string | null {
