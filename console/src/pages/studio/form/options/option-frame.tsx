@@ -65,7 +65,7 @@ export function Name({ text, isOurs }: ReturnType<typeof nameOf>) {
 }
 
 /** What the server says against the value. */
-export function OptionProblem({ id, problem }: Pick<OptionProps, 'id' | 'problem'>) {
+function OptionProblem({ id, problem }: Pick<OptionProps, 'id' | 'problem'>) {
   if (problem === undefined) return null;
   return (
     <p className="help bad" id={`${id}-problem`} role="alert">
