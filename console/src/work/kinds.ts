@@ -128,7 +128,6 @@ export const WORK = {
     members: ['name', 'images'],
     required: ['name', 'images'],
     isAlone: true,
-    takesNoOptions: true,
   },
   AVATAR_SOURCE: {
     document: UploadAvatarSourceDocument,

@@ -1,6 +1,5 @@
 /** Texts of what a model takes besides, of its price and of its end, in English and Simplified Chinese. */
 export const optionsEn = {
-  'options.title': 'Options of the model',
   'options.more': 'More options',
   'options.set': '{count} set',
   'options.default': 'The model’s default: {value}',
@@ -60,6 +59,7 @@ export const optionsEn = {
   'price.outputToken': '{amount} per 1M output tokens',
   'price.inputToken': '{amount} per 1M input tokens',
   'price.cachedToken': '{amount} per 1M cached tokens',
+  'model.usually': 'about {time}',
   'model.ends': 'ends {when}',
   'model.ended': 'ended',
   'model.endedUse': 'Its provider ended it on {day}. Use {successor}.',
@@ -68,7 +68,6 @@ export const optionsEn = {
 
 /** The same in Simplified Chinese. */
 export const optionsZh: Readonly<Record<keyof typeof optionsEn, string>> = {
-  'options.title': '模型选项',
   'options.more': '更多选项',
   'options.set': '已设 {count} 项',
   'options.default': '模型默认：{value}',
@@ -128,6 +127,7 @@ export const optionsZh: Readonly<Record<keyof typeof optionsEn, string>> = {
   'price.outputToken': '每百万输出词元 {amount}',
   'price.inputToken': '每百万输入词元 {amount}',
   'price.cachedToken': '每百万缓存词元 {amount}',
+  'model.usually': '约 {time}',
   'model.ends': '{when}停用',
   'model.ended': '已停用',
   'model.endedUse': '服务商已于 {day} 停用此模型。请改用 {successor}。',
