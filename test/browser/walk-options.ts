@@ -22,12 +22,14 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   await page.goto(`${url}/console/tasks`);
   await page.locator('tr[data-task] a').first().click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  await page.getByText('Compression in percent', { exact: true }).waitFor();
   const facts = await page.locator('dl.kv').allInnerTexts();
   const told = [/^Quality\s+low$/m, /^Compression in percent\s+40$/m, /^Moderation\s+low$/m];
   const missing = told.filter((one) => !one.test(facts.join('\n')));
   holds('options: the task tells what was set', missing, []);
-  const code = (await page.locator('pre.code').first().textContent()) ?? '';
-  holds('options: the same in a program has them', code.includes('"moderation": "low"'), true);
+  const code = page.locator('pre.code').filter({ hasText: '"moderation": "low"' });
+  await code.first().waitFor();
+  holds('options: the same in a program has them', await code.count(), 1);
   await page.getByRole('button', { name: 'Remix' }).click();
   holds('options: remix recalls them', await page.getByLabel('Quality', { exact: true }).inputValue(), 'low');
   holds(
