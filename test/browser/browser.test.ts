@@ -18,6 +18,7 @@ import { holdView } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { cancelVideo, makePicture } from './walk-console.ts';
 import { walkKeys } from './walk-keys.ts';
+import { setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
 
 /** The quick half of `npm run browser`. A machine may be busy with other tests: only what never comes fails. */
@@ -54,12 +55,13 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
   }, PATIENCE_MS);
 
   test(
-    'makes a picture with the mouse alone, recalls it and cancels a video',
+    'makes a picture with the mouse alone, recalls it, cancels a video and sets options of a model',
     async () => {
       const watched = await openPage(browser, { origin: kiln.url });
       await makePicture(kiln.url, watched, steps);
       await holdView(watched.page, steps, 'the Studio');
       await cancelVideo(kiln.url, watched.page, steps);
+      await setOptions(kiln.url, watched.page, steps);
       await watched.finish(steps, 'a visitor');
       expect(browser.contexts(), 'every walk closes what it has opened').toHaveLength(0);
     },

@@ -1,4 +1,5 @@
 import { libraryEn } from './pages/library.ts';
+import { optionsEn } from './pages/options.ts';
 import { peopleEn } from './pages/people.ts';
 import { shellEn } from './pages/shell.ts';
 import { shopEn } from './pages/shop.ts';
@@ -11,6 +12,7 @@ import { wordsEn } from './pages/words.ts';
 /** The English texts; every other catalog has the same keys. */
 export const en = {
   ...libraryEn,
+  ...optionsEn,
   ...peopleEn,
   ...shellEn,
   ...shopEn,

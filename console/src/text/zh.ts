@@ -1,5 +1,6 @@
 import type { Texts } from './en.ts';
 import { libraryZh } from './pages/library.ts';
+import { optionsZh } from './pages/options.ts';
 import { peopleZh } from './pages/people.ts';
 import { shellZh } from './pages/shell.ts';
 import { shopZh } from './pages/shop.ts';
@@ -12,6 +13,7 @@ import { wordsZh } from './pages/words.ts';
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
   ...libraryZh,
+  ...optionsZh,
   ...peopleZh,
   ...shellZh,
   ...shopZh,

@@ -29,6 +29,8 @@ export interface Work {
   readonly isAlone?: boolean;
   /** The members are arguments of the mutation, not of an input. */
   readonly isFlat?: boolean;
+  /** The input takes no options in the names of a vendor. */
+  readonly takesNoOptions?: boolean;
 }
 
 /** Every kind of work that has a form. */
@@ -99,19 +101,27 @@ export const WORK = {
     members: ['workflowName'],
     required: ['workflowName'],
     isAlone: true,
+    takesNoOptions: true,
   },
   ANALYSIS: {
     document: AnalyzeDocument,
     members: ['media', 'prompt', 'system'],
     required: ['media', 'prompt'],
   },
-  DESCRIPTION: { document: DescribeDocument, members: ['image'], required: ['image'], isFlat: true },
+  DESCRIPTION: {
+    document: DescribeDocument,
+    members: ['image'],
+    required: ['image'],
+    isFlat: true,
+    takesNoOptions: true,
+  },
   PERSON_DETECTION: {
     document: DetectPersonDocument,
     members: ['image'],
     required: ['image'],
     isAlone: true,
     isFlat: true,
+    takesNoOptions: true,
   },
   CHARACTER: {
     document: MakeCharacterDocument,
@@ -125,6 +135,7 @@ export const WORK = {
     required: ['source'],
     isAlone: true,
     isFlat: true,
+    takesNoOptions: true,
   },
   AVATAR: {
     document: MakeAvatarDocument,

@@ -1,7 +1,9 @@
 import type { MediaPartsFragment } from '../api/operations.ts';
 import type { StoredFile } from '../api/upload.ts';
 import { type Draft, draftOf } from './drafts.ts';
+import { current } from './ending.ts';
 import { ACCEPTED, accepts } from './files.ts';
+import { withOption } from './options/values.ts';
 import { type Choice, choicesOf, membersOf, type Model, type Tab, type Values } from './work.ts';
 
 /** A result as an input of the next work. */
@@ -11,7 +13,8 @@ export function storedFile({ id, url, contentType, bytes }: MediaPartsFragment):
 
 /** The settings of a variant: the picture is the reference where the model takes one, and no seed repeats it. */
 export function variantOf(choice: Choice, values: Values, media: MediaPartsFragment): Values {
-  const { seed: _, ...rest } = values;
+  const { seed: _, options, ...others } = values;
+  const rest = options === undefined ? others : { ...others, options: withOption(options, ['seed'], null) };
   const member = membersOf(choice).includes('images') ? 'images' : null;
   if (member === null || !media.contentType.startsWith('image/')) return rest;
   return { ...rest, [member]: [storedFile(media)] };
@@ -29,7 +32,7 @@ export function formWith(
   const tabs: readonly Tab[] = [shown, 'image', 'video', 'lipsync', 'avatar', 'analysis'];
   for (const tab of tabs) {
     const before = draftOf(tab);
-    const choices = choicesOf(tab, models);
+    const choices = choicesOf(tab, current(models));
     const chosen = choices.find(({ key }) => key === before?.key);
     for (const choice of chosen === undefined ? choices : [chosen, ...choices]) {
       const member = placeFor(choice, media.contentType);

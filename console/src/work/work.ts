@@ -5,6 +5,8 @@ import type { ModelsQuery, TaskPartsFragment } from '../api/operations.ts';
 import type { IconName } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
 import { type Work, WORK, type WorkKind } from './kinds.ts';
+import { type OptionFields, optionFieldsOf } from './options/fields.ts';
+import { sentOptions } from './options/values.ts';
 
 /** What the Studio can start, with which of the models, and how a filled form becomes a task. */
 
@@ -75,6 +77,13 @@ export function membersOf({ kind, model }: Choice): readonly string[] {
   return WORK[kind].members.filter((member) => model.inputs.includes(member));
 }
 
+/** The fields of what the model takes besides, in the names of its vendor; held as `options`. */
+export function optionFields(choice: Choice): OptionFields {
+  const { kind, model } = choice;
+  const schema = (WORK[kind] as Work).takesNoOptions === true ? null : model.optionsSchema;
+  return optionFieldsOf({ kind, schema, members: membersOf(choice) });
+}
+
 /** Members that must be filled before the work can start. */
 export function missingOf({ kind, model }: Choice, values: Values): readonly string[] {
   const names = new Set<string>([...WORK[kind].required, ...model.needs]);
@@ -123,7 +132,9 @@ function inputOf(choice: Choice, values: Values): Record<string, unknown> {
           ...(work.isFlat === true ? [] : [['model', choice.model.model] as const]),
         ];
   const inputs = choice.kind === 'COMFY_WORKFLOW' ? [['inputs', comfyInputs(values)]] : [];
-  return Object.fromEntries([...own, ...filled, ...inputs]) as Record<string, unknown>;
+  const options = sentOptions(values['options'], optionFields(choice));
+  const besides = options === undefined ? [] : [['options', options]];
+  return Object.fromEntries([...own, ...filled, ...inputs, ...besides]) as Record<string, unknown>;
 }
 
 /** Values of a ComfyUI workflow's own inputs are held below `comfy.`. */

@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
+import { current } from '../../work/ending.ts';
 import { tabOf } from '../../work/work.ts';
 import { Providers } from './providers.tsx';
 
@@ -20,7 +21,7 @@ export function ModelsPage() {
   const navigate = useNavigate({ from: '/models' });
   const { data, error } = useQuery(ModelsDocument);
   const words = useDeferredValue(find).toLowerCase();
-  const found = (data?.models ?? []).filter((model) => searchText(model).includes(words));
+  const found = current(data?.models ?? []).filter((model) => searchText(model).includes(words));
   const providers = Map.groupBy(found, ({ provider }) => provider);
   const list = (
     <>

@@ -10,6 +10,7 @@ import { CodeButton } from './form/code-button.tsx';
 import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/model-picker.tsx';
+import { OptionsFields } from './form/options/options-fields.tsx';
 import type { Submission } from './use-studio.ts';
 
 interface StudioFormProps {
@@ -44,10 +45,10 @@ export function StudioForm(props: StudioFormProps) {
         event.preventDefault();
         submit();
       }}
-      onKeyDown={(event: KeyboardEvent) => {
+      onKeyDown={(event: KeyboardEvent<HTMLFormElement>) => {
         if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
         event.preventDefault();
-        submit();
+        event.currentTarget.requestSubmit();
       }}
       onPaste={(event: ClipboardEvent<HTMLFormElement>) => {
         if (giveFiles(event.currentTarget, event.clipboardData)) event.preventDefault();
@@ -77,6 +78,7 @@ export function StudioForm(props: StudioFormProps) {
               onChange={onChange}
             />
           ))}
+        <OptionsFields choice={choice} values={values} problems={submission.problems} onChange={onChange} />
         {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
       </div>
       <div className="pay">

@@ -97,11 +97,18 @@ function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string
   };
 }
 
+/** What the server says against one member of an input. */
+interface FieldProblem {
+  readonly field?: string;
+  readonly message?: string;
+}
+
 function problemsOf(error: unknown): Record<string, string> {
   if (!CombinedGraphQLErrors.is(error)) return {};
-  const problems = error.errors.flatMap(
-    ({ extensions }) => (extensions?.['problems'] ?? []) as { field?: string; message?: string }[],
-  );
+  const problems = error.errors.flatMap(({ message, extensions = {} }) => {
+    const { problems: all, field } = extensions as { problems?: FieldProblem[]; field?: string };
+    return all ?? [{ ...(field !== undefined && { field }), message }];
+  });
   return Object.fromEntries(
     problems.map(({ field = '', message = '' }) => [field.replace(/^input\./, ''), message]),
   );

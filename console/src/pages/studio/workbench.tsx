@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Empty } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
+import { hasEnded } from '../../work/ending.ts';
 import { type Choice, choicesOf, type Model, type Tab } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { StudioForm } from './studio-form.tsx';
@@ -12,11 +13,10 @@ import { useSubmission } from './use-studio.ts';
 /** The form of one tab beside everything that was made. */
 export function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readonly Model[] }) {
   const choices = choicesOf(tab, models);
-  const [draft, showDraft] = useState<Draft>(
-    () => draftOf(tab) ?? { key: choices[0]?.key ?? '', values: {} },
-  );
+  const first = choices.find(({ model }) => !hasEnded(model)) ?? choices[0];
+  const [draft, showDraft] = useState<Draft>(() => draftOf(tab) ?? { key: first?.key ?? '', values: {} });
   const submission = useSubmission();
-  const choice = choices.find(({ key }) => key === draft.key) ?? choices[0];
+  const choice = choices.find(({ key }) => key === draft.key) ?? first;
   const keep = (next: Draft) => {
     setDraft(tab, next);
     showDraft(next);

@@ -1,4 +1,5 @@
 import { t, textOr } from '../../text/text.ts';
+import { optionRows } from '../../work/options/values.ts';
 import type { TaskLog } from './timeline/task-log.ts';
 
 /** Longer values are folded. */
@@ -7,7 +8,8 @@ const SHORT = 40;
 /** What the task was asked for: its words, its files, every setting. */
 export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
   if (input === null) return null;
-  const settings = Object.entries(input.options as Readonly<Record<string, unknown>>).filter(
+  const { options, ...typed } = input.options as Readonly<Record<string, unknown>>;
+  const settings = [...Object.entries(typed), ...optionRows(options)].filter(
     // The words of speech are its prompt too.
     ([, value]) => value !== input.prompt,
   );
@@ -37,7 +39,7 @@ export function TaskInput({ input }: { readonly input: TaskLog['input'] }) {
           <dl className="kv">
             {settings.map(([name, value]) => (
               <div key={name} className="contents">
-                <dt>{textOr(`field.${name}`, name)}</dt>
+                <dt>{textOr(`field.${name}`, textOr(`option.${name}`, name))}</dt>
                 <dd className="mono">
                   {typeof value === 'object' && value !== null ? <Folded value={value} /> : String(value)}
                 </dd>

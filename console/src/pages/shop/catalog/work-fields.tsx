@@ -2,6 +2,7 @@ import { useQuery } from '@apollo/client/react';
 
 import { ComfyWorkflowsDocument, ModelsDocument } from '../../../api/operations.ts';
 import { t } from '../../../text/text.ts';
+import { current } from '../../../work/ending.ts';
 import type { Draft } from './draft.ts';
 import { Field } from './fields.tsx';
 
@@ -18,7 +19,7 @@ export function WorkFields({ draft, problems, onChange }: PartProps) {
   const { data } = useQuery(ModelsDocument);
   const graphs = comfy?.comfyWorkflows.map(({ name }) => `comfy:${name}`) ?? [];
   const isGraph = workflow.startsWith('comfy:');
-  const models = (data?.models ?? [])
+  const models = current(data?.models ?? [])
     .filter(({ kinds }) => kinds.includes(templateType))
     .map(({ model }) => model);
   const choose = (next: string) =>

@@ -3,12 +3,13 @@ import { type KeyboardEvent, useState } from 'react';
 import { Icon } from '../../../parts/icons.tsx';
 import { Empty } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
+import { current } from '../../../work/ending.ts';
 import type { Model } from '../../../work/work.ts';
 import { useChat } from './use-chat.ts';
 
 /** A conversation with one of the language models. */
 export function Chat({ models }: { readonly models: readonly Model[] }) {
-  const choices = models.filter(({ kinds }) => kinds.includes('CHAT'));
+  const choices = current(models).filter(({ kinds }) => kinds.includes('CHAT'));
   const [key, setKey] = useState(choices[0] === undefined ? '' : keyOf(choices[0]));
   const [words, setWords] = useState('');
   const chat = useChat();

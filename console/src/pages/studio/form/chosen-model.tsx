@@ -1,7 +1,8 @@
 import { Icon } from '../../../parts/icons.tsx';
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t } from '../../../text/text.ts';
-import type { Choice } from '../../../work/work.ts';
+import type { Choice, Model } from '../../../work/work.ts';
+import { endText, priceText } from './model-words.ts';
 
 /** What the picker of models is given. */
 export interface ModelPickerProps {
@@ -23,12 +24,21 @@ export function ChosenModel({ choice }: { readonly choice: Choice }) {
       <Glyph choice={choice} />
       <span className="grow">
         <span className="med cut block">{model.name}</span>
-        <span className="c12 mute cut block">{model.generator}</span>
+        <span className="c12 mute cut block">
+          {[model.generator, priceText(model)].filter((fact) => fact !== null).join(' · ')}
+        </span>
       </span>
+      <EndTag model={model} />
       {model.sandbox && <SandboxTag />}
       <Icon name="down" />
     </>
   );
+}
+
+/** That a model ends soon, or has ended. */
+export function EndTag({ model }: { readonly model: Model }) {
+  const text = endText(model);
+  return text === null ? null : <span className="tag">{text}</span>;
 }
 
 /** The first letter of a model's provider. */

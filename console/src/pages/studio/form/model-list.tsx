@@ -2,8 +2,11 @@ import { Combobox } from '@base-ui/react/combobox';
 
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t } from '../../../text/text.ts';
+import { hasEnded } from '../../../work/ending.ts';
 import type { Choice } from '../../../work/work.ts';
-import { ChosenModel, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { insteadText, priceText } from './model-words.ts';
+import { type UsualTime, useUsualTime } from './use-usual-time.ts';
 
 interface Group {
   readonly value: string;
@@ -12,6 +15,7 @@ interface Group {
 
 /** The button and what it opens, which is open when it is first drawn. Loaded when somebody is about to choose. */
 export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
+  const usualTime = useUsualTime();
   return (
     <Combobox.Root
       defaultOpen
@@ -27,7 +31,7 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
       <Combobox.Portal>
         <Combobox.Positioner sideOffset={4} align="start" className="picker-place">
           <Combobox.Popup className="picker" aria-label={t('studio.chooseModel')}>
-            <PickerList count={choices.length} />
+            <PickerList count={choices.length} usualTime={usualTime} />
           </Combobox.Popup>
         </Combobox.Positioner>
       </Combobox.Portal>
@@ -35,7 +39,7 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
   );
 }
 
-function PickerList({ count }: { readonly count: number }) {
+function PickerList({ count, usualTime }: { readonly count: number; readonly usualTime: UsualTime }) {
   return (
     <>
       <div className="find pad">
@@ -51,16 +55,7 @@ function PickerList({ count }: { readonly count: number }) {
           <Combobox.Group key={value} items={items}>
             <Combobox.GroupLabel className="g">{value}</Combobox.GroupLabel>
             <Combobox.Collection>
-              {(choice: Choice) => (
-                <Combobox.Item key={choice.key} value={choice} className="opt">
-                  <Glyph choice={choice} />
-                  <span className="col gap-0">
-                    <span className="cut med">{choice.model.name}</span>
-                    <span className="c12 mute cut">{factsOf(choice)}</span>
-                  </span>
-                  <span className="price">{choice.model.sandbox && <SandboxTag />}</span>
-                </Combobox.Item>
-              )}
+              {(choice: Choice) => <ModelOption key={choice.key} choice={choice} usualTime={usualTime} />}
             </Combobox.Collection>
           </Combobox.Group>
         )}
@@ -69,8 +64,31 @@ function PickerList({ count }: { readonly count: number }) {
   );
 }
 
+/** A model that can be chosen; one that its provider has ended says what to use instead. */
+function ModelOption({ choice, usualTime }: { readonly choice: Choice; readonly usualTime: UsualTime }) {
+  const { model } = choice;
+  const instead = insteadText(model);
+  return (
+    <Combobox.Item value={choice} className="opt" disabled={instead !== null}>
+      <Glyph choice={choice} />
+      <span className="col gap-0">
+        <span className="cut med">{model.name}</span>
+        <span className="c12 mute">{instead ?? factsOf(choice, usualTime)}</span>
+      </span>
+      <span className="price">
+        <EndTag model={model} />
+        {model.sandbox && <SandboxTag />}
+      </span>
+    </Combobox.Item>
+  );
+}
+
+/** By kind and provider; those that have ended come last. */
 function groupsOf(choices: readonly Choice[]): Group[] {
-  const groups = Map.groupBy(choices, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
+  const sorted = choices.toSorted(
+    (one, other) => Number(hasEnded(one.model)) - Number(hasEnded(other.model)),
+  );
+  const groups = Map.groupBy(sorted, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
   return [...groups].map(([value, items]) => ({ value, items }));
 }
 
@@ -78,8 +96,10 @@ function searchText({ model }: Choice): string {
   return `${model.name} ${model.generator} ${model.provider} ${model.model}`;
 }
 
-function factsOf({ model }: Choice): string {
+function factsOf({ model }: Choice, usualTime: UsualTime): string {
   const facts = [
+    priceText(model),
+    usualTime(model),
     model.generator,
     model.aspectRatios === null ? null : t('studio.ratios', { count: model.aspectRatios.length }),
     model.durations === null ? null : t('time.seconds', { seconds: model.durations.join(', ') }),

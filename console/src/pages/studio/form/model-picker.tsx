@@ -2,6 +2,7 @@ import { lazy, Suspense, useState } from 'react';
 
 import { t } from '../../../text/text.ts';
 import { ChosenModel, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { insteadText } from './model-words.ts';
 
 const load = async () => ({ default: (await import('./model-list.tsx')).ModelList });
 const ModelList = lazy(load);
@@ -13,6 +14,7 @@ const ModelList = lazy(load);
 export function ModelPicker(props: ModelPickerProps) {
   const [isWanted, setWanted] = useState(false);
   const button = <Closed {...props} onOpen={() => setWanted(true)} />;
+  const instead = insteadText(props.chosen.model);
   return (
     <div className="field">
       <span className="lab">{t('studio.model')}</span>
@@ -22,6 +24,11 @@ export function ModelPicker(props: ModelPickerProps) {
         </Suspense>
       ) : (
         button
+      )}
+      {instead !== null && (
+        <p className="help bad" role="status">
+          {instead}
+        </p>
       )}
     </div>
   );

@@ -1,0 +1,57 @@
+import { t } from '../../../../text/text.ts';
+import type { Control } from '../../../../work/options/control.ts';
+import { describedBy, OptionFrame, type OptionProps } from './option-frame.tsx';
+import { nameOf, standardText } from './option-words.ts';
+
+type NumberControl = Extract<Control, { readonly kind: 'range' | 'number' }>;
+
+/** A number; between two bounds a slider too. Empty leaves it to the model. */
+export function NumberOption(props: OptionProps & { readonly control: NumberControl }) {
+  const { id, field, value, control, onChange } = props;
+  const { least, most } = control;
+  const { standard } = field;
+  const take = (target: HTMLInputElement) => onChange(target.value === '' ? null : target.valueAsNumber);
+  return (
+    <OptionFrame {...props} note={boundsText(control) ?? t('field.optional')}>
+      <div className="row">
+        {control.kind === 'range' && (
+          <input
+            type="range"
+            className="grow slider"
+            aria-label={t('options.slider', { name: nameOf(field).text })}
+            min={least}
+            max={most}
+            step={control.step}
+            value={Number(value ?? standard ?? nearestToZero(control.least, control.most))}
+            onChange={({ target }) => take(target)}
+          />
+        )}
+        <input
+          id={id}
+          className={control.kind === 'range' ? 'in slider-number' : 'in'}
+          type="number"
+          min={least}
+          max={most}
+          // A finer number than a slider's step is no mistake.
+          step={Number.isInteger(control.step) ? control.step : 'any'}
+          placeholder={typeof standard === 'number' ? String(standard) : ''}
+          title={standardText(field)}
+          value={typeof value === 'number' ? value : ''}
+          onChange={({ target }) => take(target)}
+          {...describedBy(props)}
+        />
+      </div>
+    </OptionFrame>
+  );
+}
+
+/** Where a slider stands that nobody has moved, of a model that tells no default. */
+function nearestToZero(least: number, most: number): number {
+  return Math.min(Math.max(0, least), most);
+}
+
+function boundsText({ least, most }: NumberControl): string | null {
+  if (least !== undefined && most !== undefined) return t('field.range', { from: least, to: most });
+  if (least !== undefined) return t('options.atLeast', { from: least });
+  return most === undefined ? null : t('options.atMost', { to: most });
+}

@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react';
+
+import { ServerWords } from '../../../../parts/server-words.tsx';
+import { t } from '../../../../text/text.ts';
+import type { OptionField } from '../../../../work/options/fields.ts';
+import { nameOf } from './option-words.ts';
+
+/** What every control of an option is given. */
+export interface OptionProps {
+  readonly id: string;
+  readonly field: OptionField;
+  readonly value: unknown;
+  readonly problem: string | undefined;
+  /** Null leaves it to the model. */
+  readonly onChange: (value: unknown) => void;
+}
+
+interface FrameProps extends OptionProps {
+  /** What it takes, beside its name. */
+  readonly note?: string;
+  /** The control stands beside the name. */
+  readonly beside?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** A control with its name, what its vendor says of it, the way back to the model's default, and what is wrong. */
+export function OptionFrame({ id, field, value, problem, note, beside, children, onChange }: FrameProps) {
+  const name = nameOf(field);
+  return (
+    <div className="field">
+      <div className="row">
+        <label className="lab" htmlFor={id} title={field.path.join('.')}>
+          <Name {...name} />
+        </label>
+        <span className="push row">
+          {value === undefined ? (
+            note !== undefined && <span className="c12 faint num">{note}</span>
+          ) : (
+            <button
+              type="button"
+              className="link c12"
+              aria-label={t('options.resetOne', { name: name.text })}
+              onClick={() => onChange(null)}
+            >
+              {t('options.reset')}
+            </button>
+          )}
+          {beside}
+        </span>
+      </div>
+      {children}
+      {field.description !== null && (
+        <p className="help" id={`${id}-help`}>
+          <ServerWords text={field.description} />
+        </p>
+      )}
+      <OptionProblem id={id} problem={problem} />
+    </div>
+  );
+}
+
+/** A name of ours, or a vendor's, which is English. */
+export function Name({ text, isOurs }: ReturnType<typeof nameOf>) {
+  return isOurs ? text : <ServerWords text={text} />;
+}
+
+/** What the server says against the value. */
+function OptionProblem({ id, problem }: Pick<OptionProps, 'id' | 'problem'>) {
+  if (problem === undefined) return null;
+  return (
+    <p className="help bad" id={`${id}-problem`} role="alert">
+      <ServerWords text={problem} />
+    </p>
+  );
+}
+
+/** What a control is described by. */
+export function describedBy({ id, field, problem }: Pick<OptionProps, 'id' | 'field' | 'problem'>) {
+  const parts = [
+    ...(field.description === null ? [] : [`${id}-help`]),
+    ...(problem === undefined ? [] : [`${id}-problem`]),
+  ];
+  return {
+    ...(parts.length === 0 ? {} : { 'aria-describedby': parts.join(' ') }),
+    ...(problem === undefined ? {} : { 'aria-invalid': true }),
+  };
+}
