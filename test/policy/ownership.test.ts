@@ -86,6 +86,8 @@ const NAMING: Readonly<Record<string, Thing>> = {
 const OTHERS = [
   'checkPrompt',
   'estimateCost',
+  // A model belongs to nobody.
+  'model',
   // Own usage alone: subgraphs/media/usage/usage.test.ts.
   'usage',
   // Own budgets alone: subgraphs/media/budgets/budgets.test.ts.

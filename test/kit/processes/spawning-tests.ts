@@ -4,8 +4,11 @@ import path from 'node:path';
 /** The one that starts a process for a whole run of tests: the database server, which ends by itself. */
 const OF_THE_RUN = 'test/kit/database/postgres.ts';
 
-/** kysely-codegen looks through the modules of the whole process, and stumbles over some that others have loaded. */
-const ALONE = ['schema/tables.test.ts'];
+/**
+ * Those with a process of their own for another reason: kysely-codegen looks through the modules of the whole process, and
+ * stumbles over some that others have loaded; the test of local executors puts odd resolvers into Kiln's schemas.
+ */
+const ALONE = ['schema/tables.test.ts', 'test/executor/local/local.test.ts'];
 
 const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,test}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */

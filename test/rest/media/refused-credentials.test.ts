@@ -7,7 +7,7 @@ import { listenOn, stopAccepting } from '../../../platform/http/server.ts';
 import { graphql, rest } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 
-/** An upstream that refuses our own credentials: no further attempts, and operators see it at once. */
+/** An upstream that refuses our own credentials is not asked again for the same work, and operators see it at once. */
 
 const key = createHash('sha256').update('refused credentials').digest('hex');
 const picture =
@@ -56,17 +56,25 @@ const health = async (authorization = ''): Promise<Record<string, unknown>> => {
   return Object.fromEntries(all.map(({ generator, ...facts }) => [generator, facts]));
 };
 
-const makePicture = () => {
+/** By the refusing upstream alone, or by whoever of its generator can. */
+const makePicture = (model?: string) => {
   const form = new FormData();
   form.set('prompt', 'a pier');
+  if (model !== undefined) form.set('model', model);
   return rest(kiln.url, 'POST', '/api/union/img/sync/generate/image', form);
 };
 
 it.each([401, 403])('ends the work of %i at once, with one request', async (refusal) => {
   status = refusal;
   requests = 0;
-  const { body } = await makePicture();
+  const { body } = await makePicture('gpt-image-2');
   expect(body).toMatchObject({ status: false, data: { error: { code: 'unavailable', retryable: false } } });
+  expect(requests).toBe(1);
+});
+
+it('has work that others can do done by the next of its generator', async () => {
+  requests = 0;
+  expect((await makePicture()).body).toMatchObject({ status: true, data: { provider: 'gemini' } });
   expect(requests).toBe(1);
 });
 
@@ -96,6 +104,6 @@ it('fails the health operation of a group that has no other provider', async () 
 
 it('turns green again once the credentials are accepted', async () => {
   status = 200;
-  expect((await makePicture()).body['status']).toBe(true);
+  expect((await makePicture('gpt-image-2')).body['status']).toBe(true);
   expect(await health()).toMatchObject({ union: { state: 'ok' } });
 });

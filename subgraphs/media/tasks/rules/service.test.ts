@@ -258,11 +258,12 @@ describe('reading', () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1)
       made.push((await service.submit(lister, image(`list ${count}`))).id);
+    // By id, which is by time to the millisecond.
     const first = await service.list(lister, {}, { first: 3, after: null });
     expect(first).toMatchObject({ hasNextPage: true });
     const after = first.tasks.at(-1)?.id ?? null;
     const second = await service.list(lister, { states: ['QUEUED'], kinds: ['IMAGE'] }, { first: 3, after });
-    expect([...first.tasks, ...second.tasks].map((task) => task.id)).toEqual(made.toReversed());
+    expect([...first.tasks, ...second.tasks].map((task) => task.id)).toEqual(made.toSorted().toReversed());
     expect(second.hasNextPage).toBe(false);
     expect(await service.list(nobody('1.1.1.1'), {}, { first: 3, after: null })).toMatchObject({
       tasks: [],
