@@ -7,7 +7,7 @@ import type { Config } from '../../../platform/config/config.ts';
 import { installationSecret } from '../../../platform/secrets/installation-secret.ts';
 import { createEncryption } from '../../../subgraphs/workflow/sign-in/secrets/encryption.ts';
 import { createBrowser, type TestBrowser } from './browser.ts';
-import { rest } from './requests.ts';
+import { rest, until } from './requests.ts';
 
 /** Signing in as the sandbox's people, at the public face of a Kiln. */
 
@@ -27,7 +27,11 @@ export async function logIn(
   browser: TestBrowser,
   { query = '', subject = 'sandbox-ada' }: { readonly query?: string; readonly subject?: string } = {},
 ): Promise<URL> {
-  const begun = await browser.follow(`${url}/auth/idp/authorize${query}`, isCallback);
+  // The sandbox's provider is loaded at its first use: on a busy machine that takes longer than Kiln waits for it.
+  const begun = await until(
+    () => browser.follow(`${url}/auth/idp/authorize${query}`, isCallback),
+    ({ response }) => response?.status !== 503,
+  );
   // Who has signed in at the provider before does not see the page again.
   if (begun.response === null) return begun.url;
   const page = await begun.response.text();
