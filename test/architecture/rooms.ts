@@ -405,6 +405,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       src: ['**'],
     },
   },
+  clients: {
+    areas: [],
+    rooms: {
+      generate: [],
+      typescript: [],
+      'ai-sdk': [],
+    },
+  },
   gateway: {
     areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {
