@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -22,8 +22,8 @@ interface Packed {
 }
 
 /**
- * Builds packages of clients/, packs them and installs the tarballs in a new folder, without the network. Packages of
- * others (`ai`, `react`) are those of this checkout.
+ * Builds packages of clients/ (`typescript` first), packs them and installs the tarballs in a new folder, without the network.
+ * Packages of others (`ai`, `react`) are those of this checkout.
  */
 export async function installClients(
   names: readonly string[],
@@ -37,16 +37,23 @@ export async function installClients(
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: home });
     packed.push(...Object.values(JSON.parse(stdout) as Readonly<Record<string, Packed>>));
   }
-  const dependencies = Object.fromEntries(
-    others.map((name) => [name, `file:${path.join(root, 'node_modules', name)}`]),
-  );
   await writeFile(
     path.join(folder, 'package.json'),
-    JSON.stringify({ name: 'user', private: true, type: 'module', dependencies }),
+    JSON.stringify({ name: 'user', private: true, type: 'module' }),
   );
-  const tarballs = packed.map(({ filename }) => `./${filename}`);
-  await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', ...tarballs], { cwd: folder });
-  await mkdir(path.join(folder, 'node_modules'), { recursive: true });
+  const [first, ...rest] = packed.map(({ filename }) => path.join(folder, filename));
+  await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', first ?? ''], { cwd: folder });
+  // What needs packages of others can not be installed without the network: npm would ask for those.
+  for (const [at, tarball] of rest.entries()) {
+    const home = path.join(folder, 'node_modules/@kiln', names[at + 1] ?? '');
+    await mkdir(home, { recursive: true });
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', home]);
+  }
+  for (const other of others) {
+    const link = path.join(folder, 'node_modules', other);
+    await mkdir(path.dirname(link), { recursive: true });
+    await symlink(path.join(root, 'node_modules', other), link);
+  }
   return {
     folder,
     files: packed.flatMap(({ files }) => files.map(({ path }) => path)),
