@@ -163,13 +163,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/catalog',
         'generators/limits',
       ],
-      'generators/vendor-lists': [
-        'generators/bindings',
-        'generators/catalog',
-        'generators/configuration',
-        'providers',
-        'providers/contract',
-      ],
       'generators/bindings': ['domain', 'domain/work', 'generators/catalog', 'providers/contract'],
       'providers/shared': ['domain', 'domain/inputs', 'domain/work', 'providers/contract'],
       'made-resources': ['database', 'domain/work'],
