@@ -3,7 +3,7 @@ import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entr
 import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
 import { contextOf, type Environment } from '../../test/providers/environment/environment.ts';
 import type { SentRequest } from '../../test/providers/environment/recording-proxy.ts';
-import { REFERENCE, type ContractRow } from '../../test/providers/rows/row.ts';
+import { REFERENCE, type ContractRow } from '../../test/providers/contract/row.ts';
 import { sampleOptions } from './samples.ts';
 
 /** A request that an adapter sent, and what it was sent for. */

@@ -12,7 +12,7 @@ const ALONE = ['schema/tables.test.ts', 'tools/executor-differential/local/local
 
 const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,test,tools}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */
-const IS_TEST_CODE = /\.test\.ts$|^(test|tools)\/|\/testing\//;
+const IS_TEST_CODE = /\.(test|contract)\.ts$|^(test|tools)\/|\/testing\//;
 
 /**
  * The test files that start processes, by themselves or by a helper that they import (`node:child_process`), relative to
