@@ -353,7 +353,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       payments: ['database', 'domain', 'executions', 'lists', 'subscriptions'],
       'personal-data': ['database', 'executions'],
       catalog: ['database', 'domain', 'payments'],
-      import: ['catalog', 'database', 'domain', 'payments', 'templates'],
       schema: ['catalog', 'domain', 'payments', 'personal-data', 'sign-in'],
       '.': ['**'],
     },
@@ -363,16 +362,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
     rooms: {
       documents: [],
       schemas: [],
-      traffic: [],
-      record: ['traffic'],
       route: ['documents', 'schemas'],
-      compare: ['route', 'traffic'],
       openapi: ['route', 'schemas'],
       replies: ['documents', 'route'],
       docs: ['openapi', 'route', 'schemas'],
       media: ['documents', 'replies', 'route'],
       request: ['documents', 'replies', 'route'],
-      fallback: ['documents', 'replies', 'request', 'route'],
       workflow: ['docs', 'documents', 'replies', 'route', 'schemas'],
       '.': ['**'],
     },
@@ -381,6 +376,16 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
     rooms: {
       '.': ['**'],
+    },
+  },
+  migration: {
+    areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'gateway'],
+    rooms: {
+      traffic: [],
+      record: ['traffic'],
+      compare: ['traffic'],
+      fallback: [],
+      import: ['fallback'],
     },
   },
   console: {
@@ -398,11 +403,18 @@ export const AREAS: Readonly<Record<string, Area>> = {
     },
   },
   gateway: {
-    areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
+    areas: [
+      'platform',
+      'rest-compat',
+      'subgraphs/media',
+      'subgraphs/workflow',
+      'schema',
+      'sandbox',
+      'migration',
+    ],
     rooms: {
       'federation/operation': [],
       migrations: [],
-      import: ['migrations'],
       request: [],
       'federation/compiled': ['federation/operation'],
       limits: ['migrations'],

@@ -11,7 +11,7 @@ export const LONGEST: readonly string[] = [
   'test/durability/shutdown.test.ts',
   'test/durability/start.test.ts',
   'tools/chaos/verify/verify.test.ts',
-  'test/migration/migration.test.ts',
+  'migration/migration.test.ts',
   'test/topology/planned-stop.test.ts',
   'test/topology/unnoticed.test.ts',
   'tools/browser/browser.test.ts',

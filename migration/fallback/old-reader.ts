@@ -2,6 +2,7 @@ import { AppError, toError } from '../../platform/errors.ts';
 import { HttpFailure, type HttpClient, type HttpResponse } from '../../platform/http/http-client.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { ASKED_HEADER } from '../../rest-compat/fallback.ts';
 
 /** Reads from one old service, behind a circuit breaker. */
 
@@ -29,9 +30,6 @@ export interface OldReaderOptions {
   /** Without a trailing slash. */
   readonly url: string;
 }
-
-/** Marks what the fallback asks: an address that leads back to Kiln is not asked over and over again. */
-export const ASKED_HEADER = 'x-kiln-fallback';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;

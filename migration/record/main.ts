@@ -2,11 +2,11 @@ import { appendFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
-import { httpAddress } from '../platform/config/settings/formats.ts';
-import { toError } from '../platform/errors.ts';
-import { createRecordingProxy } from './record/proxy.ts';
-import type { Exchange } from './traffic/exchange.ts';
-import { withoutSecretsOf } from './traffic/secrets.ts';
+import { httpAddress } from '../../platform/config/settings/formats.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Exchange } from '../traffic/exchange.ts';
+import { withoutSecretsOf } from '../traffic/secrets.ts';
+import { createRecordingProxy } from './proxy.ts';
 
 // `npm run record`: stands before a service, passes everything on unchanged, and writes each request with its answer as
 // one line of JSON, without secrets.

@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { sections } from '../tables.ts';
+import { sections } from '../../rest-compat/tables.ts';
 import type { Exchange } from '../traffic/exchange.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';

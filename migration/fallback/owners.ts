@@ -1,8 +1,8 @@
 import type { AuthMode } from '../../platform/access/policy.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import { Viewer } from '../documents/workflow/sign-in.ts';
-import { runDocument } from '../replies/results.ts';
+import { Viewer } from '../../rest-compat/documents/workflow/sign-in.ts';
+import { runDocument } from '../../rest-compat/replies/results.ts';
 
 /** Who may read what an old service has of a user: by the rules of Kiln's own payments and lists. */
 

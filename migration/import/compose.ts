@@ -1,3 +1,4 @@
+import { allMigrations } from '../../gateway/migrations/all.ts';
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
@@ -6,8 +7,6 @@ import { tryInstanceLock } from '../../platform/process/instance-lock.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { installationSecret, webhookSecret } from '../../platform/secrets/installation-secret.ts';
-import { createResultCopier } from '../../rest-compat/fallback/copy-results.ts';
-import { createStoredAnswers } from '../../rest-compat/fallback/stored-answers.ts';
 import { composeMedia } from '../../subgraphs/media/compose.ts';
 import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
 import { createVideoTemplateService } from '../../subgraphs/media/video-templates/service.ts';
@@ -15,9 +14,10 @@ import { composeCommerce } from '../../subgraphs/workflow/compose-commerce.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import { createMediaClient } from '../../subgraphs/workflow/executions/media-client.ts';
 import { createRunnableChecks } from '../../subgraphs/workflow/executions/runnable.ts';
-import { createTemplateImporter } from '../../subgraphs/workflow/import/templates.ts';
 import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
-import { allMigrations } from '../migrations/all.ts';
+import { createResultCopier } from '../fallback/copy-results.ts';
+import { createStoredAnswers } from '../fallback/stored-answers.ts';
+import { createTemplateImporter } from './store-templates.ts';
 
 /** Where the embedded sandbox would be: only checks are made here, and they call nobody. */
 const NO_SANDBOX = 'http://127.0.0.1:9';

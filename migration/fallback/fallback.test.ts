@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { sections } from '../tables.ts';
+import { sections } from '../../rest-compat/tables.ts';
 import { createFallback } from './fallback.ts';
 import type { OldReader } from './old-reader.ts';
 import { createEndedAnswers } from './store-ended.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { sections } from '../tables.ts';
+import { sections } from '../../rest-compat/tables.ts';
 import { differencesOf } from './differences.ts';
 import { createIdPairs } from './ids.ts';
 import { createFindOperation } from './operations.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 
-import { inherited } from '../kit/processes/inherited.ts';
+import { inherited } from '../../test/kit/processes/inherited.ts';
 
 /** The programs of a migration as processes of their own. */
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import { AppError } from '../../platform/errors.ts';
-import type { TemplateImport, TemplateImporter } from '../../subgraphs/workflow/import/templates.ts';
 import { checkedAnswer, enveloped, type ReadOld } from './old-service.ts';
 import type { Outcome, Report } from './report.ts';
+import type { TemplateImport, TemplateImporter } from './store-templates.ts';
 
 /** Takes the templates of the workflow service over, inactive ones too. */
 

@@ -1,6 +1,6 @@
-import { AppError, toError } from '../platform/errors.ts';
-import { runComparison } from './compare/program.ts';
-import { sections } from './tables.ts';
+import { AppError, toError } from '../../platform/errors.ts';
+import { sections } from '../../rest-compat/tables.ts';
+import { runComparison } from './program.ts';
 
 // `npm run compare`: replays recorded traffic and compares the answers of an old service with Kiln's.
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { withoutSecrets } from '../../platform/process/redact.ts';
-import { namesOf } from '../route/names.ts';
-import type { Route } from '../route/route.ts';
+import { namesOf } from '../../rest-compat/route/names.ts';
+import type { Route } from '../../rest-compat/route/route.ts';
 import { jsonOf, type Exchange } from '../traffic/exchange.ts';
 import { formOf } from '../traffic/forms.ts';
 import { differencesOf, type ComparedAnswer } from './differences.ts';

@@ -5,20 +5,20 @@ import path from 'node:path';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { composeImport } from '../../gateway/import/compose.ts';
-import { importAll } from '../../gateway/import/import-all.ts';
-import { readOptions } from '../../gateway/import/options.ts';
-import { createReport } from '../../gateway/import/report.ts';
-import { createLifecycle } from '../../platform/process/lifecycle.ts';
-import { silentLogger } from '../../platform/process/logger.ts';
-import { runComparison } from '../../rest-compat/compare/program.ts';
-import { sections } from '../../rest-compat/tables.ts';
-import { createStripe } from '../../subgraphs/workflow/payments/provider/stripe.ts';
-import { remoteSandbox } from '../../subgraphs/workflow/remote-sandbox.ts';
-import { rest } from '../kit/clients/requests.ts';
-import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { CLIENT_SECRET, pollTask, useMedia, useWorkflow } from './clients.ts';
-import { runProgram, startProgram } from './programs.ts';
+import { createLifecycle } from '../platform/process/lifecycle.ts';
+import { silentLogger } from '../platform/process/logger.ts';
+import { sections } from '../rest-compat/tables.ts';
+import { createStripe } from '../subgraphs/workflow/payments/provider/stripe.ts';
+import { remoteSandbox } from '../subgraphs/workflow/remote-sandbox.ts';
+import { rest } from '../test/kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../test/kit/kiln.ts';
+import { runComparison } from './compare/program.ts';
+import { composeImport } from './import/compose.ts';
+import { importAll } from './import/import-all.ts';
+import { readOptions } from './import/options.ts';
+import { createReport } from './import/report.ts';
+import { CLIENT_SECRET, pollTask, useMedia, useWorkflow } from './testing/clients.ts';
+import { runProgram, startProgram } from './testing/programs.ts';
 
 /**
  * The move from an existing installation to Kiln, as docs/migrating.md has it: recording, comparison, import, the switch,
@@ -38,7 +38,7 @@ let addresses: { readonly media: string; readonly workflow: string; readonly tok
 let products: readonly { readonly productId: string; readonly priceId: string }[];
 
 beforeAll(async () => {
-  old = await startProgram('test/migration/old-service/main.ts', [':memory:']);
+  old = await startProgram('migration/testing/old-service/main.ts', [':memory:']);
   addresses = JSON.parse(old.line);
   folder = await mkdtemp(path.join(tmpdir(), 'kiln-move-'));
   const starting = [recording('media'), recording('workflow')];
@@ -66,7 +66,7 @@ const fileOf = (service: string) => path.join(folder, `${service}.jsonl`);
 /** A recording proxy before one of the old services. */
 async function recording(service: 'media' | 'workflow') {
   const words = ['--to', addresses[service], '--out', fileOf(service), '--port', '0'];
-  const program = await startProgram('rest-compat/record-traffic.ts', words);
+  const program = await startProgram('migration/record/main.ts', words);
   return { ...program, url: /http:\/\/[\d.:]+/.exec(program.line)?.[0] ?? '' };
 }
 
@@ -121,7 +121,7 @@ describe('recording and comparing', () => {
   it('finds where the media services differ, in a table, with reads alone at the old side', async () => {
     const { media } = addresses;
     const words = ['--recorded', fileOf('media'), '--old', media, '--new', kiln.url, '--per-second', '200'];
-    const { stdout, stderr, exitCode } = await runProgram('rest-compat/compare-traffic.ts', words);
+    const { stdout, stderr, exitCode } = await runProgram('migration/compare/main.ts', words);
     expect([stderr, exitCode]).toEqual(['', 1]);
     const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
     expect(lines).toEqual([
@@ -171,7 +171,7 @@ describe('recording and comparing', () => {
   });
 
   it("compares with what a browser's HAR has, and prints no secret of it", async () => {
-    const file = path.resolve(import.meta.dirname, '../../rest-compat/fixtures/browser.har');
+    const file = path.resolve(import.meta.dirname, 'fixtures/browser.har');
     const words = ['--recorded', file, '--base', 'https://media.old.example.org', '--new', kiln.url];
     const { text, exitCode } = await runComparison(words, sections);
     expect(exitCode).toBe(1);

@@ -5,7 +5,7 @@ import { badInput, toError } from '../../platform/errors.ts';
 import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import type { Section } from '../route/route.ts';
+import type { Section } from '../../rest-compat/route/route.ts';
 import { readRecording } from '../traffic/recordings.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';

@@ -1,18 +1,23 @@
-import { AppError } from '../../../platform/errors.ts';
-import { amountOf, createAccountLookup, hashOf, type PricingOptions } from '../catalog/pricing.ts';
-import { saveReference } from '../catalog/references.ts';
-import type { WorkflowDatabase } from '../database/database.ts';
+import { AppError } from '../../platform/errors.ts';
+import {
+  amountOf,
+  createAccountLookup,
+  hashOf,
+  type PricingOptions,
+} from '../../subgraphs/workflow/catalog/pricing.ts';
+import { saveReference } from '../../subgraphs/workflow/catalog/references.ts';
+import type { WorkflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import {
   workflowOf,
   type RunnableChecks,
   type Template,
   type TemplateRequest,
   type WorkflowNames,
-} from '../domain/template.ts';
-import type { PayProvider } from '../payments/provider/pay-provider.ts';
-import bundled from '../templates/bundled-templates.json' with { type: 'json' };
-import { newTemplate } from '../templates/rules.ts';
-import { createTemplateStore, type TemplateStore } from '../templates/store.ts';
+} from '../../subgraphs/workflow/domain/template.ts';
+import type { PayProvider } from '../../subgraphs/workflow/payments/provider/pay-provider.ts';
+import bundled from '../../subgraphs/workflow/templates/bundled-templates.json' with { type: 'json' };
+import { newTemplate } from '../../subgraphs/workflow/templates/rules.ts';
+import { createTemplateStore, type TemplateStore } from '../../subgraphs/workflow/templates/store.ts';
 import { isAsImported, noteImported } from './imported-templates.ts';
 
 /** Takes templates of another installation over, with the products that they have at the payment provider. */

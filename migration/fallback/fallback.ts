@@ -1,41 +1,17 @@
 import { createHash } from 'node:crypto';
 
 import type { AuthMode } from '../../platform/access/policy.ts';
-import { AppError, notFound, toError } from '../../platform/errors.ts';
+import { notFound, toError } from '../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { Route } from '../route/route.ts';
+import type { Fallback, FallbackRequest } from '../../rest-compat/fallback.ts';
 import { ageOf, dataOf, isFinal, isUnknown } from './ended.ts';
 import { joinLists } from './joined-lists.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
-import { listTarget, readTarget, type FallbackTarget, type RequestValues } from './operations.ts';
+import { listTarget, readTarget, type FallbackTarget } from './operations.ts';
 import { mayReadOf, withoutSession } from './owners.ts';
 import type { EndedAnswers } from './store-ended.ts';
-
-/** Asks the old services for what Kiln does not know. Only reads are passed on; nothing starts, writes or moves money. */
-export interface Fallback {
-  /** The old answer to a read that Kiln has nothing for; null when nobody has. UNAVAILABLE while that can't be known. */
-  answer(request: FallbackRequest): Promise<FallbackAnswer | null>;
-  /** Kiln's list of a user, with what only the old service has. */
-  joined(request: FallbackRequest, body: object): Promise<object>;
-}
-
-/** A request that was matched to its route. */
-interface FallbackRequest extends RequestValues {
-  readonly route: Route;
-  /** Path and query, without the prefix of PUBLIC_URL. */
-  readonly target: string;
-  readonly authorization: string | undefined;
-  readonly context: RequestContext;
-}
-
-/** What is sent instead of Kiln's own answer. */
-interface FallbackAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: object;
-}
 
 /** Counts reads, so that an operator sees when the old service can go. */
 export interface FallbackReads {
@@ -198,9 +174,4 @@ async function visible(
   if (options.authMode === 'required')
     throw notFound('payment', readTarget(request.route, request)?.id ?? '');
   return withoutSession(body);
-}
-
-/** Whether an error says that Kiln has nothing under an id. */
-export function isNothing(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'NOT_FOUND';
 }

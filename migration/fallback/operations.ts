@@ -1,6 +1,6 @@
 import { getOperationAST, OperationTypeNode } from 'graphql';
 
-import type { Route } from '../route/route.ts';
+import type { Route } from '../../rest-compat/route/route.ts';
 
 /** Which documented operations an old service is asked for: reads of one thing by its id, and lists of one user. Pure. */
 

@@ -7,9 +7,9 @@ import type { HttpClient } from '../../platform/http/http-client.ts';
 import { newTraceId } from '../../platform/ids.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { UploadFile } from '../documents/media/file.ts';
-import { runDocument } from '../replies/results.ts';
-import { uploadOf } from '../request/upload.ts';
+import { UploadFile } from '../../rest-compat/documents/media/file.ts';
+import { runDocument } from '../../rest-compat/replies/results.ts';
+import { uploadOf } from '../../rest-compat/request/upload.ts';
 import { addressesOf, withAddresses } from './ended.ts';
 
 /** Copies the results that an old answer names into Kiln's storage. */

@@ -1,4 +1,4 @@
-import type { WorkflowDatabase } from '../database/database.ts';
+import type { WorkflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 
 /** Remembers templates as an import left them. */
 

@@ -4,9 +4,9 @@ import { z } from 'zod';
 
 import { AppError, badInput, toError } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import type { ResultCopier } from '../../rest-compat/fallback/copy-results.ts';
-import { isFinal } from '../../rest-compat/fallback/ended.ts';
-import type { StoredAnswers } from '../../rest-compat/fallback/stored-answers.ts';
+import type { ResultCopier } from '../fallback/copy-results.ts';
+import { isFinal } from '../fallback/ended.ts';
+import type { StoredAnswers } from '../fallback/stored-answers.ts';
 import { checkedAnswer, enveloped, type ReadOld } from './old-service.ts';
 import type { Report } from './report.ts';
 
