@@ -133,7 +133,17 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['clients', 'gateway', 'platform', 'rest-compat', 'sandbox', 'schema', 'test'];
+    const areas = [
+      'clients',
+      'gateway',
+      'migration',
+      'platform',
+      'rest-compat',
+      'sandbox',
+      'schema',
+      'test',
+      'tools',
+    ];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 
