@@ -19,6 +19,7 @@ const SOURCES = [
   'index.html',
   'vite.config.ts',
   'package.json',
+  '../clients/typescript/src/*',
   '../package-lock.json',
 ];
 

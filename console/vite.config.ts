@@ -1,6 +1,6 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 /** Pixels of the root's font in the design; hairlines below two pixels stay pixels. */
 const ROOT_PX = 16;
@@ -15,7 +15,11 @@ export default defineConfig({
   // Relative: the gateway puts the path prefix of PUBLIC_URL into the page's <base>.
   base: './',
   plugins: [react(), tailwindcss()],
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.mjs' }] },
+  resolve: {
+    alias: [{ find: /^graphql$/, replacement: 'graphql/index.mjs' }],
+    // @kiln/client is its sources here.
+    conditions: ['kiln-source', ...defaultClientConditions],
+  },
   css: {
     postcss: {
       plugins: [

@@ -1,11 +1,13 @@
 import { type Answer, KilnError, type KilnErrorOptions } from './errors.ts';
 
+type Credential = string | null | undefined;
+
 /** How to reach a Kiln. */
 export interface ConnectionOptions {
   /** Where Kiln is, as https://kiln.example.com or with a path. */
   readonly url: string;
   /** A service key or access token, or a function that is asked for it before each request. None: without a credential. */
-  readonly key?: string | null | (() => string | null | Promise<string | null>) | undefined;
+  readonly key?: string | null | (() => Credential | Promise<Credential>) | undefined;
   /** In place of the global fetch. */
   readonly fetch?: typeof fetch | undefined;
   /** How often a request that did not get through is sent again (default 8), after 0.5 s at first and 10 s at last: some 45 s. */

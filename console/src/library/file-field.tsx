@@ -37,8 +37,7 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
     try {
       for (const file of fitting.slice(0, most - files.length)) {
         setSent(0);
-        const { signal } = new AbortController();
-        added.push(await uploadFile(file, { signal, onProgress: setSent, listed }));
+        added.push(await uploadFile(file, { onProgress: setSent, listed }));
       }
     } catch (error) {
       setProblem(problemText(error) || t('file.refusedByServer'));

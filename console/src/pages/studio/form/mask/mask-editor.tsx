@@ -31,8 +31,7 @@ export function MaskEditor({ picture, mask, onDone, onClose }: MaskEditorProps) 
     setIsBusy(true);
     try {
       const file = await maskFile(canvas.current);
-      const { signal } = new AbortController();
-      onDone(await uploadFile(file, { signal, onProgress: () => undefined, listed: false }));
+      onDone(await uploadFile(file, { listed: false }));
     } catch (thrown) {
       setError(thrown);
       setIsBusy(false);
