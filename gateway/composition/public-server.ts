@@ -157,6 +157,7 @@ function mountable(rest: RestHandler | undefined) {
 function boundsOf({ limits, auth }: ProcessParts['config']) {
   return {
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
+    anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,
     unreadBytes: limits.unreadBytes,

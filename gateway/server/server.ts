@@ -108,6 +108,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly maxBodyBytes?: number;
   /** The same for callers without a credential (default: no other bound). */
   readonly anonymousBodyBytes?: number | undefined;
+  /** Most points of one new document of theirs (default: no bound). */
+  readonly anonymousPoints?: number | undefined;
   /** Folder of the built console, which need not exist yet; absent: no console. */
   readonly consoleFolder?: string | undefined;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
@@ -199,6 +201,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
       signIns: options.signIns,

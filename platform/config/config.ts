@@ -177,6 +177,8 @@ function configOf(context: SettingsContext) {
       /** Bytes kept for clients that do not read. */
       unreadBytes: values.UNREAD_MAX_BYTES,
       planCacheBytes: values.PLAN_CACHE_MB * 1_000_000,
+      /** Of one new GraphQL document without a credential. */
+      anonymousPoints: values.ANONYMOUS_DOCUMENT_POINTS,
       /** Null: callers without a credential may send any document. */
       trustedDocumentsFile: values.TRUSTED_DOCUMENTS,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
