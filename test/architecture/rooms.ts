@@ -295,6 +295,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'domain/work',
         'files',
         'generators/bindings',
+        'generators/limits',
         'generators/prices',
         'tasks/rules',
         'uploads',
