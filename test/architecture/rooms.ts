@@ -385,6 +385,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
       '.': ['**'],
     },
   },
+  faces: {
+    areas: ['platform', 'rest-compat'],
+    rooms: {
+      'mcp/protocol': [],
+      'mcp/work': [],
+      'mcp/tools': ['mcp/protocol', 'mcp/work'],
+      mcp: ['mcp/protocol', 'mcp/tools', 'mcp/work'],
+    },
+  },
   schema: {
     areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
     rooms: {
@@ -406,7 +415,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     },
   },
   gateway: {
-    areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
+    areas: ['platform', 'rest-compat', 'faces', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {
       'federation/operation': [],
       migrations: [],
