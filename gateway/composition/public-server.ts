@@ -24,6 +24,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import { composeMcp } from './mcp.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -115,6 +116,7 @@ export async function startPublicServer(
     ...boundsOf(config),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
+    mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...mountable(rest),
     ...stopOf(config, waits),

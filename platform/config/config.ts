@@ -188,6 +188,8 @@ function configOf(context: SettingsContext) {
       /** What one worker does at once; null: as many as the binding takes. */
       workerSlots: { start: values.START_SLOTS, poll: values.POLL_SLOTS, store: values.STORE_SLOTS },
     },
+    /** The tools of agents, at /mcp. */
+    mcp: { on: values.MCP === 'on' },
     files: {
       /** 0: addresses are permanent and unsigned. */
       urlTtlSeconds: values.FILES_URL_TTL,

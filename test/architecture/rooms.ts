@@ -373,6 +373,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
       '.': ['**'],
     },
   },
+  faces: {
+    areas: ['platform', 'rest-compat'],
+    rooms: {
+      'mcp/protocol': [],
+      'mcp/work': [],
+      'mcp/tools': ['mcp/protocol', 'mcp/work'],
+      mcp: ['mcp/protocol', 'mcp/tools', 'mcp/work'],
+    },
+  },
   schema: {
     areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
     rooms: {
@@ -407,6 +416,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: [
       'platform',
       'rest-compat',
+      'faces',
       'subgraphs/media',
       'subgraphs/workflow',
       'schema',
