@@ -412,6 +412,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       src: ['**'],
     },
   },
+  clients: {
+    areas: [],
+    rooms: {
+      generate: [],
+      typescript: [],
+      'ai-sdk': [],
+    },
+  },
   gateway: {
     areas: [
       'platform',
