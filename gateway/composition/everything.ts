@@ -56,6 +56,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     tracer: runtime.tracer,
     readiness: { database: () => runtime.database.check(), files: storeCheck(runtime) },
     files: media.handleFile,
+    openFile: media.openFile,
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
     database: runtime.database,

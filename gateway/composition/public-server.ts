@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import packageJson from '../../package.json' with { type: 'json' };
@@ -23,6 +24,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import { composeOpenaiFace } from './openai-face.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -47,6 +49,8 @@ export interface PublicServerOptions {
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
   readonly files?: Handler | undefined;
+  /** Opens a file by the path and query of its address. */
+  readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
   /** With the schema "gateway"; absent: answers of existing services are not stored. */
@@ -87,7 +91,9 @@ export async function startPublicServer(
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
-  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
+  const stopping = waits.signal;
+  const face = composeOpenaiFace(parts, { ...options, federation, rateLimiter, stopping });
+  const rest = firstOf(face, restOf(parts, options, { federation, rateLimiter, stopping }));
   const server = await createGatewayServer({
     federation,
     logger,
@@ -115,6 +121,7 @@ export async function startPublicServer(
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...mountable(rest),
+    restFolders: face === undefined ? ['/api'] : ['/api', config.openaiFace?.prefix ?? ''],
     ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
@@ -149,6 +156,12 @@ function credentialsOf({ split, signIn }: ProcessParts['config']) {
 
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
+}
+
+/** The face's paths, then the documented ones. */
+function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): RestHandler | undefined {
+  if (face === undefined || rest === undefined) return face ?? rest;
+  return { find: (request) => face.find(request) ?? rest.find(request) };
 }
 
 /** How much callers may have open, send and leave unread. */

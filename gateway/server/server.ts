@@ -126,6 +126,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly rest?: Handler | undefined;
   /** The same for requests that need nothing of Express. */
   readonly restHandler?: RestHandler | undefined;
+  /** Folders whose requests it serves without Express (default /api). */
+  readonly restFolders?: readonly string[];
   /** Whether plain requests take the short way (default: yes). */
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
@@ -276,6 +278,7 @@ function hotDoorOf(parts: {
     serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
+    restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
       answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
   });

@@ -192,6 +192,15 @@ function configOf(context: SettingsContext) {
       promptRetentionDays: values.PROMPT_RETENTION_DAYS,
       ...storageOf(values),
     },
+    /** OpenAI's API over our graph; null: it is not served. */
+    openaiFace:
+      values.OPENAI_FACE === 'off'
+        ? null
+        : {
+            prefix: values.OPENAI_FACE_PREFIX,
+            aliases: values.OPENAI_MODEL_ALIASES,
+            waitSeconds: values.OPENAI_WAIT_SECONDS,
+          },
     /** Existing services that are asked for what is not known here; null: none. */
     fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },

@@ -385,8 +385,17 @@ export const AREAS: Readonly<Record<string, Area>> = {
       '.': ['**'],
     },
   },
+  // Other people's protocols as tables over our documents: they stand on what rest-compat reads and answers with.
+  faces: {
+    areas: ['platform', 'rest-compat'],
+    rooms: {
+      'openai/documents': [],
+      'openai/*': ['openai', 'openai/*'],
+      openai: ['openai/*'],
+    },
+  },
   schema: {
-    areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
+    areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'faces', 'platform'],
     rooms: {
       '.': ['**'],
     },
@@ -406,7 +415,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     },
   },
   gateway: {
-    areas: ['platform', 'rest-compat', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
+    areas: ['platform', 'rest-compat', 'faces', 'subgraphs/media', 'subgraphs/workflow', 'schema', 'sandbox'],
     rooms: {
       'federation/operation': [],
       migrations: [],
