@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -12,6 +13,7 @@ import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
+import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
@@ -121,7 +123,7 @@ export async function startPublicServer(
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...mountable(rest),
-    restFolders: face === undefined ? ['/api'] : ['/api', config.openaiFace?.prefix ?? ''],
+    ...placeOf(face, config),
     ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
@@ -156,6 +158,14 @@ function credentialsOf({ split, signIn }: ProcessParts['config']) {
 
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
+}
+
+/** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
+function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
+  if (face === undefined || openaiFace === null) return {};
+  const { prefix } = openaiFace;
+  const styleAt = (path: string) => (path.startsWith(`${prefix}/`) ? openaiStyle : responseStyleAt(path));
+  return { restFolders: ['/api', prefix], styleAt };
 }
 
 /** The face's paths, then the documented ones. */

@@ -43,6 +43,7 @@ import {
   mountBelow,
   type Handler,
   requireHttps,
+  type StyleAt,
 } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
@@ -128,6 +129,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly restHandler?: RestHandler | undefined;
   /** Folders whose requests it serves without Express (default /api). */
   readonly restFolders?: readonly string[];
+  /** How paths respond to what fails before their handler (default: as the documented ones). */
+  readonly styleAt?: StyleAt | undefined;
   /** Whether plain requests take the short way (default: yes). */
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
@@ -280,7 +283,14 @@ function hotDoorOf(parts: {
     rest: options.restHandler,
     restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+      answerThrown(thrown, {
+        request,
+        response,
+        path: request.url ?? '/',
+        logger,
+        basePath,
+        styleAt: options.styleAt,
+      }),
   });
 }
 
@@ -343,7 +353,7 @@ function createApp(parts: {
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
-  app.use(answerError(options.logger, basePath));
+  app.use(answerError(options.logger, basePath, options.styleAt));
   return app;
 }
 

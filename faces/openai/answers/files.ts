@@ -9,10 +9,15 @@ type Opener = Pick<FaceParts, 'openFile'>;
 
 /** Opens a file. Throws NOT_FOUND where it is gone. */
 export async function openFile({ openFile: open }: Opener, url: string): Promise<Readable> {
-  const { pathname, search } = new URL(url);
-  const file = await open(`${pathname}${search}`);
+  const file = await open(fileAddress(url));
   if (file === null) throw new AppError('NOT_FOUND', 'the file was deleted');
   return file;
+}
+
+/** The path and query of a file's address, without the path of PUBLIC_URL. */
+export function fileAddress(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname.slice(pathname.lastIndexOf('/files/'))}${search}`;
 }
 
 /** A file in base64, in pieces: only a few bytes of it are held at once. */

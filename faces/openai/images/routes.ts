@@ -1,20 +1,22 @@
-import { badInput } from '../../../platform/errors.ts';
-import type { JsonObject } from '../../../platform/json.ts';
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
-import { FaceImage, type ImageInput } from '../documents/image.ts';
-import { FaceModels } from '../documents/models.ts';
-import { FaceCancelTask, FaceTaskById } from '../documents/task.ts';
+import { FaceImage } from '../documents/image.ts';
+import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson } from '../request/body.ts';
 import { booleanIn, textIn, wordIn } from '../request/fields.ts';
+import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../route.ts';
-import { finished, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
+import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
-import { readImage, type ReadImage } from './input.ts';
+import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
 
 const documents = [FaceModels, FaceImage, TaskEvents, FaceTaskById, FaceCancelTask];
 
-/** Pictures: made from words, and asked for again by the id of their task. */
+/** Pictures: made from words or from pictures, and asked for again by the id of their task. */
 export const imageRoutes: readonly FaceRoute[] = [
   {
     method: 'POST',
@@ -25,7 +27,23 @@ export const imageRoutes: readonly FaceRoute[] = [
     async run(call) {
       const body = await readJson(call.request);
       const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
-      return makePictures(call, { body, read: readImage(body, model), kind: 'image_generation' });
+      return makePictures(call, { body, model, kind: 'image_generation' });
+    },
+  },
+  {
+    method: 'POST',
+    path: '/images/edits',
+    summary: 'Makes pictures from pictures and a prompt, whole or where a mask says.',
+    rateClass: 'start',
+    documents: [...documents, UploadFile],
+    async run(call) {
+      const read = await readBody(call);
+      const model = await call.models.find('IMAGE', textIn(read.body, 'model'), call.context);
+      if (!model.inputs.includes('images')) {
+        throw badInput('image', `the model ${model.model} makes pictures from words alone`);
+      }
+      const { images, mask } = await sourcesOf(call, read);
+      return makePictures(call, { body: read.body, model, kind: 'image_edit', images, mask });
     },
   },
   {
@@ -43,46 +61,57 @@ export const imageRoutes: readonly FaceRoute[] = [
   },
 ];
 
+interface Pictures {
+  readonly body: JsonObject;
+  readonly model: FaceModel;
+  readonly kind: 'image_generation' | 'image_edit';
+  readonly images?: readonly InputFile[];
+  readonly mask?: InputFile | undefined;
+}
+
 /** Starts a task of pictures, and answers it as the caller wants. */
 async function makePictures(
   call: FaceCall,
-  {
-    body,
-    read: { input, ignored },
-    kind,
-  }: {
-    readonly body: JsonObject;
-    readonly read: ReadImage;
-    readonly kind: 'image_generation' | 'image_edit';
-  },
+  { body, model, kind, images = [], mask }: Pictures,
 ): Promise<FaceAnswer> {
   const format = formatOf(body);
   const isStream = booleanIn(body, 'stream') === true;
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
-  const task = await startTask(call, FaceImage, { input, ...joiningOf(call, contentOf(kind, body, input)) });
-  if (ignored.length > 0) call.response.setHeader('X-Ignored-Fields', ignored.join(', '));
+  const { input, ignored } = readImage(body, model);
+  const files = mask === undefined ? images : [...images, mask];
+  const task = await startTask(call, FaceImage, {
+    input: {
+      ...input,
+      ...(images.length > 0 && { images: images.map(({ media }) => media) }),
+      ...(mask !== undefined && { mask: mask.media }),
+    },
+    ...joiningOf(call, contentOf(kind, body, { model: `${model.generator}:${model.model}`, files })),
+  });
+  nameIgnored(call, ignored);
   if (isStream && !isAsync) return { events: pictureEvents(call, kind, () => ended(call, task)) };
   return pictureAnswer(call, await finished(call, task, isAsync), format);
 }
 
-/** A stream says nothing of work that goes on: its caller is told where to ask. */
-async function ended(call: FaceCall, started: Parameters<typeof finished>[1]) {
-  const task = await finished(call, started, false);
-  if (task.state === 'SUCCEEDED') return task;
-  throw badInput('stream', `the work goes on: ask GET ${call.settings.prefix}/images/generations/${task.id}`);
+/** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */
+async function sourcesOf(call: FaceCall, { body, files }: BodyWithFiles) {
+  const sent = body['images'] ?? body['image'] ?? [];
+  const named: readonly Json[] = Array.isArray(sent) ? sent : [sent as Json];
+  const images = [...(files.get('image') ?? [])];
+  for (const [index, value] of named.entries()) images.push(await fileIn(call, value, `images[${index}]`));
+  if (images.length === 0) throw badInput('image', "Missing required parameter: 'image'.");
+  const mask = body['mask'] ?? null;
+  return {
+    images,
+    mask: files.get('mask')?.[0] ?? (mask === null ? undefined : await fileIn(call, mask, 'mask')),
+  };
 }
 
-/** What makes two calls the same: all that was sent, but how it is answered. */
-function contentOf(kind: string, body: JsonObject, input: ImageInput): object {
-  const {
-    stream: _stream,
-    async: _async,
-    response_format: _format,
-    user: _user,
-    image: _image,
-    ...rest
-  } = body;
-  return { kind, rest, input };
+/** A stream has no 202: its caller is told where to ask. */
+async function ended(call: FaceCall, started: FaceTask): Promise<FaceTask> {
+  const task = await finished(call, started, false);
+  if (task.state === 'SUCCEEDED') return task;
+  const where = `${call.settings.prefix}/images/generations/${task.id}`;
+  throw new AppError('UNAVAILABLE', `the work goes on: ask GET ${where}`);
 }
 
 function formatOf(body: JsonObject): PictureFormat {

@@ -29,12 +29,18 @@ export async function startTask<Data extends object, Variables extends object>(
   return task;
 }
 
-/** Names a task in the answer. */
+/** Names a task in the answer, unless it has begun. */
 export function nameTask({ response }: FaceCall, { id, cost }: FaceTask): void {
+  if (response.headersSent) return;
   response.setHeader(TASK_HEADER, id);
   if (cost !== null && cost.amount !== null && !cost.estimated) {
     response.setHeader('x-kiln-cost', `${cost.amount} ${cost.currency ?? ''}`.trim());
   }
+}
+
+/** Names what the model has nothing for, which was not sent on. */
+export function nameIgnored({ response }: FaceCall, names: readonly string[]): void {
+  if (names.length > 0) response.setHeader('X-Ignored-Fields', names.join(', '));
 }
 
 /** Waits for the end of a task: it as it is then, or as it is when the time is up. Throws TaskFailed when it failed. */

@@ -1,4 +1,3 @@
-import { fingerprintOf } from '../../../platform/access/idempotency.ts';
 import type { FaceCall } from '../route.ts';
 
 /** Which task a repeated call joins. OpenAI's SDKs send a call again when its connection breaks, without a key. */
@@ -21,14 +20,14 @@ const JOIN_HEADER = 'x-kiln-join';
  */
 export function joiningOf(
   { request, context }: Pick<FaceCall, 'request' | 'context'>,
-  content: unknown,
+  content: string,
   { isChat = false }: { readonly isChat?: boolean } = {},
 ): Joining {
   const { headers } = request;
   const own = headers['idempotency-key'];
   if (typeof own === 'string' && own.trim() !== '') return { idempotencyKey: own.trim() };
   if (headers[JOIN_HEADER] === 'never') return isChat ? { idempotencyKey: context.caller.traceId } : {};
-  const idempotencyKey = `openai:${fingerprintOf(content)}`;
+  const idempotencyKey = `openai:${content}`;
   const tries = Number(headers['x-stainless-retry-count']);
   if (tries > 0) return { idempotencyKey };
   return { idempotencyKey, joinSeconds: isChat && tries === 0 ? 0 : WINDOW_SECONDS };
