@@ -10,7 +10,7 @@ const OF_THE_RUN = 'test/kit/database/postgres.ts';
  */
 const ALONE = ['schema/tables.test.ts', 'test/executor/local/local.test.ts'];
 
-const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,test}/**/*.ts';
+const ROOMS = '{gateway,platform,rest-compat,faces,sandbox,schema,subgraphs,console,test}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */
 const IS_TEST_CODE = /\.test\.ts$|^test\/|\/testing\//;
 
