@@ -8,8 +8,8 @@ import { createMatcher } from '../../rest-compat/route/match.ts';
 import { limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
 import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
 import { createModelFinder } from './models/find-model.ts';
-import type { FaceParts, FaceRoute } from './route.ts';
 import { faceRoutes } from './routes.ts';
+import type { FaceParts, FaceRoute } from './table/route.ts';
 
 /** What the face is built from. */
 export interface OpenaiFaceOptions extends Omit<FaceParts, 'models'> {

@@ -4,7 +4,7 @@ import { chatRoutes } from './chat/routes.ts';
 import { fileRoutes } from './files/routes.ts';
 import { imageRoutes } from './images/routes.ts';
 import { modelRoutes } from './models/routes.ts';
-import type { FaceRoute } from './route.ts';
+import type { FaceRoute } from './table/route.ts';
 import { videoRoutes } from './videos/routes.ts';
 
 /** Every operation of OpenAI's API that is there. */

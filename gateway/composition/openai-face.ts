@@ -1,17 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-import { validate, type DocumentNode, type GraphQLSchema } from 'graphql';
-
 import { createOpenaiFace } from '../../faces/openai/face.ts';
-import { faceRoutes } from '../../faces/openai/routes.ts';
+import { validateFace } from '../../faces/openai/validate.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import type { Handler } from '../server/middleware.ts';
 import { forRest } from './for-rest.ts';
+
+/** Answers a request for a file. */
+export type ServeFile = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** What the face is composed of. */
 export interface FaceOptions {
@@ -19,7 +19,7 @@ export interface FaceOptions {
   readonly federation: FederatedExecutor;
   readonly rateLimiter: RateLimiter | undefined;
   readonly stopping: AbortSignal;
-  readonly files?: Handler | undefined;
+  readonly files?: ServeFile | undefined;
   /** Opens a file by the path and query of its address. */
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
 }
@@ -31,24 +31,16 @@ export function composeOpenaiFace(
 ): RestHandler | undefined {
   const settings = config.openaiFace;
   if (settings === null || files === undefined || openFile === undefined) return undefined;
-  if (config.split.supergraphFile !== null && !fits(federation.apiSchema())) return undefined;
-  const serveFile = async (
-    request: IncomingMessage,
-    response: Parameters<RestHandler['find']>[0] | unknown,
-  ) => void (await files(request as never, response as never, () => undefined));
+  if (config.split.supergraphFile !== null && validateFace(federation.apiSchema()).length > 0)
+    return undefined;
   return createOpenaiFace({
     executor: forRest(federation),
     contextFor: contextOf,
     rateLimiter,
     openFile,
-    serveFile,
+    serveFile: files,
     settings: { ...settings, publicUrl, uploadMaxBytes: config.limits.uploadMaxBytes },
     stopping,
     logger,
   });
-}
-
-function fits(schema: GraphQLSchema): boolean {
-  const documents = new Set<DocumentNode>(faceRoutes.flatMap((route) => route.documents));
-  return [...documents].every((document) => validate(schema, document).length === 0);
 }

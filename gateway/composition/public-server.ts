@@ -26,7 +26,7 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
-import { composeOpenaiFace } from './openai-face.ts';
+import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -50,7 +50,7 @@ export interface PublicServerOptions {
   readonly readiness: ReadinessChecks;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
-  readonly files?: Handler | undefined;
+  readonly files?: ServeFile | undefined;
   /** Opens a file by the path and query of its address. */
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
@@ -93,9 +93,7 @@ export async function startPublicServer(
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
-  const stopping = waits.signal;
-  const face = composeOpenaiFace(parts, { ...options, federation, rateLimiter, stopping });
-  const rest = firstOf(face, restOf(parts, options, { federation, rateLimiter, stopping }));
+  const handlers = restHandlers(parts, options, { federation, rateLimiter, stopping: waits.signal });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -122,8 +120,7 @@ export async function startPublicServer(
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
-    ...mountable(rest),
-    ...placeOf(face, config),
+    ...handlers,
     ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
@@ -166,6 +163,16 @@ function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['co
   const { prefix } = openaiFace;
   const styleAt = (path: string) => (path.startsWith(`${prefix}/`) ? openaiStyle : responseStyleAt(path));
   return { restFolders: ['/api', prefix], styleAt };
+}
+
+/** What serves the paths of other people's protocols and the documented ones. */
+function restHandlers(
+  parts: ProcessParts,
+  options: PublicServerOptions,
+  shared: Parameters<typeof restOf>[2],
+) {
+  const face = composeOpenaiFace(parts, { ...options, ...shared });
+  return { ...mountable(firstOf(face, restOf(parts, options, shared))), ...placeOf(face, parts.config) };
 }
 
 /** The face's paths, then the documented ones. */

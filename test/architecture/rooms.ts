@@ -390,8 +390,20 @@ export const AREAS: Readonly<Record<string, Area>> = {
     areas: ['platform', 'rest-compat'],
     rooms: {
       'openai/documents': [],
-      'openai/*': ['openai', 'openai/*'],
-      openai: ['openai/*'],
+      'openai/table': ['openai/documents'],
+      'openai/tasks': ['openai/documents', 'openai/table'],
+      'openai/models': ['openai/documents', 'openai/table', 'openai/tasks'],
+      'openai/request': ['openai/table'],
+      'openai/answers': ['openai/documents', 'openai/models', 'openai/table', 'openai/tasks'],
+      'openai/*': [
+        'openai/answers',
+        'openai/documents',
+        'openai/models',
+        'openai/request',
+        'openai/table',
+        'openai/tasks',
+      ],
+      openai: ['**'],
     },
   },
   schema: {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { AppError } from '../../../platform/errors.ts';
-import type { FaceParts } from '../route.ts';
+import type { FaceParts } from '../table/route.ts';
 
 /** The bytes of results, by the addresses that the graph answers. */
 

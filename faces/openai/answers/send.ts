@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { drain } from '../../../rest-compat/request/body/drain.ts';
 import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
-import type { FaceAnswer, FaceEvent } from '../route.ts';
+import type { FaceAnswer, FaceEvent } from '../table/route.ts';
 import { failureAnswer } from './failures.ts';
 
 /** Sends answers: JSON, bytes, or server-sent events. */

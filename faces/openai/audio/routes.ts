@@ -12,7 +12,7 @@ import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.t
 import { readJson } from '../request/body.ts';
 import { isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
 import { contentOf } from '../request/media.ts';
-import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../route.ts';
+import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, startTask } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 
@@ -104,7 +104,10 @@ async function voiceOf(call: FaceCall, voice: Json | undefined, { generator }: F
   const { voices } = await runDocument(call, Voices, { generator });
   const found = voices.find(({ id, name }) => id === named || name === named);
   if (found !== undefined) return found.id;
-  const stands = standIn(voices, OPENAI_VOICES.indexOf(String(named)));
+  const stands = standIn(
+    voices,
+    OPENAI_VOICES.findIndex((own) => own === named),
+  );
   if (stands !== undefined) return stands.id;
   const some = voices.slice(0, 5).map(({ id }) => id);
   throw badInput('voice', `voice must be one of ${generator}'s, such as ${some.join(', ')}`);

@@ -9,7 +9,7 @@ import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.t
 import { FaceTranscription } from '../documents/transcription.ts';
 import { textIn, wordIn } from '../request/fields.ts';
 import { contentOf, readBody } from '../request/media.ts';
-import type { FaceAnswer, FaceRoute } from '../route.ts';
+import type { FaceAnswer, FaceRoute } from '../table/route.ts';
 import { finished, startTask } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 

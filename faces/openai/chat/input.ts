@@ -61,7 +61,7 @@ export function readChat(body: JsonObject, model: FaceModel): ReadChat {
 }
 
 function optionsOf(body: JsonObject, { optionsSchema }: FaceModel, ignored: string[]): JsonObject {
-  const schema = (optionsSchema ?? null) as Json;
+  const schema = optionsSchema ?? null;
   const known = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
   const named = VENDOR_FIELDS.flatMap((name) => {
     const value = body[name] ?? undefined;

@@ -55,8 +55,10 @@ function partIn(part: Json, at: string): Part {
   if (type === 'image_url') return { url: addressIn(image_url, at) };
   if (type === 'video_url') return { url: addressIn(video_url, at) };
   if (type === 'input_audio' && isObject(input_audio)) {
-    const { data, format } = input_audio;
-    return { url: `data:audio/${format === 'mp3' ? 'mpeg' : String(format)};base64,${String(data)}` };
+    const type = textIn(input_audio, 'format') ?? 'wav';
+    return {
+      url: `data:audio/${type === 'mp3' ? 'mpeg' : type};base64,${textIn(input_audio, 'data') ?? ''}`,
+    };
   }
   if (type === 'file' && isObject(file)) {
     if (typeof file['file_id'] === 'string') return { fileId: file['file_id'] };

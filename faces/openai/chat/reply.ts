@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
 import type { ChatPiece, ChatReply } from '../documents/chat.ts';
-import type { FaceEvent } from '../route.ts';
+import type { FaceEvent } from '../table/route.ts';
 
 /** Answers of language models in OpenAI's form. */
 

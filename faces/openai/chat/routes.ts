@@ -12,7 +12,7 @@ import { FaceModels } from '../documents/models.ts';
 import { readJson } from '../request/body.ts';
 import { booleanIn, objectIn, textIn } from '../request/fields.ts';
 import { contentOf } from '../request/media.ts';
-import type { FaceCall, FaceRoute } from '../route.ts';
+import type { FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
 import { type Joining, joiningOf } from '../tasks/joining.ts';
 import { readChat } from './input.ts';

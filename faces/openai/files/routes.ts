@@ -6,7 +6,7 @@ import { uploadPart } from '../../../rest-compat/request/upload.ts';
 import { fileAddress } from '../answers/files.ts';
 import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
 import { pageOf } from '../request/page.ts';
-import type { FaceAnswer, FaceCall, FaceRoute } from '../route.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { secondsOf } from '../tasks/words.ts';
 
 /** Files of ours in OpenAI's form: uploads, and what tasks have made. */

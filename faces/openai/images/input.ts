@@ -55,7 +55,7 @@ function countOf(body: JsonObject, { inputs, maxCount, model }: FaceModel): { co
 }
 
 /** The extension `options`, and OpenAI's own fields that the model takes by their names. */
-export function optionsOf(
+function optionsOf(
   body: JsonObject,
   { optionsSchema }: FaceModel,
   ignored: string[],

@@ -8,7 +8,7 @@ import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.t
 import { readJson } from '../request/body.ts';
 import { booleanIn, textIn, wordIn } from '../request/fields.ts';
 import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
-import type { FaceAnswer, FaceCall, FaceRoute } from '../route.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
@@ -95,7 +95,7 @@ async function makePictures(
 /** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */
 async function sourcesOf(call: FaceCall, { body, files }: BodyWithFiles) {
   const sent = body['images'] ?? body['image'] ?? [];
-  const named: readonly Json[] = Array.isArray(sent) ? sent : [sent as Json];
+  const named: readonly Json[] = Array.isArray(sent) ? sent : [sent];
   const images = [...(files.get('image') ?? [])];
   for (const [index, value] of named.entries()) images.push(await fileIn(call, value, `images[${index}]`));
   if (images.length === 0) throw badInput('image', "Missing required parameter: 'image'.");

@@ -2,14 +2,7 @@ import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { type FaceModel, FaceModels } from '../documents/models.ts';
-
-/** Finds the model of ours that a caller names: by its id, `generator:model`, a generator alone, or an alias of the settings. */
-export interface ModelFinder {
-  /** A model that does this kind of work. Throws ModelNotFound. Without a name: the usual one of that kind. */
-  find(kind: string, name: string | undefined, context: RequestContext): Promise<FaceModel>;
-  /** Every model, the preferred generator of each first. */
-  list(context: RequestContext): Promise<readonly FaceModel[]>;
-}
+import type { ModelFinder } from '../table/route.ts';
 
 /** No model of that name does this kind of work here. */
 export class ModelNotFound extends AppError {

@@ -1,5 +1,5 @@
 import { type FaceModel, FaceModels } from '../documents/models.ts';
-import type { FaceRoute } from '../route.ts';
+import type { FaceRoute } from '../table/route.ts';
 import { secondsOf } from '../tasks/words.ts';
 import { ModelNotFound } from './find-model.ts';
 

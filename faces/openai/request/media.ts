@@ -5,7 +5,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { readFormBody } from '../../../rest-compat/request/body/form.ts';
 import { uploadPart } from '../../../rest-compat/request/upload.ts';
-import type { FaceCall } from '../route.ts';
+import type { FaceCall } from '../table/route.ts';
 import { readJson } from './body.ts';
 import { isObject } from './fields.ts';
 

@@ -5,7 +5,7 @@ import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
 import { waitForEnd } from '../../../rest-compat/wait.ts';
 import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
-import type { FaceCall } from '../route.ts';
+import type { FaceCall } from '../table/route.ts';
 import { TaskFailed } from './failed.ts';
 
 /** Starts work as a task, and waits for it as long as the caller and the settings want. */

@@ -1,4 +1,4 @@
-import type { FaceCall } from '../route.ts';
+import type { FaceCall } from '../table/route.ts';
 
 /** Which task a repeated call joins. OpenAI's SDKs send a call again when its connection breaks, without a key. */
 

@@ -5,7 +5,7 @@ import type { VideoInput } from '../documents/video.ts';
 import { shapeOf } from '../models/shape.ts';
 import { booleanIn, integerIn, neededText, numberIn, objectIn, textIn } from '../request/fields.ts';
 import { type BodyWithFiles, fileIn, type InputFile } from '../request/media.ts';
-import type { FaceCall } from '../route.ts';
+import type { FaceCall } from '../table/route.ts';
 
 /** What a caller asks for, as the graph takes it. */
 export interface ReadVideo {
@@ -34,7 +34,7 @@ export async function readVideo(
     seed: integerIn(own, 'seed'),
     generateAudio: booleanIn(own, 'generate_audio'),
     duration: seconds,
-    options: Object.keys(rest).length === 0 ? undefined : (rest as JsonObject),
+    options: Object.keys(rest).length === 0 ? undefined : rest,
   };
   return {
     input: {

@@ -10,11 +10,18 @@ const STATES = {
   CANCELLED: 'failed',
 } as const;
 
+/** What was asked for of a video. */
+interface AskedFor {
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly aspectRatio?: string;
+}
+
 /** A task of a video in OpenAI's form, whose thirteen members are always there. Pure. */
 export function videoOf(task: FaceTask): object {
   const { id, state, progress, createdAt, endedAt, input, outputs } = task;
   const [film] = outputs;
-  const { duration, resolution, aspectRatio } = Object(input?.options) as Readonly<Record<string, unknown>>;
+  const { duration, resolution, aspectRatio } = Object(input?.options) as AskedFor;
   const seconds = film?.duration ?? duration;
   return {
     id,
@@ -26,8 +33,8 @@ export function videoOf(task: FaceTask): object {
     completed_at: endedAt === null ? null : secondsOf(endedAt),
     expires_at: null,
     prompt: input?.prompt ?? null,
-    size: film === undefined ? String(resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
-    seconds: typeof seconds === 'number' ? String(Math.round(seconds)) : '',
+    size: film === undefined ? (resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
+    seconds: seconds === undefined ? '' : String(Math.round(seconds)),
     remixed_from_video_id: null,
     error: errorOf(task),
   };

@@ -8,7 +8,7 @@ import { FaceDeleteTask, FaceVideo, FaceVideos } from '../documents/video.ts';
 import { textIn } from '../request/fields.ts';
 import { contentOf, readBody } from '../request/media.ts';
 import { pageOf } from '../request/page.ts';
-import type { FaceAnswer, FaceCall, FaceRoute } from '../route.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored, nameTask, readTask, startTask } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 import { readVideo } from './input.ts';

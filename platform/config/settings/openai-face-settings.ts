@@ -26,7 +26,7 @@ const aliases = z.string().transform((value, context): ReadonlyMap<string, strin
 export const openaiFaceSettings = {
   OPENAI_FACE: setting(
     oneOf(['on', 'off']),
-    "whether OpenAI's API is served too: pictures, videos, speech, chats, files and batches for every client that speaks it (docs/openai.md)",
+    "whether OpenAI's API is served too: pictures, videos, speech, chats and files for every client that speaks it (docs/openai.md)",
     'on',
   ),
   OPENAI_FACE_PREFIX: setting(prefix, "where OpenAI's API begins; clients name it in their base_url", '/v1'),

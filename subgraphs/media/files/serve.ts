@@ -24,7 +24,7 @@ export interface FileHandlerOptions {
 }
 
 /** A request with this header gets the bytes from here, and no redirect to the store. */
-export const BYTES_HEADER = 'x-kiln-bytes';
+const BYTES_HEADER = 'x-kiln-bytes';
 
 const DAY_SECONDS = 86_400;
 /** How long an address that the store gives out stays valid at most: enough to start, and to resume, a download. */

@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 
 import type { DocumentNode } from 'graphql';
 
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import type { Method, RateClass } from '../../rest-compat/route/route.ts';
-import type { ModelFinder } from './models/find-model.ts';
+import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type { Logger } from '../../../platform/process/logger.ts';
+import type { Method, RateClass } from '../../../rest-compat/route/route.ts';
+import type { FaceModel } from '../documents/models.ts';
 
 /** One operation of OpenAI's API as a line of a table: what counts it, which documents it runs, how it answers. */
 export interface FaceRoute {
@@ -36,8 +36,16 @@ export interface FaceParts {
   readonly logger: Logger;
 }
 
+/** Finds the model of ours that a caller names: by its id, `generator:model`, a generator alone, or an alias of the settings. */
+export interface ModelFinder {
+  /** A model that does this kind of work. Throws ModelNotFound. Without a name: the usual one of that kind. */
+  find(kind: string, name: string | undefined, context: RequestContext): Promise<FaceModel>;
+  /** Every model, the preferred generator of each first. */
+  list(context: RequestContext): Promise<readonly FaceModel[]>;
+}
+
 /** The settings of the face. */
-export interface FaceSettings {
+interface FaceSettings {
   /** Begins every path: /v1 (OPENAI_FACE_PREFIX). */
   readonly prefix: string;
   /** Names that callers use -> models of ours (OPENAI_MODEL_ALIASES). */
