@@ -133,7 +133,18 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['clients', 'gateway', 'migration', 'platform', 'rest-compat', 'sandbox', 'schema', 'test', 'tools'];
+    const areas = [
+      'clients',
+      'faces',
+      'gateway',
+      'migration',
+      'platform',
+      'rest-compat',
+      'sandbox',
+      'schema',
+      'test',
+      'tools',
+    ];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 
