@@ -135,6 +135,7 @@ describe('the documents for contributors', () => {
   it('are there for every area', () => {
     const areas = [
       'clients',
+      'faces',
       'gateway',
       'migration',
       'platform',

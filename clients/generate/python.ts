@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 
 import { neededTypes } from './schema-types.ts';
-import { argumentsOf, inputOf, selectionText, type Start } from './selection.ts';
+import { inputOf, selectionText, type Start } from './selection.ts';
 import type { Graph } from './typescript.ts';
 
 /** The Python client's models: typed dictionaries, which cost nothing when a program runs. */
@@ -71,9 +71,7 @@ function argumentsDictionary(start: Start): string {
   return dictionary(
     `${start.kind.charAt(0).toUpperCase()}${start.kind.slice(1)}Arguments`,
     start.field.description,
-    argumentsOf(start).map((one) =>
-      line(one.description, one.name, inputType(one.type), isRequiredInputField(one)),
-    ),
+    start.args.map((one) => line(one.description, one.name, inputType(one.type), isRequiredInputField(one))),
   );
 }
 
@@ -82,7 +80,7 @@ function tables(starts: readonly Start[]): string {
     const input = inputOf(start);
     const given =
       input === undefined
-        ? argumentsOf(start).map(({ name, type }) => `${name}:${String(type)}`)
+        ? start.args.map(({ name, type }) => `${name}:${String(type)}`)
         : [String(input.type)];
     return `    "${start.kind}": "${start.field.name} ${given.join(' ')}",`;
   });

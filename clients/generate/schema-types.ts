@@ -9,7 +9,7 @@ import {
   isUnionType,
 } from 'graphql';
 
-import { argumentsOf, type Selection, type Start } from './selection.ts';
+import { type Selection, type Start } from './selection.ts';
 
 /** The types that the clients need, each once and by name. */
 export interface NeededTypes {
@@ -32,7 +32,7 @@ export function neededTypes(
     if (isInputObjectType(type))
       for (const field of Object.values(type.getFields())) take(getNamedType(field.type));
   };
-  for (const start of starts) for (const { type } of argumentsOf(start)) take(getNamedType(type));
+  for (const start of starts) for (const { type } of start.args) take(getNamedType(type));
   for (const field of [...selection.values()].flat()) take(getNamedType(field.type));
   for (const name of ['ChatInput', 'TaskFilter']) {
     const type = schema.getType(name);

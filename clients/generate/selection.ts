@@ -86,6 +86,8 @@ const MUTATIONS: Readonly<Record<string, string>> = {
 export interface Start {
   readonly kind: string;
   readonly field: GraphQLField<unknown, unknown>;
+  /** The arguments that say what is wanted: without those that every start has. */
+  readonly args: GraphQLField<unknown, unknown>['args'];
 }
 
 /** The kinds of work. Throws when a mutation that starts a task has no name here. */
@@ -99,17 +101,13 @@ export function readStarts(schema: GraphQLSchema): readonly Start[] {
   return Object.entries(MUTATIONS).map(([kind, name]) => {
     const field = starting.find((one) => one.name === name);
     if (field === undefined) throw new Error(`no mutation ${name} for ${kind}`);
-    return { kind, field };
+    const isCommon = (arg: string) => starting.every(({ args }) => args.some(({ name }) => name === arg));
+    return { kind, field, args: field.args.filter((arg) => !isCommon(arg.name)) };
   });
-}
-
-/** The arguments of a mutation that say what is wanted: without those that every start has. */
-export function argumentsOf({ field }: Start) {
-  return field.args.filter(({ name }) => name !== 'callbackUrl' && name !== 'idempotencyKey');
 }
 
 /** The one argument `input`, where a start takes its input so. */
 export function inputOf(start: Start) {
-  const [only, ...others] = argumentsOf(start);
+  const [only, ...others] = start.args;
   return only?.name === 'input' && others.length === 0 ? only : undefined;
 }

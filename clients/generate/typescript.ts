@@ -9,7 +9,7 @@ import {
 
 import type { ModelWithOptions, OptionSchema } from './catalog.ts';
 import { neededTypes } from './schema-types.ts';
-import { argumentsOf, inputOf, type Selection, selectionText, type Start } from './selection.ts';
+import { inputOf, type Selection, selectionText, type Start } from './selection.ts';
 
 /** The TypeScript client's types: of the graph, of error codes, of the catalog. */
 
@@ -71,7 +71,7 @@ function texts(starts: readonly Start[], selection: Selection): string {
     const input = inputOf(start);
     const given =
       input === undefined
-        ? argumentsOf(start).map(({ name, type }) => `${name}:${String(type)}`)
+        ? start.args.map(({ name, type }) => `${name}:${String(type)}`)
         : [String(input.type)];
     return `  ${start.kind}: '${start.field.name} ${given.join(' ')}',`;
   });
@@ -98,9 +98,7 @@ function constantName(type: string): string {
 function startField(start: Start): string {
   const input = inputOf(start);
   if (input !== undefined) return member(start.field.description, start.kind, inputType(input.type));
-  const fields = argumentsOf(start).map(
-    (one) => `    ${inputField(one).trimStart().replaceAll('\n', '\n  ')}`,
-  );
+  const fields = start.args.map((one) => `    ${inputField(one).trimStart().replaceAll('\n', '\n  ')}`);
   return member(start.field.description, start.kind, `{\n${fields.join('\n')}\n  }`);
 }
 

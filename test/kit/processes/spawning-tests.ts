@@ -15,7 +15,8 @@ const ALONE = [
   'test/clients/react.test.ts',
 ];
 
-const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,migration,test,tools}/**/*.ts';
+const ROOMS =
+  '{gateway,platform,faces,rest-compat,sandbox,schema,subgraphs,console,migration,test,tools}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */
 const IS_TEST_CODE = /\.(test|contract)\.ts$|^(test|tools)\/|\/testing\//;
 
