@@ -86,8 +86,8 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const named = operationName === undefined ? {} : { operationName };
     const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
     const compiled = (made: QueryPlan): CompiledPlan => {
-      const { run } = compilePlan({ plan: made, operation, apiModel, supergraphSchema });
-      return document === asked ? { run } : { run: async (input) => restore(await run(input)) };
+      const plan = compilePlan({ plan: made, operation, apiModel, supergraphSchema });
+      return document === asked ? plan : { run: async (input) => restore(await plan.run(input)) };
     };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);

@@ -61,7 +61,7 @@ async function run(query: string, variables = {}): Promise<ExecutionResult> {
   const linkTo = (name: keyof typeof typeDefs) => {
     const schema = buildSubgraphSchema({
       typeDefs: parse(typeDefs[name]),
-      resolvers: resolvers[name] as never,
+      resolvers: resolvers[name],
     });
     const subgraph: Subgraph = { name: name as Subgraph['name'], schema, contextFor: (context) => context };
     return createLocalLink({ subgraph, logger });

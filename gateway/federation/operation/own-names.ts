@@ -22,7 +22,7 @@ export interface OwnNames {
   /** The document to plan: the same one where no name is in danger. */
   readonly document: DocumentNode;
   /** The result under the names that the caller gave. */
-  restore(result: ExecutionResult): ExecutionResult;
+  readonly restore: (result: ExecutionResult) => ExecutionResult;
 }
 
 const MARK = '__kiln_own';

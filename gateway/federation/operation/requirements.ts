@@ -14,7 +14,7 @@ export interface Requirements {
   /** The names of all fields that any field needs: in a representation they stand under these. */
   readonly names: ReadonlySet<string>;
   /** What a field needs with arguments: the path of each such field in the requirement, and its arguments. */
-  argumentsOf(typeName: string, fieldName: string): ReadonlyMap<string, string>;
+  readonly argumentsOf: (typeName: string, fieldName: string) => ReadonlyMap<string, string>;
 }
 
 /** Reads the requirements of a supergraph. */
