@@ -133,7 +133,7 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['gateway', 'platform', 'rest-compat', 'sandbox', 'schema', 'test'];
+    const areas = ['gateway', 'migration', 'platform', 'rest-compat', 'sandbox', 'schema', 'test', 'tools'];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 
