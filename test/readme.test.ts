@@ -133,7 +133,7 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['gateway', 'platform', 'rest-compat', 'sandbox', 'schema', 'test'];
+    const areas = ['gateway', 'platform', 'faces', 'rest-compat', 'sandbox', 'schema', 'test'];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 
