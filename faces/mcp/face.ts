@@ -31,7 +31,7 @@ export interface McpFaceOptions {
 }
 
 /** Settings of the face. */
-export interface McpSettings {
+interface McpSettings {
   /** PUBLIC_URL, without a trailing slash. */
   readonly publicUrl: string;
   readonly version: string;
