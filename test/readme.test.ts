@@ -133,7 +133,17 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['gateway', 'platform', 'faces', 'rest-compat', 'sandbox', 'schema', 'test'];
+    const areas = [
+      'gateway',
+      'faces',
+      'migration',
+      'platform',
+      'rest-compat',
+      'sandbox',
+      'schema',
+      'test',
+      'tools',
+    ];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 

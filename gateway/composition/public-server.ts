@@ -11,6 +11,7 @@ import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
+import type { Fallback } from '../../rest-compat/fallback.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
@@ -21,7 +22,7 @@ import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
-import { composeFallback } from './fallback.ts';
+import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import type { ReservedPort } from './port.ts';
@@ -88,7 +89,8 @@ export async function startPublicServer(
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
-  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal });
+  const fallback = await loadFallback(parts, { ...options, executor: federation });
+  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal, fallback });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -197,10 +199,12 @@ function restOf(
     federation,
     rateLimiter,
     stopping,
+    fallback,
   }: {
     readonly federation: FederatedExecutor;
     readonly rateLimiter: RateLimiter | undefined;
     readonly stopping: AbortSignal;
+    readonly fallback: Fallback | undefined;
   },
 ): RestHandler | undefined {
   const { config, logger } = parts;
@@ -224,7 +228,7 @@ function restOf(
       version: packageJson.version,
       authMode: config.auth.mode,
     },
-    fallback: composeFallback(parts, { ...options, executor: federation }),
+    fallback,
     logger,
   });
 }

@@ -112,6 +112,11 @@ function splitOf({ values, commandLine }: SettingsContext) {
   };
 }
 
+function countsInDatabase({ values, role }: SettingsContext): boolean {
+  const isGateway = role === 'gateway' && values.DATABASE_URL !== null;
+  return (values.RATE_COUNTS ?? (isGateway || values.PROCESSES > 1 ? 'database' : 'process')) === 'database';
+}
+
 /** Who may call. */
 function authOf(context: SettingsContext) {
   const { values } = context;
@@ -139,6 +144,8 @@ function configOf(context: SettingsContext) {
     demo: !production && values.KILN_ENV === 'demo',
     /** What this process runs: everything, or one part of a split system. */
     role,
+    /** How many processes serve the port; above 1 they have a supervisor. */
+    processes: values.PROCESSES,
     server: serverOf(context),
     data: {
       /** Absolute. */
@@ -159,6 +166,8 @@ function configOf(context: SettingsContext) {
       rate: values.RATE_LIMIT,
       /** Redis that counts for all gateways; null: PostgreSQL or each by itself. */
       countsUrl: values.COUNTS_URL,
+      /** Whether requests are counted in the database, together with other processes. */
+      countsInDatabase: countsInDatabase(context),
       /** The first entry that names a caller holds. */
       callerRates: values.RATE_LIMIT_CALLERS,
       /** Per address and caller; 0: no bound. */
