@@ -25,7 +25,7 @@ export const audioRoutes: readonly FaceRoute[] = [
     rateClass: 'start',
     documents: [FaceModels, Voices, FaceSpeech, TaskEvents, FaceTaskById, FaceCancelTask],
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
       const voiceId = await voiceOf(call, body['voice'], model);
       const format = wordIn(body, 'stream_format', ['audio', 'sse'] as const) ?? 'audio';

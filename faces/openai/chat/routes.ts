@@ -27,7 +27,7 @@ export const chatRoutes: readonly FaceRoute[] = [
     rateClass: 'start',
     documents: [FaceModels, FaceChat, FaceChatStream],
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const name = textIn(body, 'model');
       const model = await call.models.find('CHAT', name, call.context);
       const { input, ignored } = readChat(body, model);

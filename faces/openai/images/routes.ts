@@ -25,7 +25,7 @@ export const imageRoutes: readonly FaceRoute[] = [
     rateClass: 'start',
     documents,
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
       return makePictures(call, { body, model, kind: 'image_generation' });
     },
