@@ -77,7 +77,7 @@ async function sharedCountsOf(
 ): Promise<SharedCounts | undefined> {
   if (database !== undefined) {
     const counts = await openSharedCounts({ database, logger });
-    return config.limits.rate === null ? undefined : counts;
+    return config.limits.rate !== null && config.limits.countsInDatabase ? counts : undefined;
   }
   if (config.limits.rate === null || config.limits.countsUrl !== null) return undefined;
   logger.info(

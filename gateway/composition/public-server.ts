@@ -13,6 +13,7 @@ import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
+import type { Fallback } from '../../rest-compat/fallback.ts';
 import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
@@ -24,8 +25,9 @@ import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
-import { composeFallback } from './fallback.ts';
+import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
@@ -93,7 +95,13 @@ export async function startPublicServer(
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
-  const handlers = restHandlers(parts, options, { federation, rateLimiter, stopping: waits.signal });
+  const fallback = await loadFallback(parts, { ...options, executor: federation });
+  const handlers = restHandlers(parts, options, {
+    federation,
+    rateLimiter,
+    stopping: waits.signal,
+    fallback,
+  });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -119,6 +127,7 @@ export async function startPublicServer(
     ...boundsOf(config),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
+    mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...handlers,
     ...stopOf(config, waits),
@@ -185,6 +194,7 @@ function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): 
 function boundsOf({ limits, auth }: ProcessParts['config']) {
   return {
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
+    anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,
     unreadBytes: limits.unreadBytes,
@@ -225,10 +235,12 @@ function restOf(
     federation,
     rateLimiter,
     stopping,
+    fallback,
   }: {
     readonly federation: FederatedExecutor;
     readonly rateLimiter: RateLimiter | undefined;
     readonly stopping: AbortSignal;
+    readonly fallback: Fallback | undefined;
   },
 ): RestHandler | undefined {
   const { config, logger } = parts;
@@ -252,7 +264,7 @@ function restOf(
       version: packageJson.version,
       authMode: config.auth.mode,
     },
-    fallback: composeFallback(parts, { ...options, executor: federation }),
+    fallback,
     logger,
   });
 }

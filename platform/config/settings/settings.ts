@@ -1,5 +1,6 @@
 import { capacitySettings } from './capacity-settings.ts';
 import { catalogSettings } from './catalog-settings.ts';
+import { faceSettings } from './face-settings.ts';
 import {
   addressOrRange,
   adminSubject,
@@ -92,6 +93,7 @@ export const settings = {
   ),
   ...signInSettings,
   ...capacitySettings,
+  ...faceSettings,
   TRUST_PROXY: setting(
     list(addressOrRange, 'IP addresses or CIDR ranges'),
     'addresses or CIDRs of proxies whose X-Forwarded-* headers are trusted',
