@@ -65,7 +65,7 @@ function sendNotFoundPage(request: Request, response: Response, basePath: string
 export function answerError(logger: Logger, basePath: string): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     if (response.headersSent) return next(thrown);
-    answerThrown(thrown, { request, response, path: request.originalUrl, logger, basePath });
+    sendError(thrown, { request, response, path: request.originalUrl, logger, basePath });
   };
 }
 
@@ -80,7 +80,7 @@ interface FailedRequest {
 }
 
 /** Responds to what a handler threw. */
-export function answerThrown(thrown: unknown, failed: FailedRequest): void {
+export function sendError(thrown: unknown, failed: FailedRequest): void {
   const { request, response, logger } = failed;
   const style = responseStyleOf(failed);
   const error = databaseAway(thrown) ?? toError(thrown);

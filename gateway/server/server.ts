@@ -17,8 +17,8 @@ import { type CallerFinder, createCallerFinder } from '../authentication/caller.
 import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
-import { createHotDoor } from '../hot-door/hot-door.ts';
-import { createHotGraphql } from '../hot-door/hot-graphql.ts';
+import { createFastGraphql } from '../fast-path/fast-graphql.ts';
+import { createFastPath } from '../fast-path/fast-path.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
@@ -39,7 +39,7 @@ import { createHttpServer } from './http-server.ts';
 import {
   answerError,
   answerNotFound,
-  answerThrown,
+  sendError,
   mountBelow,
   type Handler,
   requireHttps,
@@ -98,7 +98,7 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly readiness: ReadinessChecks;
   /** Requests to /readyz a minute and address (default 600). */
   readonly readyPerMinute?: number | undefined;
-  /** What /readyz?verbose tells of providers (default: nothing). */
+  /** What /readyz?verbose reports of providers (default: nothing). */
   readonly providers?: (() => Promise<unknown>) | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
   readonly publicUrl: string | null;
@@ -127,7 +127,7 @@ export interface GatewayServerOptions extends DrainOptions {
   /** The same for requests that need nothing of Express. */
   readonly restHandler?: RestHandler | undefined;
   /** Whether plain requests take the short way (default: yes). */
-  readonly hotDoor?: boolean;
+  readonly fastPath?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
   readonly stallMs?: number;
   /** Most bytes that wait for clients that do not read, of HTTP answers and of WebSockets each (default 48,000,000). */
@@ -153,8 +153,8 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     metrics,
     tracer: options.tracer ?? noTracer,
   });
-  const whole = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
-  const listener = hotDoorOf({ options, basePath, cors, callers, observe, whole, shared });
+  const pipeline = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
+  const listener = createListener({ options, basePath, cors, callers, observe, express: pipeline, shared });
   const httpServer = createHttpServer(listener, options);
   metrics.gauge('kiln_open_streams', 'Open WebSockets and streams.', ['transport'], () => [
     { labels: { transport: 'websocket' }, value: sockets.size },
@@ -254,30 +254,30 @@ function createTransports(parts: {
   return { shared, streams, sockets, graphql };
 }
 
-/** The short way in front of the whole one. */
-function hotDoorOf(parts: {
+/** The fast path in front of the Express pipeline. */
+function createListener(parts: {
   readonly options: GatewayServerOptions;
   readonly basePath: string;
   readonly cors: Cors;
   readonly callers: CallerFinder;
   readonly observe: ObserveRequest;
-  readonly whole: RequestListener;
+  readonly express: RequestListener;
   readonly shared: TransportOptions;
 }): RequestListener {
   const { options, basePath, shared, ...rest } = parts;
-  if (options.hotDoor === false) return parts.whole;
+  if (options.fastPath === false) return parts.express;
   const { logger, rateLimiter } = options;
   const compression = createCompression();
-  return createHotDoor({
+  return createFastPath({
     ...rest,
     basePath,
     isHttps: isHttps(options.publicUrl),
     requiresCredential: options.isForeign === true && options.requiresCredential === true,
-    serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
+    serveOperation: createFastGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
     failed: (thrown, request, response) =>
-      answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+      sendError(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
   });
 }
 

@@ -14,7 +14,7 @@ export interface SlowReaderOptions {
 
 /** What a client that reads may have waiting at any time. */
 const USUAL_BYTES = 250_000;
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 interface Watched {
   /** Bytes that the system has taken, at the last look. */
@@ -74,7 +74,7 @@ export function endSlowReaders(
     socket.once('close', () => watched.delete(socket));
   });
   server.on('upgrade', ({ socket }: IncomingMessage) => void watched.delete(socket));
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(look, POLL_INTERVAL_MS);
   timer.unref();
   server.once('close', () => clearInterval(timer));
 }

@@ -25,7 +25,7 @@ export interface HttpTransportOptions extends TransportOptions {
   readonly multipart: MultipartTransport;
 }
 
-/** Makes the transport. Apollo Server is loaded when an operation first comes that does not take the hot door. */
+/** Makes the transport. Apollo Server is loaded when an operation first comes that does not take the fast path. */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const apollo = once(() => startApollo(options));
   const answerByApollo: RequestHandler = async (request, response, next) => {

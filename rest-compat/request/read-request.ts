@@ -67,7 +67,7 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const { json = {}, rawBody = Buffer.alloc(0) } = await readBody(options, reader);
   const { problems, conflicts, values, sent, notes } = reader;
   if (problems.length > 0) {
-    // What a problem tells of was read.
+    // What a problem is about was read.
     const reported = new Set(problems.map(({ loc }) => loc[1]));
     ignored.splice(0, ignored.length, ...ignored.filter((name) => !reported.has(name)));
     return { problems };

@@ -69,7 +69,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
     async delete(key) {
       try {
         // Parts that are deleted first can't become an object afterwards.
-        await unfinished.giveBack(key);
+        await unfinished.release(key);
         await client.send(new DeleteObjectCommand(at(key)));
       } catch (error) {
         if (!isAbsent(error)) throw s3Failure(error);

@@ -13,7 +13,7 @@ export interface UnfinishedUploadsOptions {
 /** Multipart uploads that will not be finished: their process died, or S3 was away when they were aborted. */
 export interface UnfinishedUploads {
   /** Deletes the parts of every unfinished upload to this key; a server without the operation is left alone. */
-  giveBack(key: string): Promise<void>;
+  release(key: string): Promise<void>;
 }
 
 /** A key is uploaded once, or a few times after crashes: one page lists them all. */
@@ -47,7 +47,7 @@ export function createUnfinishedUploads({
   }
 
   return {
-    async giveBack(key) {
+    async release(key) {
       if (!isOffered) return;
       for (const UploadId of await uploadsTo(key)) {
         await client

@@ -86,7 +86,7 @@ async function orUnknown<Part>(
   try {
     return await asked;
   } catch (thrown) {
-    logger.warn({ error: toError(thrown), tasks: taskIds.length }, 'media does not tell of tasks');
+    logger.warn({ error: toError(thrown), tasks: taskIds.length }, 'media does not answer about tasks');
     return taskIds.map(() => null);
   }
 }

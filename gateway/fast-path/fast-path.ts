@@ -9,17 +9,17 @@ import type { Cors } from '../request/cors.ts';
 import type { ObserveRequest } from '../request/observe-request.ts';
 import { attachContext } from '../request/request-context.ts';
 import { takeBody } from '../request/taken-body.ts';
-import { operationIn, type ServeOperation } from './hot-graphql.ts';
+import { operationIn, type ServeOperation } from './fast-graphql.ts';
 import { graphqlAnswerType, isRest } from './plain-requests.ts';
 
 /**
- * The short way of the most frequent requests, plain GraphQL by POST and the REST paths: the same steps as on the whole
- * way, in the same order, but without Express and Apollo Server. What is not understood whole, from its head or its
- * body, goes the whole way, before anything was counted or answered. Both ways answer byte for byte the same.
+ * The path of the most frequent requests, plain GraphQL by POST and the REST paths: the same steps as in the Express
+ * pipeline, in the same order, but without Express and Apollo Server. What is not understood completely, from its head or its
+ * body, goes through the Express pipeline, before anything was counted or answered. Both ways answer byte for byte the same.
  */
-export interface HotDoorOptions {
+export interface FastPathOptions {
   /** Serves what is not plain. */
-  readonly whole: RequestListener;
+  readonly express: RequestListener;
   readonly basePath: string;
   readonly isHttps: boolean;
   readonly callers: CallerFinder;
@@ -36,8 +36,8 @@ export interface HotDoorOptions {
 }
 
 /** Makes the listener of the server. */
-export function createHotDoor(options: HotDoorOptions): RequestListener {
-  const { whole, basePath, rest } = options;
+export function createFastPath(options: FastPathOptions): RequestListener {
+  const { express, basePath, rest } = options;
   const graphqlPath = `${basePath}/graphql`;
   const restPrefix = `${basePath}/api/`;
   return (request, response) => {
@@ -48,7 +48,7 @@ export function createHotDoor(options: HotDoorOptions): RequestListener {
         : rest !== undefined && isRest(request, restPrefix)
           ? serveRest({ ...options, rest }, request, response)
           : null;
-    if (work === null) return whole(request, response);
+    if (work === null) return express(request, response);
     work.catch((thrown: unknown) => {
       if (response.headersSent) response.destroy(toError(thrown));
       else options.failed(thrown, request, response);
@@ -56,8 +56,8 @@ export function createHotDoor(options: HotDoorOptions): RequestListener {
   };
 }
 
-/** The caller; null where the whole way must tell what is wrong with the credential. */
-async function findCaller({ callers }: HotDoorOptions, request: IncomingMessage, strict: boolean) {
+/** The caller; null where the Express pipeline must tell what is wrong with the credential. */
+async function findCaller({ callers }: FastPathOptions, request: IncomingMessage, strict: boolean) {
   try {
     return await callers.find(request, { strict });
   } catch {
@@ -66,7 +66,7 @@ async function findCaller({ callers }: HotDoorOptions, request: IncomingMessage,
 }
 
 async function serveGraphql(
-  options: HotDoorOptions,
+  options: FastPathOptions,
   {
     request,
     response,
@@ -77,12 +77,12 @@ async function serveGraphql(
     readonly answerType: string;
   },
 ): Promise<void> {
-  const { whole, requiresCredential, serveOperation } = options;
+  const { express, requiresCredential, serveOperation } = options;
   const startedAt = performance.now();
   const caller = await findCaller(options, request, true);
-  if (caller === null || (requiresCredential && !hasCredential(caller))) return whole(request, response);
+  if (caller === null || (requiresCredential && !hasCredential(caller))) return express(request, response);
   const operation = operationIn(await takeBody(request));
-  if (operation === null) return whole(request, response);
+  if (operation === null) return express(request, response);
   attachContext(request, response, caller);
   await observed(options, { request, response, startedAt }, () =>
     serveOperation({ request, response, operation, answerType }),
@@ -90,19 +90,19 @@ async function serveGraphql(
 }
 
 async function serveRest(
-  options: HotDoorOptions & { readonly rest: RestHandler },
+  options: FastPathOptions & { readonly rest: RestHandler },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { whole, basePath, rest } = options;
+  const { express, basePath, rest } = options;
   const startedAt = performance.now();
   const caller = await findCaller(options, request, false);
-  if (caller === null) return whole(request, response);
+  if (caller === null) return express(request, response);
   const { url = '/' } = request;
   request.url = url.slice(basePath.length);
   const serve = rest.find(request);
   request.url = url;
-  if (serve === null) return whole(request, response);
+  if (serve === null) return express(request, response);
   attachContext(request, response, caller);
   await observed(options, { request, response, startedAt }, () => {
     // Express does so, too: routes know nothing of the prefix.
@@ -114,7 +114,7 @@ async function serveRest(
 
 /** Runs what comes after the caller is known, with the headers that every response has. */
 function observed(
-  { observe, isHttps, cors }: HotDoorOptions,
+  { observe, isHttps, cors }: FastPathOptions,
   {
     request,
     response,

@@ -14,7 +14,7 @@ import {
   type InputVideoTrack,
 } from 'mediabunny';
 
-import type { FirstPicture } from './decoder-messages.ts';
+import type { FirstFrame } from './decoder-messages.ts';
 import { parameterSetsOf, unitsOf } from './h264-units.ts';
 import { rgbOf } from './rgb.ts';
 
@@ -24,14 +24,14 @@ import { rgbOf } from './rgb.ts';
 const MAX_PIXELS = 4_096 * 4_096;
 
 parentPort?.once('message', (video: Uint8Array) => {
-  void firstPictureOf(video)
+  void firstFrameOf(video)
     .catch(() => null)
     .then((picture) => {
       parentPort?.postMessage(picture);
     });
 });
 
-async function firstPictureOf(video: Uint8Array): Promise<FirstPicture | null> {
+async function firstFrameOf(video: Uint8Array): Promise<FirstFrame | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
     const track = await input.getPrimaryVideoTrack();
@@ -45,7 +45,7 @@ async function firstPictureOf(video: Uint8Array): Promise<FirstPicture | null> {
   }
 }
 
-async function decode(track: InputVideoTrack, packet: EncodedPacket): Promise<FirstPicture['decoded']> {
+async function decode(track: InputVideoTrack, packet: EncodedPacket): Promise<FirstFrame['decoded']> {
   const config = await track.getDecoderConfig();
   if (config?.codec.startsWith('avc1.42') !== true || config.description === undefined) return null;
   const { codedWidth: width = 0, codedHeight: height = 0 } = config;

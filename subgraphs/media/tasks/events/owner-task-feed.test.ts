@@ -8,18 +8,18 @@ import { appendEvents, type NewEvent } from '../storage/event-store.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { startEngine, type TestEngine, until } from '../testing/engine.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
-import { createOwnedTasks, type OwnedTasks, type PlacedEvent } from './owned-tasks.ts';
+import { createOwnerTaskFeed, type OwnerTaskFeed, type PlacedEvent } from './owner-task-feed.ts';
 
 /** All tasks of an owner as one stream, over breaks of it. */
 
 let engine: TestEngine;
 let hub: EventHub;
-let owned: OwnedTasks;
+let owned: OwnerTaskFeed;
 let owner = '';
 beforeAll(async () => {
   engine = await startEngine();
   hub = createEventHub(engine);
-  owned = createOwnedTasks({ database: engine.database, hub, logger: silentLogger() });
+  owned = createOwnerTaskFeed({ database: engine.database, hub, logger: silentLogger() });
 });
 beforeEach(() => {
   owner = `usr_${newId()}`;

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../jobs/journal.ts';
-import { pictureOfDataUrl } from './data-url.ts';
+import { imageOfDataUrl } from './data-url.ts';
 
 /** URL of a file in this sandbox. */
 const OWN_PLACE =
@@ -9,10 +9,10 @@ const OWN_PLACE =
  * The bytes of an input picture: a data: URL, or a file uploaded to this stand-in. Null for everything else, because a
  * stand-in makes no outbound request.
  */
-export async function givenPicture(journal: Journal, address: unknown): Promise<Buffer | null> {
-  const inline = pictureOfDataUrl(address);
+export async function givenImage(journal: Journal, address: unknown): Promise<Buffer | null> {
+  const inline = imageOfDataUrl(address);
   if (inline !== null) return inline.bytes;
   if (typeof address !== 'string' || !OWN_PLACE.test(address)) return null;
   const id = address.split('/').at(-1) ?? '';
-  return journal.readPicture(`${id}-input-0`);
+  return journal.readImage(`${id}-input-0`);
 }

@@ -1,7 +1,7 @@
 import { outsideSpans } from '../../../../../platform/tracing/span.ts';
 
 /** How what is to be written gathers. */
-export interface GatheredWriterOptions<Item, Result> {
+export interface BatchedWriterOptions<Item, Result> {
   /** Most items in one write, and writes at once. */
   readonly most: number;
   readonly atOnce: number;
@@ -22,8 +22,8 @@ interface Waiting<Item, Result> {
  * fails each of its items is written alone, so that only those fail that can not be written. Bounded by whoever waits for
  * the answers.
  */
-export function createGatheredWriter<Item, Result>(
-  options: GatheredWriterOptions<Item, Result>,
+export function createBatchedWriter<Item, Result>(
+  options: BatchedWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let writes = 0;
@@ -56,7 +56,7 @@ export function createGatheredWriter<Item, Result>(
 
 /** The first of each key, as many as are written together, and what has to wait. */
 function take<Item, Result>(
-  { most, keyOf }: GatheredWriterOptions<Item, Result>,
+  { most, keyOf }: BatchedWriterOptions<Item, Result>,
   waiting: readonly Waiting<Item, Result>[],
 ) {
   const batch = new Map<string, Waiting<Item, Result>>();
@@ -71,7 +71,7 @@ function take<Item, Result>(
 
 /** Never rejects: whoever waits for an item gets its failure. */
 async function writeBatch<Item, Result>(
-  options: GatheredWriterOptions<Item, Result>,
+  options: BatchedWriterOptions<Item, Result>,
   batch: readonly Waiting<Item, Result>[],
 ): Promise<void> {
   try {

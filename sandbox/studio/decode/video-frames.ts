@@ -8,7 +8,7 @@ import type { Size } from '../types/size.ts';
 import { canDecode } from './decoders.ts';
 
 /** The decoded frames of a video, in a loop. */
-export interface MovingPictures {
+export interface VideoFrames {
   /** The display size: rotated, with square pixels. */
   readonly size: Size;
   /** The frame at this time in seconds; times must not decrease. Throws UNREADABLE_MEDIA. */
@@ -24,7 +24,7 @@ const PLAIN = /^(avc[13]\.(42|4d|58|64)|(hvc|hev)1\.1\.|vp8$|vp09\.00\.|av01\.0\
 const SHORTEST_SECONDS = 1 / 60;
 
 /** Opens a video for decoding; null when no decoder supports it, or it is too large. Throws UNREADABLE_MEDIA. */
-export async function openMovingPictures(video: Uint8Array): Promise<MovingPictures | null> {
+export async function openVideoFrames(video: Uint8Array): Promise<VideoFrames | null> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(video) });
   try {
     const pictures = await openTrack(input);
@@ -36,7 +36,7 @@ export async function openMovingPictures(video: Uint8Array): Promise<MovingPictu
   }
 }
 
-async function openTrack(input: Input): Promise<MovingPictures | null> {
+async function openTrack(input: Input): Promise<VideoFrames | null> {
   const track = await input.getPrimaryVideoTrack();
   if (track === null) throw new StudioError('UNREADABLE_MEDIA', 'the file has no moving pictures');
   const size = { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
@@ -48,7 +48,7 @@ async function openTrack(input: Input): Promise<MovingPictures | null> {
 }
 
 /** Some decoders claim support and then fail. */
-async function startsWell(pictures: MovingPictures): Promise<boolean> {
+async function startsWell(pictures: VideoFrames): Promise<boolean> {
   try {
     await pictures.at(0);
     return true;
@@ -81,7 +81,7 @@ async function createLoop(track: InputVideoTrack): Promise<AsyncGenerator<Shown,
   })();
 }
 
-function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void>): MovingPictures {
+function createReader(input: Input, size: Size, loop: AsyncGenerator<Shown, void>): VideoFrames {
   const canvas = createCanvas(size.width, size.height);
   const paint = createPainter(canvas);
   let next: Shown | null = null;

@@ -15,7 +15,7 @@ import { createMergedStream, type MergedStream } from './merged-stream.ts';
  * to tasks that are accepted later. Tasks are found by one query a second for all subscribers of this process; their
  * entries come from the event hub.
  */
-export interface OwnedTasks {
+export interface OwnerTaskFeed {
   watch(subscription: OwnedSubscription): Promise<AsyncIterableIterator<PlacedEvent>>;
   /** Ends every stream. */
   close(error: Error): void;
@@ -35,7 +35,7 @@ export interface PlacedEvent extends TaskEvent {
   readonly cursor: string | null;
 }
 
-export interface OwnedTasksOptions {
+export interface OwnerTaskFeedOptions {
   readonly database: MediaDatabase;
   readonly hub: EventHub;
   readonly logger: Logger;
@@ -49,10 +49,10 @@ interface Follower {
 }
 
 /** Pause between two looks for new tasks. */
-const LOOK_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Makes it; it asks nothing while nobody subscribes. */
-export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): OwnedTasks {
+export function createOwnerTaskFeed({ database, hub, logger }: OwnerTaskFeedOptions): OwnerTaskFeed {
   const followers = new Set<Follower>();
   // Thousands may come at once.
   const readOpen = batchReads({
@@ -97,7 +97,7 @@ export function createOwnedTasks({ database, hub, logger }: OwnedTasksOptions): 
       else {
         signal.addEventListener('abort', abort, { once: true });
         followers.add(follower);
-        timer ??= outsideSpans(() => setInterval(look, LOOK_MS));
+        timer ??= outsideSpans(() => setInterval(look, POLL_INTERVAL_MS));
       }
       return placed(stream.iterator, places, isPlaced);
     },
@@ -123,7 +123,7 @@ async function openByOwner(database: MediaDatabase, owners: readonly string[]) {
 }
 
 async function joinNew(
-  { database, hub }: Pick<OwnedTasksOptions, 'database' | 'hub'>,
+  { database, hub }: Pick<OwnerTaskFeedOptions, 'database' | 'hub'>,
   followers: ReadonlySet<Follower>,
 ): Promise<void> {
   const found = await readOpenTasks(database, [...new Set([...followers].map(({ owner }) => owner))]);

@@ -14,7 +14,7 @@ import { paintSubjects } from './subjects.ts';
 import { paintWeather } from './weather.ts';
 
 /** What to paint. */
-export interface PictureRequest {
+export interface ImageRequest {
   readonly prompt: string;
   readonly seed: number | null;
   readonly width: number;
@@ -25,7 +25,7 @@ export interface PictureRequest {
 }
 
 /** A canvas that is being drawn on. */
-export interface Picture {
+export interface PaintedImage {
   readonly canvas: Canvas;
   readonly seed: number;
 }
@@ -34,10 +34,10 @@ export interface Picture {
  * Paints a picture: the prompt chooses palette, layers and finish, the seed the rest. Procedural (engine:
  * local-procedural), no image model; the same request makes the same pixels.
  */
-export async function paintPicture(
-  request: PictureRequest,
+export async function paintImage(
+  request: ImageRequest,
   onProgress: (percent: number, stage: string) => void,
-): Promise<Picture> {
+): Promise<PaintedImage> {
   const { prompt, width, height } = request;
   const { seed, mixed } = seedsOf(prompt, request.seed);
   const painting = paintScene({ prompt, seed: mixed, size: { width, height } }, onProgress);

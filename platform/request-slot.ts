@@ -1,5 +1,5 @@
 /** A value that is kept with an object, such as a request, for as long as that lives. */
-export interface KeptWith<Holder extends object, Value> {
+export interface RequestSlot<Holder extends object, Value> {
   of(holder: Holder): Value | undefined;
   keep(holder: Holder, value: Value): void;
 }
@@ -8,7 +8,7 @@ export interface KeptWith<Holder extends object, Value> {
  * Makes a place for values, under a symbol of its own in each object. Not a WeakMap: V8's collections of young objects keep what
  * an older WeakMap holds, so that whole requests became old, whose collection cost a fifth of all processor time.
  */
-export function keptWith<Holder extends object, Value>(name: string): KeptWith<Holder, Value> {
+export function requestSlot<Holder extends object, Value>(name: string): RequestSlot<Holder, Value> {
   const key = Symbol(name);
   type Keeping = Holder & { [key]?: Value };
   return {

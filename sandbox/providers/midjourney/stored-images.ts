@@ -7,14 +7,14 @@ import { previewName } from '../shared/perform.ts';
 import { createUrlExpiry } from '../shared/url-expiry.ts';
 
 /** The URLs of this wire's pictures. A URL may expire; the next status then has a new one. */
-export interface Pictures {
+export interface StoredImages {
   /** The picture, its preview while the job runs, the input of a describe job; null while there is none. */
   urlOf(job: Job, baseUrl: string): string | null;
   readonly download: WireRoute['handle'];
 }
 
 /** Creates the picture URLs of one runner's jobs. */
-export function createPictures(journal: Journal, runner: JobRunner): Pictures {
+export function createImages(journal: Journal, runner: JobRunner): StoredImages {
   const expiry = createUrlExpiry();
   return {
     urlOf(job, baseUrl) {
@@ -28,7 +28,7 @@ export function createPictures(journal: Journal, runner: JobRunner): Pictures {
       if (job === null || edition !== String(expiry.versionOf(id)) || !belongsTo(name, job)) {
         return text('This content is no longer available.', 404);
       }
-      const picture = await journal.readPicture(name);
+      const picture = await journal.readImage(name);
       if (picture === null) return text('Not found', 404);
       return bytes(picture, contentTypeOf(name, job));
     },

@@ -37,7 +37,7 @@ export function isRest({ method, url = '/', headers }: IncomingMessage, prefix: 
   return method !== 'OPTIONS' && url.startsWith(prefix) && !isUncommon(headers, false);
 }
 
-/** Ways of sending that only the whole way knows. */
+/** Ways of sending that only the Express pipeline knows. */
 function isUncommon(headers: IncomingMessage['headers'], hasPlainBody = true): boolean {
   if (headers.expect !== undefined || headers.upgrade !== undefined) return true;
   return hasPlainBody && (headers['content-encoding'] ?? headers['transfer-encoding']) !== undefined;

@@ -16,7 +16,7 @@ import { planPresenter } from '../plan/plan.ts';
 import { makePresenter } from '../presenter/presenter.ts';
 import { writeWav } from '../sound/wav.ts';
 import { writeMp4 } from '../video/mp4.ts';
-import { openMovingPictures } from './moving-pictures.ts';
+import { openVideoFrames } from './video-frames.ts';
 
 /** What the decoder of this test does with a picture. */
 let behaviour: 'shows' | 'fails' | 'tires' | 'refuses' = 'shows';
@@ -65,7 +65,7 @@ const make = async (more: object) =>
 
 test('shows the picture of each time, and starts again after the last', async () => {
   behaviour = 'shows';
-  const pictures = await openMovingPictures(await clip());
+  const pictures = await openVideoFrames(await clip());
   expect(pictures?.size).toEqual({ width: 128, height: 72 });
   const redAt = async (seconds: number) => (await pictures!.at(seconds)).data()[0] ?? 0;
   for (const [seconds, red] of [
@@ -114,7 +114,7 @@ test.each([
     comment: '',
     cover: Buffer.alloc(0),
   });
-  const pictures = await openMovingPictures(turned);
+  const pictures = await openVideoFrames(turned);
   const { width, height } = pictures!.size;
   expect([width, height]).toEqual(rotation === 180 ? [128, 72] : [72, 128]);
   const canvas = await pictures!.at(0);
@@ -131,7 +131,7 @@ test.each([
 
 test.each(['fails', 'refuses'] as const)('copies a video when its decoder %s', async (how) => {
   behaviour = how;
-  expect(await openMovingPictures(await clip())).toBeNull();
+  expect(await openVideoFrames(await clip())).toBeNull();
   expect(await make({})).toMatchObject({ width: 128, height: 72, redrawn: false });
 });
 
@@ -147,5 +147,5 @@ test('leaves profiles alone that decoders are known to get wrong', async () => {
   const video = Buffer.from(await clip());
   const profile = video.indexOf('avcC') + 5;
   video[profile] = 0x7a; // High 4:2:2, which may have ten bits
-  expect(await openMovingPictures(video)).toBeNull();
+  expect(await openVideoFrames(video)).toBeNull();
 });

@@ -26,7 +26,7 @@ interface AskedOperation {
   readonly answerType: string;
 }
 
-export interface HotGraphqlOptions extends TransportOptions {
+export interface FastGraphqlOptions extends TransportOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   readonly compression: Compression;
 }
@@ -41,7 +41,7 @@ export function operationIn(body: TakenBody | null): OperationRequest | null {
 }
 
 /** Makes the way of operations. */
-export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
+export function createFastGraphql(options: FastGraphqlOptions): ServeOperation {
   const { admission, errors, federation, rateLimiter, compression } = options;
   return async (asked) => {
     const { request, response, operation } = asked;
@@ -72,7 +72,7 @@ export function createHotGraphql(options: HotGraphqlOptions): ServeOperation {
 }
 
 async function sendResult(
-  { errors, compression }: HotGraphqlOptions,
+  { errors, compression }: FastGraphqlOptions,
   { request, response, answerType }: AskedOperation,
   { result, traceId }: { readonly result: ExecutionResult; readonly traceId: string },
 ): Promise<void> {

@@ -1,17 +1,17 @@
-import type { FirstPicture } from './decoder-messages.ts';
+import type { FirstFrame } from './decoder-messages.ts';
 import { decodeInThread } from './decoder-thread.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 
 /** The first picture of a video, as PNG; null when nothing here decodes it. `ffmpeg` is a program's path, or null. */
-export async function readFirstPicture(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
-  const script = new URL('./first-picture-thread.ts', import.meta.url);
-  const first = await decodeInThread<FirstPicture>(script, video);
+export async function readFirstFrame(video: Uint8Array, ffmpeg: string | null): Promise<Buffer | null> {
+  const script = new URL('./first-frame-thread.ts', import.meta.url);
+  const first = await decodeInThread<FirstFrame>(script, video);
   if (first === null) return null;
-  const picture = await decodedPicture(first, ffmpeg);
+  const picture = await decodedImage(first, ffmpeg);
   return picture === null ? null : picture.rotate(first.rotation).png().toBuffer();
 }
 
-async function decodedPicture({ decoded, packet }: FirstPicture, ffmpeg: string | null) {
+async function decodedImage({ decoded, packet }: FirstFrame, ffmpeg: string | null) {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   if (decoded !== null) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readFirstPicture } from './first-picture.ts';
+import { readFirstFrame } from './first-frame.ts';
 
 /** H.264 of the High profile, 64x36, as nearly all providers send it. */
 const sample = new URL('../../../../test/kit/samples/high-profile.mp4', import.meta.url);
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 test('gives a picture that is not decoded here to ffmpeg, alone in a file', async () => {
-  const picture = await readFirstPicture(await readFile(sample), ffmpeg);
+  const picture = await readFirstFrame(await readFile(sample), ffmpeg);
   expect(picture).not.toBeNull();
   expect(await sharp(picture ?? undefined).metadata()).toMatchObject({
     width: 64,
@@ -46,8 +46,8 @@ test('gives a picture that is not decoded here to ffmpeg, alone in a file', asyn
 test('answers none when ffmpeg is missing, or the file is cut off', async () => {
   const video = await readFile(sample);
   const answers = await Promise.all([
-    readFirstPicture(video, path.join(folder, 'nothing')),
-    readFirstPicture(video.subarray(0, 700), ffmpeg),
+    readFirstFrame(video, path.join(folder, 'nothing')),
+    readFirstFrame(video.subarray(0, 700), ffmpeg),
   ]);
   expect(answers).toEqual([null, null]);
 });

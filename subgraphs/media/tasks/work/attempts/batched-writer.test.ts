@@ -2,12 +2,12 @@ import { setImmediate as immediate } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { createGatheredWriter } from './gathered-writer.ts';
+import { createBatchedWriter } from './batched-writer.ts';
 
 /** A writer of words whose writes end when the test lets them; words with an exclamation mark can't be written. */
 function writerOf({ most = 10, atOnce = 1 } = {}) {
   const writes: { words: readonly string[]; end: () => void }[] = [];
-  const write = createGatheredWriter<string, number>({
+  const write = createBatchedWriter<string, number>({
     most,
     atOnce,
     keyOf: (word) => word.slice(0, 1),

@@ -49,7 +49,7 @@ async function ownersOf(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   if (ids.length === 0) return new Map();
   // The expression is the one of the index (0011-made-resources).
-  const { rows } = await sql<{ id: string; owners: string[] }>`/* made-resources.owners */
+  const { rows } = await sql<{ id: string; owners: string[] }>`/* resource-ownership.owners */
     select coalesce(result->'facts'->>'voiceId', result->'facts'->>'characterId',
                     result->'facts'->>'digitalId', result->'facts'->>'videoId') as id,
            array_agg(distinct owner) as owners

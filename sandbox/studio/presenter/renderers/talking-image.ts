@@ -13,7 +13,7 @@ import { frameAt } from './drawn-presenter.ts';
 import type { VoiceTrack } from './drawn-presenter.ts';
 
 /** The plan of a talking picture. */
-export interface TalkingPicturePlan {
+export interface TalkingImagePlan {
   readonly picture: Uint8Array;
   /** The known face: a mouth is drawn there. */
   readonly face: FaceBox | null;
@@ -21,12 +21,12 @@ export interface TalkingPicturePlan {
 }
 
 /** A picture that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
-export async function createTalkingPicture(
-  { picture, face, size }: TalkingPicturePlan,
+export async function createTalkingImage(
+  { picture, face, size }: TalkingImagePlan,
   performance: VoiceTrack,
 ): Promise<FrameRenderer> {
   const { width, height } = size;
-  const { canvas: still, whole } = await openPicture(picture, size);
+  const { canvas: still, whole } = await openImage(picture, size);
   const place = face === null ? null : mouthIn(face, whole, size);
   const zooms = zoomTrack(performance);
   const canvas = createCanvas(width, height);
@@ -58,7 +58,7 @@ export function zoomTrack({ track }: VoiceTrack): number[] {
 }
 
 /** The picture scaled to cover the frame, and its uncropped size. */
-async function openPicture(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
+async function openImage(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
   const { rgba, whole } = await loadPixels(picture, size);
   const canvas = createCanvas(size.width, size.height);
   canvas.getContext('2d').putImageData(new ImageData(rgba, size.width, size.height), 0, 0);

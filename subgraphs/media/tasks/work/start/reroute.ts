@@ -24,7 +24,7 @@ const STRAY_SECONDS = 3;
  * binding which does not take it: another binding that takes the work gets it, else it waits until the upstream may be asked again,
  * within its budget. Nothing was sent, so that no attempt is used up.
  */
-export async function detour(
+export async function reroute(
   dependencies: WorkerDependencies,
   { taskId, step: number }: StepJob,
   binding: Binding,

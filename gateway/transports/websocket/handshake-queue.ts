@@ -2,7 +2,7 @@
  * Sockets are opened a few at a time, the others wait in line: of a crowd that comes at once the first are served while the
  * last wait, in place of all of them being served late together.
  */
-export interface OpeningLine {
+export interface HandshakeQueue {
   /** Those in line. */
   readonly waiting: number;
   /** Resolves with a turn, or with null: there was none in time, or `gone` has fired. */
@@ -15,7 +15,7 @@ export interface Turn {
   end(): void;
 }
 
-export interface OpeningLineOptions {
+export interface HandshakeQueueOptions {
   /** Most turns at the same time (default 1,000). */
   readonly atOnce?: number;
   /** Milliseconds after which a turn ends by itself (default 500). */
@@ -25,7 +25,7 @@ export interface OpeningLineOptions {
 }
 
 /** Makes a line that is empty. */
-export function createOpeningLine(options: OpeningLineOptions = {}): OpeningLine {
+export function createHandshakeQueue(options: HandshakeQueueOptions = {}): HandshakeQueue {
   const { atOnce = 1_000, turnMs = 500, patienceMs = 8_000 } = options;
   const line = new Set<(turn: Turn | null) => void>();
   let running = 0;

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 
-import { createOpeningLine } from './opening-line.ts';
+import { createHandshakeQueue } from './handshake-queue.ts';
 
 const stays = new AbortController().signal;
 
 it('gives a few turns at once, and the next one to whoever has waited longest', async () => {
-  const line = createOpeningLine({ atOnce: 2, turnMs: 60_000 });
+  const line = createHandshakeQueue({ atOnce: 2, turnMs: 60_000 });
   const [first] = await Promise.all([line.enter(stays), line.enter(stays)]);
   const order: string[] = [];
   const third = line.enter(stays).then((turn) => (order.push('third'), turn));
@@ -21,7 +21,7 @@ it('gives a few turns at once, and the next one to whoever has waited longest', 
 });
 
 it('lets who is gone out of the line, and tells who has waited too long that there is no turn', async () => {
-  const line = createOpeningLine({ atOnce: 1, turnMs: 60_000, patienceMs: 20 });
+  const line = createHandshakeQueue({ atOnce: 1, turnMs: 60_000, patienceMs: 20 });
   const only = await line.enter(stays);
   const leaving = new AbortController();
   const left = line.enter(leaving.signal);
@@ -33,7 +33,7 @@ it('lets who is gone out of the line, and tells who has waited too long that the
 });
 
 it('ends the turn of a client that says nothing', async () => {
-  const line = createOpeningLine({ atOnce: 1, turnMs: 5 });
+  const line = createHandshakeQueue({ atOnce: 1, turnMs: 5 });
   await line.enter(stays);
   expect(await line.enter(stays)).not.toBeNull();
 });
