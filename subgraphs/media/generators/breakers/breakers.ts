@@ -79,14 +79,8 @@ export function createBreakers({
     const fields = { provider: provider.name, binding: name, setting: settings, until, reason: lastError };
     if (!wasOpen) {
       logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
-      const change = {
-        binding: name,
-        place: id,
-        provider: provider.name,
-        isUnavailable: true,
-        reason: lastError,
-      };
-      changes.tell(change);
+      const source = { binding: name, place: id, provider: provider.name };
+      changes.tell({ ...source, isUnavailable: true, reason: lastError });
     }
     if (until !== null) bus.publish(OPENED_TOPIC, name, until.getTime());
   }
