@@ -2,15 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 import { toError } from '../../platform/errors.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
-import type { CallerFinder } from '../authentication/caller.ts';
-import { hasCredential } from '../authentication/caller.ts';
+import { type CallerFinder, hasCredential } from '../authentication/caller.ts';
 import type { Compression } from '../request/compression.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ObserveRequest } from '../request/observe-request.ts';
 import { attachContext } from '../request/request-context.ts';
 import { takeBody } from '../request/taken-body.ts';
 import { operationIn, type ServeOperation } from './fast-graphql.ts';
-import { graphqlAnswerType, isRest } from './plain-requests.ts';
 
 /**
  * The path of the most frequent requests, plain GraphQL by POST and the REST paths: the same steps as in the Express
@@ -134,4 +132,44 @@ function observed(
   };
   observe(request, response, run, startedAt);
   return promise;
+}
+
+/** Which requests are understood from their head alone. Pure. */
+
+/** Larger bodies are not read before their request is counted. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
+
+const JSON_ANSWER = 'application/json; charset=utf-8';
+const GRAPHQL_ANSWER = 'application/graphql-response+json; charset=utf-8';
+
+/** What common clients accept, and the type of answer they get. */
+const ANSWER_TYPES: ReadonlyMap<string | undefined, string> = new Map([
+  [undefined, JSON_ANSWER],
+  ['*/*', JSON_ANSWER],
+  ['application/json', JSON_ANSWER],
+  ['application/json, text/plain, */*', JSON_ANSWER],
+  ['application/graphql-response+json, application/json', GRAPHQL_ANSWER],
+  ['application/graphql-response+json,application/json;q=0.9', GRAPHQL_ANSWER],
+  ['application/graphql-response+json, application/json;q=0.9', GRAPHQL_ANSWER],
+]);
+
+/** The type of the answer to a plain GraphQL request by POST; undefined for any other request. */
+function graphqlAnswerType({ method, url, headers }: IncomingMessage, path: string): string | undefined {
+  if (method !== 'POST' || url !== path) return undefined;
+  if (!JSON_TYPE.test(headers['content-type'] ?? '') || isUncommon(headers)) return undefined;
+  const length = Number(headers['content-length']);
+  return length > 0 && length <= MAX_BODY_BYTES ? ANSWER_TYPES.get(headers.accept) : undefined;
+}
+
+/** Whether a request is one below /api, of whatever body: their routes read it. */
+function isRest({ method, url = '/', headers }: IncomingMessage, prefix: string): boolean {
+  return method !== 'OPTIONS' && url.startsWith(prefix) && !isUncommon(headers, false);
+}
+
+/** Ways of sending that only the Express pipeline knows. */
+function isUncommon(headers: IncomingMessage['headers'], hasPlainBody = true): boolean {
+  if (headers.expect !== undefined || headers.upgrade !== undefined) return true;
+  return hasPlainBody && (headers['content-encoding'] ?? headers['transfer-encoding']) !== undefined;
 }
