@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -9,9 +11,11 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
+import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
@@ -24,6 +28,8 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import { composeMcp } from './mcp.ts';
+import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -47,7 +53,9 @@ export interface PublicServerOptions {
   readonly readiness: ReadinessChecks;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
-  readonly files?: Handler | undefined;
+  readonly files?: ServeFile | undefined;
+  /** Opens a file by the path and query of its address. */
+  readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
   /** With the schema "gateway"; absent: answers of existing services are not stored. */
@@ -68,28 +76,17 @@ export async function startPublicServer(
 ): Promise<PublicServer> {
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
-  // Credentials of ours are only for subgraphs of ours.
-  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
-  const isForeign = supergraphFile !== null;
-  const hasMedia = !isForeign || mediaUrls !== null;
-  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
-  const known = workflow && createCallerCache(workflow);
-  const federation = await createFederation({
-    supergraphSdl: options.supergraphSdl,
-    isChecked: !isForeign,
-    links: observed(
-      known === undefined ? options.links : { ...options.links, workflow: known.link },
-      options,
-    ),
-    metrics: options.metrics,
-    ...planningOf(config),
-    logger,
-  });
+  const { federation, isForeign, hasMedia, lookup } = await openFederation(parts, options, logger);
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const fallback = await loadFallback(parts, { ...options, executor: federation });
-  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal, fallback });
+  const handlers = restHandlers(parts, options, {
+    federation,
+    rateLimiter,
+    stopping: waits.signal,
+    fallback,
+  });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -97,7 +94,7 @@ export async function startPublicServer(
     resolveCredential: createCredentialResolver({
       ...credentialsOf(config),
       serviceKeys: options.serviceKeys,
-      lookup: known?.lookup,
+      lookup,
     }),
     isForeign,
     trustProxy: config.server.trustProxy,
@@ -115,14 +112,34 @@ export async function startPublicServer(
     ...boundsOf(config),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
+    mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
-    ...mountable(rest),
+    ...handlers,
     ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
   lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
   return { url, server, federation };
+}
+
+/** The federation over the links, and what depends on whose subgraphs they lead to. */
+async function openFederation({ config }: ProcessParts, options: PublicServerOptions, logger: Logger) {
+  // Credentials of ours are only for subgraphs of ours.
+  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
+  const isForeign = supergraphFile !== null;
+  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
+  const known = workflow && createCallerCache(workflow);
+  const links = known === undefined ? options.links : { ...options.links, workflow: known.link };
+  const federation = await createFederation({
+    supergraphSdl: options.supergraphSdl,
+    isChecked: !isForeign,
+    links: observed(links, options),
+    metrics: options.metrics,
+    ...planningOf(config),
+    logger,
+  });
+  return { federation, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
 }
 
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
@@ -153,10 +170,35 @@ function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
 }
 
+/** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
+function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
+  if (face === undefined || openaiFace === null) return {};
+  const { prefix } = openaiFace;
+  const styleAt = (path: string) => (path.startsWith(`${prefix}/`) ? openaiStyle : responseStyleAt(path));
+  return { restFolders: ['/api', prefix], styleAt };
+}
+
+/** What serves the paths of other people's protocols and the documented ones. */
+function restHandlers(
+  parts: ProcessParts,
+  options: PublicServerOptions,
+  shared: Parameters<typeof restOf>[2],
+) {
+  const face = composeOpenaiFace(parts, { ...options, ...shared });
+  return { ...mountable(firstOf(face, restOf(parts, options, shared))), ...placeOf(face, parts.config) };
+}
+
+/** The face's paths, then the documented ones. */
+function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): RestHandler | undefined {
+  if (face === undefined || rest === undefined) return face ?? rest;
+  return { find: (request) => face.find(request) ?? rest.find(request) };
+}
+
 /** How much callers may have open, send and leave unread. */
 function boundsOf({ limits, auth }: ProcessParts['config']) {
   return {
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
+    anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,
     unreadBytes: limits.unreadBytes,

@@ -29,6 +29,8 @@ export interface FastPathOptions {
   /** Compresses what is sent to callers who accept that. */
   readonly compression: Compression;
   readonly rest?: RestHandler | undefined;
+  /** Folders whose requests `rest` serves. */
+  readonly restFolders: readonly string[];
   /** Responds to what a handler threw. */
   readonly failed: (thrown: unknown, request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -37,13 +39,13 @@ export interface FastPathOptions {
 export function createFastPath(options: FastPathOptions): RequestListener {
   const { express, basePath, rest } = options;
   const graphqlPath = `${basePath}/graphql`;
-  const restPrefix = `${basePath}/api/`;
+  const restPrefixes = options.restFolders.map((folder) => `${basePath}${folder}/`);
   return (request, response) => {
     const answerType = graphqlAnswerType(request, graphqlPath);
     const work =
       answerType !== undefined
         ? serveGraphql(options, { request, response, answerType })
-        : rest !== undefined && isRest(request, restPrefix)
+        : rest !== undefined && isRest(request, restPrefixes)
           ? serveRest({ ...options, rest }, request, response)
           : null;
     if (work === null) return express(request, response);
@@ -163,9 +165,11 @@ function graphqlAnswerType({ method, url, headers }: IncomingMessage, path: stri
   return length > 0 && length <= MAX_BODY_BYTES ? ANSWER_TYPES.get(headers.accept) : undefined;
 }
 
-/** Whether a request is one below /api, of whatever body: their routes read it. */
-function isRest({ method, url = '/', headers }: IncomingMessage, prefix: string): boolean {
-  return method !== 'OPTIONS' && url.startsWith(prefix) && !isUncommon(headers, false);
+/** Whether a request is one of the documented paths, of whatever body: their routes read it. */
+function isRest({ method, url = '/', headers }: IncomingMessage, prefixes: readonly string[]): boolean {
+  return (
+    method !== 'OPTIONS' && prefixes.some((prefix) => url.startsWith(prefix)) && !isUncommon(headers, false)
+  );
 }
 
 /** Ways of sending that only the Express pipeline knows. */

@@ -14,7 +14,8 @@ import { requestBytesOf } from '../../platform/graphql/uploads/request-bytes.ts'
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
-import { createGatewayServer, type GatewayServer, type GatewayServerOptions } from './server.ts';
+import type { GatewayServerOptions } from './server-options.ts';
+import { createGatewayServer, type GatewayServer } from './server.ts';
 
 /** A gateway on a free port over two small in-memory subgraphs: numbered event logs, uploads, lists, failures. */
 export interface TestGateway {

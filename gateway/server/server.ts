@@ -5,47 +5,36 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
-import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { listenOn } from '../../platform/http/server.ts';
-import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
+import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import { noTracer, type Tracer } from '../../platform/tracing/tracer.ts';
-import type { RestHandler } from '../../rest-compat/router.ts';
+import { noTracer } from '../../platform/tracing/tracer.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
-import type { CredentialResolver } from '../authentication/credentials.ts';
 import { createFastGraphql } from '../fast-path/fast-graphql.ts';
 import { createFastPath } from '../fast-path/fast-path.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
 import { compressAnswers, createCompression } from '../request/compression.ts';
-import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
+import { type Cors, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
-import type { ServedFederation, TransportOptions } from '../transports/admission/transport.ts';
+import type { TransportOptions } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
-import { drain, type DrainOptions } from './drain.ts';
+import { drain } from './drain.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
-import {
-  answerError,
-  answerNotFound,
-  sendError,
-  mountBelow,
-  type Handler,
-  requireHttps,
-} from './middleware.ts';
+import { serveMcp } from './mcp.ts';
+import { answerError, answerNotFound, sendError, mountBelow, requireHttps } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
-import type { SlowBodyOptions } from './slow-bodies.ts';
+import type { GatewayServerOptions } from './server-options.ts';
 
 /**
  * The public server: one HTTP server with everything that callers reach, mounted in reading order. It has no rules of
@@ -63,79 +52,6 @@ export interface GatewayServer {
   close(): Promise<void>;
   /** Open sockets and streams, for metrics and tests. */
   openStreams(): number;
-}
-
-/** Dependencies and options of the server. */
-export interface GatewayServerOptions extends DrainOptions {
-  readonly federation: ServedFederation;
-  readonly logger: Logger;
-  /** Whether the explorer signs in at the sandbox's mini-program platform (default: no). */
-  readonly explorerSignsIn?: boolean;
-  /** No introspection, no Apollo Sandbox. */
-  readonly production: boolean;
-  readonly resolveCredential: CredentialResolver;
-  readonly trustProxy: readonly string[];
-  readonly corsOrigins: CorsOrigins;
-  /** Absent when there are no rate limits. */
-  readonly rateLimiter?: RateLimiter | undefined;
-  /** The documents that callers without a credential may send to /graphql; absent: any. */
-  readonly trustedDocuments?: ReadonlySet<string> | undefined;
-  /** Root fields of subscriptions that start paid work, and count as starts. */
-  readonly paidSubscriptions?: readonly string[];
-  /** Root fields of mutations that start no work, and count as writes. */
-  readonly writes?: readonly string[];
-  /** Root fields of mutations that count as sign-ins. */
-  readonly signIns?: readonly string[];
-  /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
-  readonly connectionLimit?: number;
-  /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
-  readonly isForeign?: boolean;
-  /** The slowest body that is read to its end (default 1 kB/s over 20 s). */
-  readonly slowBodies?: SlowBodyOptions;
-  /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
-  readonly requiresCredential?: boolean;
-  /** Readiness checks of /readyz, by name. */
-  readonly readiness: ReadinessChecks;
-  /** Requests to /readyz a minute and address (default 600). */
-  readonly readyPerMinute?: number | undefined;
-  /** What /readyz?verbose reports of providers (default: nothing). */
-  readonly providers?: (() => Promise<unknown>) | undefined;
-  /** PUBLIC_URL, for its path prefix; null: none. */
-  readonly publicUrl: string | null;
-  /** Largest uploaded file in bytes. */
-  readonly uploadMaxBytes: number;
-  /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
-  readonly maxBodyBytes?: number;
-  /** The same for callers without a credential (default: no other bound). */
-  readonly anonymousBodyBytes?: number | undefined;
-  /** Folder of the built console, which need not exist yet; absent: no console. */
-  readonly consoleFolder?: string | undefined;
-  /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
-  readonly files?: Handler | undefined;
-  /** Serves /hooks/{provider}: provider webhooks. */
-  readonly hooks?: Handler | undefined;
-  /** Of this process (default: none). */
-  readonly metrics?: Metrics;
-  /** Of this process (default: nothing is traced). */
-  readonly tracer?: Tracer;
-  /** METRICS_KEY, which opens them at /metrics; null: they are not there. */
-  readonly metricsKey?: string | null;
-  /** Serves /sandbox and below: the sandbox's pages for browsers. */
-  readonly sandbox?: Handler | undefined;
-  /** The documented REST paths. */
-  readonly rest?: Handler | undefined;
-  /** The same for requests that need nothing of Express. */
-  readonly restHandler?: RestHandler | undefined;
-  /** Whether plain requests take the short way (default: yes). */
-  readonly fastPath?: boolean;
-  /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
-  readonly stallMs?: number;
-  /** Most bytes that wait for clients that do not read, of HTTP answers and of WebSockets each (default 48,000,000). */
-  readonly unreadBytes?: number;
-  /** Most open WebSockets, and most open streams, of this process (default 10,000 each). */
-  readonly maxSockets?: number;
-  /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
-  readonly resumeMs?: number;
 }
 
 /** Builds the server over a federation. Call `listen` to serve. */
@@ -175,6 +91,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       health.drain();
       if (stillServeMs > 0) await pause(stillServeMs);
       await drain({ httpServer, streams, sockets, options });
+      await options.mcp?.close();
       await graphql.close();
     },
   };
@@ -199,6 +116,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
       signIns: options.signIns,
@@ -276,8 +194,16 @@ function createListener(parts: {
     serveOperation: createFastGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
+    restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      sendError(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+      sendError(thrown, {
+        request,
+        response,
+        path: request.url ?? '/',
+        logger,
+        basePath,
+        styleAt: options.styleAt,
+      }),
   });
 }
 
@@ -309,17 +235,12 @@ function createApp(parts: {
     authenticate({
       callers,
       rateLimiter: options.rateLimiter,
+      refuseMcp: options.mcp?.refuse,
       requiresCredential: options.isForeign === true && options.requiresCredential === true,
     }),
   );
   const counted = countRequests(options.rateLimiter, 'status');
-  for (const [folder, handler] of [
-    ['/files', options.files],
-    ['/hooks', options.hooks],
-  ] as const) {
-    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
-  }
-  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
+  mountOwn(mounted, options, counted);
   // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
   mounted.use(compressAnswers());
   if (options.consoleFolder !== undefined) {
@@ -340,8 +261,20 @@ function createApp(parts: {
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
-  app.use(answerError(options.logger, basePath));
+  app.use(answerError(options.logger, basePath, options.styleAt));
   return app;
+}
+
+/** Mounts what sends its own kind of answer: files, webhooks, streams, pages of the sandbox. */
+function mountOwn(mounted: express.Router, options: GatewayServerOptions, counted: RequestHandler): void {
+  for (const [folder, handler] of [
+    ['/files', options.files],
+    ['/hooks', options.hooks],
+  ] as const) {
+    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
+  }
+  if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
+  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
 }
 
 function isHttps(publicUrl: string | null): boolean {

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRateLimiter } from '../../gateway/limits/rate-limit.ts';
 import { contextOf } from '../../gateway/request/request-context.ts';
 import type { Handler } from '../../gateway/server/middleware.ts';
+import type { GatewayServerOptions } from '../../gateway/server/server-options.ts';
 import {
   SHOP_SECRET,
   startTestGateway,
   type TestGateway,
 } from '../../gateway/server/server-under-test.fixture.ts';
-import type { GatewayServerOptions } from '../../gateway/server/server.ts';
 import { HOSTILE } from '../../gateway/transports/hostile-queries.fixture.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
