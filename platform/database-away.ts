@@ -22,12 +22,12 @@ const DRIVER_MESSAGES =
 
 /** The error of a database that is away or too busy, as callers see it; undefined for any other error. */
 export function databaseAway(thrown: unknown): AppError | undefined {
-  if (!(thrown instanceof Error) || thrown instanceof AppError || !isAway(thrown)) return undefined;
+  if (!(thrown instanceof Error) || thrown instanceof AppError || !isUnavailable(thrown)) return undefined;
   const message = 'the database does not answer; try again in a moment';
   return new AppError('UNAVAILABLE', message, { retryAfter: RETRY_AFTER_SECONDS, cause: thrown });
 }
 
-function isAway(error: Error): boolean {
+function isUnavailable(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // Node joins the failures of several addresses of one name.
   const isSocket = SOCKET_CODES.has(code) && ('syscall' in error || error instanceof AggregateError);

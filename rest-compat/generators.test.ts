@@ -254,7 +254,7 @@ describe('the status operations', () => {
   ] as const;
   const tail = (path: string): string => (path.includes('/union/') ? '/status' : '');
 
-  it.each(paths)('%s %s tells of its own tasks only', async (method, path, kind, generator) => {
+  it.each(paths)('%s %s reports its own tasks only', async (method, path, kind, generator) => {
     const ask = (id: string) => server.send(method, `${path}${id}${tail(path)}`);
     const own = taskOf(kind, generator, { state: 'RUNNING', stage: 'rendering', progress: 4 });
     expect((await ask(own)).body).toMatchObject({ status: 'running', data: { task_id: own, progress: 4 } });

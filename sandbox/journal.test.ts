@@ -113,7 +113,7 @@ test('drops ended jobs with their pictures when there are too many or they are t
   const journal = await openJournal(options);
   const open: Job = { ...endedJob('open', 1), state: 'running', endedAt: null };
   await journal.save(open);
-  await journal.writePicture('job-1-0.png', Buffer.from('x'));
+  await journal.writeImage('job-1-0.png', Buffer.from('x'));
   for (let index = 1; index <= 12; index += 1)
     await journal.save(endedJob(`job-${index}`, Date.now() + index));
   await journal.settle();
@@ -121,7 +121,7 @@ test('drops ended jobs with their pictures when there are too many or they are t
   expect(left).toContain('open');
   expect(left).not.toContain('job-1');
   expect(left.length).toBeLessThanOrEqual(10);
-  expect(await journal.readPicture('job-1-0.png')).toBeNull();
+  expect(await journal.readImage('job-1-0.png')).toBeNull();
   expect(await readFile(path.join(folder, 'jobs', 'open.json'), 'utf8')).toContain('"open"');
 
   const old = await openJournal({ ...options, maxAgeMs: -60_000 });
@@ -133,7 +133,7 @@ test('forgets what was written before, while more is being written, which stays'
   const journal = await openJournal(options);
   const write = (round: string, count: number) =>
     Array.from({ length: count }, async (_value, index) => {
-      await journal.writePicture(`${round}-${index}.png`, Buffer.alloc(10_000));
+      await journal.writeImage(`${round}-${index}.png`, Buffer.alloc(10_000));
       await journal.save(endedJob(`${round}-${index}`, Date.now()));
     });
   const before = write('before', 40);

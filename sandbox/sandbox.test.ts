@@ -32,10 +32,10 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
     }
     expect((await fetch(`${origin}/sandbox/`, { method: 'POST' })).status).toBe(404);
     // What the job made is on the page, and nothing else of the journal is.
-    const pictureOf = async () =>
+    const imageOf = async () =>
       /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];
-    await vi.waitFor(async () => expect(await pictureOf()).toBeDefined(), 100_000);
-    const picture = await fetch(`${origin}/sandbox/${await pictureOf()}`);
+    await vi.waitFor(async () => expect(await imageOf()).toBeDefined(), 100_000);
+    const picture = await fetch(`${origin}/sandbox/${await imageOf()}`);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await fetch(`${origin}/sandbox/results/other.png`)).status).toBe(404);
   } finally {

@@ -56,7 +56,7 @@ async function sendResult(
   const file = lastJobs(journal)
     .flatMap((job) => job.result?.files ?? [])
     .find((one) => one.name === name);
-  const bytes = file === undefined ? null : await journal.readPicture(name);
+  const bytes = file === undefined ? null : await journal.readImage(name);
   if (file === undefined || bytes === null) {
     return sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
   }

@@ -111,7 +111,7 @@ function decoded(params: Readonly<Record<string, string>>): Readonly<Record<stri
   }
 }
 
-/** Who is refused for want of a credential hears when the one that came could not be read. */
+/** Who is refused without a credential hears when the one that came could not be read. */
 function withHint(thrown: unknown, { headers }: IncomingMessage): unknown {
   const isRefusal = thrown instanceof AppError && thrown.code === 'UNAUTHENTICATED';
   if (!isRefusal || !isMalformedBearer(headers.authorization)) return thrown;

@@ -2,7 +2,7 @@ import { internalCaller } from '../../platform/access/caller.ts';
 import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import { newTraceId } from '../../platform/ids.ts';
 
-/** What /readyz?verbose tells of each provider: no messages and no settings, which are for administrators. */
+/** What /readyz?verbose reports of each provider: no messages and no settings, which are for administrators. */
 const QUERY = `query ProviderReadiness {
   providerHealth { binding provider sandbox attempts succeeded p50 p95 breaker { open until }
     models { model retiresAt daysLeft successor goneAt } }

@@ -11,6 +11,7 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { measuredLinks } from '../../platform/metrics/measure.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
@@ -75,23 +76,7 @@ export async function startPublicServer(
 ): Promise<PublicServer> {
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
-  // Credentials of ours are only for subgraphs of ours.
-  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
-  const isForeign = supergraphFile !== null;
-  const hasMedia = !isForeign || mediaUrls !== null;
-  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
-  const known = workflow && createCallerCache(workflow);
-  const federation = await createFederation({
-    supergraphSdl: options.supergraphSdl,
-    isChecked: !isForeign,
-    links: observed(
-      known === undefined ? options.links : { ...options.links, workflow: known.link },
-      options,
-    ),
-    metrics: options.metrics,
-    ...planningOf(config),
-    logger,
-  });
+  const { federation, isForeign, hasMedia, lookup } = await openFederation(parts, options, logger);
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
@@ -109,7 +94,7 @@ export async function startPublicServer(
     resolveCredential: createCredentialResolver({
       ...credentialsOf(config),
       serviceKeys: options.serviceKeys,
-      lookup: known?.lookup,
+      lookup,
     }),
     isForeign,
     trustProxy: config.server.trustProxy,
@@ -136,6 +121,25 @@ export async function startPublicServer(
   lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
   return { url, server, federation };
+}
+
+/** The federation over the links, and what depends on whose subgraphs they lead to. */
+async function openFederation({ config }: ProcessParts, options: PublicServerOptions, logger: Logger) {
+  // Credentials of ours are only for subgraphs of ours.
+  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
+  const isForeign = supergraphFile !== null;
+  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
+  const known = workflow && createCallerCache(workflow);
+  const links = known === undefined ? options.links : { ...options.links, workflow: known.link };
+  const federation = await createFederation({
+    supergraphSdl: options.supergraphSdl,
+    isChecked: !isForeign,
+    links: observed(links, options),
+    metrics: options.metrics,
+    ...planningOf(config),
+    logger,
+  });
+  return { federation, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
 }
 
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */

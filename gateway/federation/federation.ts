@@ -60,7 +60,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   const planner = createPlanner(supergraphSdl, options);
   const warmUp =
     options.isChecked === true ? setTimeout(() => planner.warmUp(), WARM_UP_MS).unref() : undefined;
-  // Whose supergraph is another one hears of its mistakes at the start.
+  // Whose supergraph is another one learns of its mistakes at the start.
   if (options.isChecked !== true) for (const { name } of planner.subgraphs) linkOf(links, name);
   const documents = createDocuments({
     get schema() {

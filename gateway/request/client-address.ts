@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-import { keptWith } from '../../platform/kept-with.ts';
+import { requestSlot } from '../../platform/request-slot.ts';
 
 /** The client address of a request, by the proxies that are trusted. */
 
@@ -43,7 +43,7 @@ export function addressOf(request: IncomingMessage, isTrusted: (address: string)
   return plainAddress(address, request.socket);
 }
 
-const lastAddresses = keptWith<Socket, { readonly from: string; readonly plain: string }>('address');
+const lastAddresses = requestSlot<Socket, { readonly from: string; readonly plain: string }>('address');
 
 /** IPv4 within IPv6 as IPv4. A connection mostly has one client, whose address is read once. */
 function plainAddress(address: string, socket: Socket): string {

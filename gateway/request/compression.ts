@@ -28,7 +28,7 @@ export interface Compression {
   afterHead(request: IncomingMessage, response: ServerResponse, bytes: number): void;
 }
 
-/** Makes the compression of the hot door. */
+/** Makes the compression of the fast path. */
 export function createCompression(): Compression {
   const compress = compressionMiddleware();
   // Sets Vary, without finding out anew that nothing is accepted.

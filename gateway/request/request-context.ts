@@ -4,13 +4,13 @@ import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { disconnectSignal } from '../../platform/http/server.ts';
 import { newTraceId } from '../../platform/ids.ts';
-import { keptWith } from '../../platform/kept-with.ts';
+import { requestSlot } from '../../platform/request-slot.ts';
 import { parseTraceparent } from '../../platform/tracing/tracer.ts';
 
 /** The context of a request, kept per HTTP request. */
 
-const contexts = keptWith<IncomingMessage, RequestContext>('context');
-const traceIds = keptWith<IncomingMessage, string>('trace id');
+const contexts = requestSlot<IncomingMessage, RequestContext>('context');
+const traceIds = requestSlot<IncomingMessage, string>('trace id');
 
 /** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {

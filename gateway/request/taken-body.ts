@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
 import { whenClosed } from '../../platform/http/server.ts';
-import { keptWith } from '../../platform/kept-with.ts';
+import { requestSlot } from '../../platform/request-slot.ts';
 
 /** Small JSON bodies that were read before anybody was asked who serves the request. */
 
 /** A body that was read: its value, or that it is no JSON object or list. */
 export type TakenBody = { readonly value: unknown } | 'unreadable';
 
-const taken = keptWith<IncomingMessage, TakenBody>('body');
+const taken = requestSlot<IncomingMessage, TakenBody>('body');
 
 /** The body of a request that was read already; undefined where nobody has. */
 export function takenBodyOf(request: IncomingMessage): TakenBody | undefined {

@@ -23,9 +23,10 @@ export function unavailableOf({
   readonly errors?: readonly GraphQLFormattedError[] | undefined;
 }): Unavailable | null {
   if (errors.length === 0) return null;
-  const isAway = ({ extensions }: GraphQLFormattedError): boolean => extensions?.['code'] === 'UNAVAILABLE';
+  const isUnavailable = ({ extensions }: GraphQLFormattedError): boolean =>
+    extensions?.['code'] === 'UNAVAILABLE';
   const hasData = isAnswered(data) || Object.values(data ?? {}).some((value) => value !== null);
-  if (hasData || !errors.every(isAway)) return null;
+  if (hasData || !errors.every(isUnavailable)) return null;
   return { status: 503, retryAfterSeconds: longestWait(errors) || USUAL_SECONDS };
 }
 

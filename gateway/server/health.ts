@@ -11,7 +11,7 @@ import { createRateLimiter, rateHeaders, type RateLimiter } from '../limits/rate
 export interface HealthOptions {
   /** Readiness checks by name. Names are public, reasons are logged. */
   readonly checks: ReadinessChecks;
-  /** What /readyz?verbose tells of providers besides (default: nothing). It does not decide readiness. */
+  /** What /readyz?verbose reports of providers besides (default: nothing). It does not decide readiness. */
   readonly providers?: (() => Promise<unknown>) | undefined;
   /** METRICS_KEY, which opens that as an administrator's credential does; null: there is none. */
   readonly metricsKey?: string | null;

@@ -69,7 +69,7 @@ export function answerError(
 ): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     if (response.headersSent) return next(thrown);
-    answerThrown(thrown, { request, response, path: request.originalUrl, logger, basePath, styleAt });
+    sendError(thrown, { request, response, path: request.originalUrl, logger, basePath, styleAt });
   };
 }
 
@@ -88,7 +88,7 @@ interface FailedRequest {
 }
 
 /** Responds to what a handler threw. */
-export function answerThrown(thrown: unknown, failed: FailedRequest): void {
+export function sendError(thrown: unknown, failed: FailedRequest): void {
   const { request, response, logger } = failed;
   const style = responseStyleOf(failed);
   const error = databaseAway(thrown) ?? toError(thrown);

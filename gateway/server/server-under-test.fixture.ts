@@ -14,7 +14,8 @@ import { requestBytesOf } from '../../platform/graphql/uploads/request-bytes.ts'
 import { createLogger } from '../../platform/process/logger.ts';
 import { createCredentialResolver } from '../authentication/credentials.ts';
 import { createFederation } from '../federation/federation.ts';
-import { createGatewayServer, type GatewayServer, type GatewayServerOptions } from './server.ts';
+import type { GatewayServerOptions } from './server-options.ts';
+import { createGatewayServer, type GatewayServer } from './server.ts';
 
 /** A gateway on a free port over two small in-memory subgraphs: numbered event logs, uploads, lists, failures. */
 export interface TestGateway {
@@ -38,7 +39,7 @@ interface World {
   /** Breaks off everybody who follows now, as a subgraph that restarts. */
   breakOff(): void;
   /** Whether who subscribes is broken off at once, as by a subgraph that is gone. */
-  isAway: boolean;
+  isUnavailable: boolean;
   /** Subscriptions that were begun. */
   subscribed: number;
   /** Open subscriptions. */
@@ -173,7 +174,7 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
   };
   const world: World = {
     starts: 0,
-    isAway: false,
+    isUnavailable: false,
     subscribed: 0,
     stored: [],
     hanging: [],
@@ -191,7 +192,7 @@ function createWorld(): { world: World; subgraphs: Subgraph[] } {
   };
   const follow = (id: string, afterSeq: number) => {
     world.subscribed += 1;
-    return followLog({ log: logOf(id), id, afterSeq, changes, isBroken: world.isAway });
+    return followLog({ log: logOf(id), id, afterSeq, changes, isBroken: world.isUnavailable });
   };
   const contextFor = (context: RequestContext) => context;
   const media = buildSubgraphSchema({

@@ -5,50 +5,36 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
-import type { McpFace } from '../../faces/mcp/face.ts';
-import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { listenOn } from '../../platform/http/server.ts';
-import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
+import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
-import type { Logger } from '../../platform/process/logger.ts';
-import { noTracer, type Tracer } from '../../platform/tracing/tracer.ts';
-import type { RestHandler } from '../../rest-compat/router.ts';
+import { noTracer } from '../../platform/tracing/tracer.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
 import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
-import type { CredentialResolver } from '../authentication/credentials.ts';
-import { createHotDoor } from '../hot-door/hot-door.ts';
-import { createHotGraphql } from '../hot-door/hot-graphql.ts';
+import { createFastGraphql } from '../fast-path/fast-graphql.ts';
+import { createFastPath } from '../fast-path/fast-path.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
 import { compressAnswers, createCompression } from '../request/compression.ts';
-import { type Cors, type CorsOrigins, createCors } from '../request/cors.ts';
+import { type Cors, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
 import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
-import type { ServedFederation, TransportOptions } from '../transports/admission/transport.ts';
+import type { TransportOptions } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
-import { drain, type DrainOptions } from './drain.ts';
+import { drain } from './drain.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
 import { serveMcp } from './mcp.ts';
-import {
-  answerError,
-  answerNotFound,
-  answerThrown,
-  mountBelow,
-  type Handler,
-  requireHttps,
-  type StyleAt,
-} from './middleware.ts';
+import { answerError, answerNotFound, sendError, mountBelow, requireHttps } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
-import type { SlowBodyOptions } from './slow-bodies.ts';
+import type { GatewayServerOptions } from './server-options.ts';
 
 /**
  * The public server: one HTTP server with everything that callers reach, mounted in reading order. It has no rules of
@@ -68,87 +54,6 @@ export interface GatewayServer {
   openStreams(): number;
 }
 
-/** Dependencies and options of the server. */
-export interface GatewayServerOptions extends DrainOptions {
-  readonly federation: ServedFederation;
-  readonly logger: Logger;
-  /** Whether the explorer signs in at the sandbox's mini-program platform (default: no). */
-  readonly explorerSignsIn?: boolean;
-  /** No introspection, no Apollo Sandbox. */
-  readonly production: boolean;
-  readonly resolveCredential: CredentialResolver;
-  readonly trustProxy: readonly string[];
-  readonly corsOrigins: CorsOrigins;
-  /** Absent when there are no rate limits. */
-  readonly rateLimiter?: RateLimiter | undefined;
-  /** The documents that callers without a credential may send to /graphql; absent: any. */
-  readonly trustedDocuments?: ReadonlySet<string> | undefined;
-  /** Root fields of subscriptions that start paid work, and count as starts. */
-  readonly paidSubscriptions?: readonly string[];
-  /** Root fields of mutations that start no work, and count as writes. */
-  readonly writes?: readonly string[];
-  /** Root fields of mutations that count as sign-ins. */
-  readonly signIns?: readonly string[];
-  /** Most open connections, and most open sockets and streams, of one address or caller (default 0: no bound). */
-  readonly connectionLimit?: number;
-  /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
-  readonly isForeign?: boolean;
-  /** The slowest body that is read to its end (default 1 kB/s over 20 s). */
-  readonly slowBodies?: SlowBodyOptions;
-  /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
-  readonly requiresCredential?: boolean;
-  /** Readiness checks of /readyz, by name. */
-  readonly readiness: ReadinessChecks;
-  /** Requests to /readyz a minute and address (default 600). */
-  readonly readyPerMinute?: number | undefined;
-  /** What /readyz?verbose tells of providers (default: nothing). */
-  readonly providers?: (() => Promise<unknown>) | undefined;
-  /** PUBLIC_URL, for its path prefix; null: none. */
-  readonly publicUrl: string | null;
-  /** Largest uploaded file in bytes. */
-  readonly uploadMaxBytes: number;
-  /** Largest JSON body or WebSocket message of a GraphQL request, in bytes (default 1,000,000). */
-  readonly maxBodyBytes?: number;
-  /** The same for callers without a credential (default: no other bound). */
-  readonly anonymousBodyBytes?: number | undefined;
-  /** Most points of one new document of theirs (default: no bound). */
-  readonly anonymousPoints?: number | undefined;
-  /** Folder of the built console, which need not exist yet; absent: no console. */
-  readonly consoleFolder?: string | undefined;
-  /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
-  readonly files?: Handler | undefined;
-  /** Serves /hooks/{provider}: provider webhooks. */
-  readonly hooks?: Handler | undefined;
-  /** Of this process (default: none). */
-  readonly metrics?: Metrics;
-  /** Of this process (default: nothing is traced). */
-  readonly tracer?: Tracer;
-  /** METRICS_KEY, which opens them at /metrics; null: they are not there. */
-  readonly metricsKey?: string | null;
-  /** Serves /sandbox and below: the sandbox's pages for browsers. */
-  readonly sandbox?: Handler | undefined;
-  /** Serves /mcp, and the metadata of its clients. */
-  readonly mcp?: McpFace | undefined;
-  /** The documented REST paths. */
-  readonly rest?: Handler | undefined;
-  /** The same for requests that need nothing of Express. */
-  readonly restHandler?: RestHandler | undefined;
-  /** Folders whose requests it serves without Express (default /api). */
-  readonly restFolders?: readonly string[];
-  /** How paths respond to what fails before their handler (default: as the documented ones). */
-  readonly styleAt?: StyleAt | undefined;
-  /** Whether plain requests take the short way (default: yes). */
-  readonly hotDoor?: boolean;
-  /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
-  readonly stallMs?: number;
-  /** Most bytes that wait for clients that do not read, of HTTP answers and of WebSockets each (default 48,000,000). */
-  readonly unreadBytes?: number;
-  /** Most open WebSockets, and most open streams, of this process (default 10,000 each). */
-  readonly maxSockets?: number;
-  /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
-  readonly resumeMs?: number;
-}
-
 /** Builds the server over a federation. Call `listen` to serve. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
   const { metrics = noMetrics } = options;
@@ -164,8 +69,8 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     metrics,
     tracer: options.tracer ?? noTracer,
   });
-  const whole = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
-  const listener = hotDoorOf({ options, basePath, cors, callers, observe, whole, shared });
+  const pipeline = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
+  const listener = createListener({ options, basePath, cors, callers, observe, express: pipeline, shared });
   const httpServer = createHttpServer(listener, options);
   metrics.gauge('kiln_open_streams', 'Open WebSockets and streams.', ['transport'], () => [
     { labels: { transport: 'websocket' }, value: sockets.size },
@@ -267,31 +172,31 @@ function createTransports(parts: {
   return { shared, streams, sockets, graphql };
 }
 
-/** The short way in front of the whole one. */
-function hotDoorOf(parts: {
+/** The fast path in front of the Express pipeline. */
+function createListener(parts: {
   readonly options: GatewayServerOptions;
   readonly basePath: string;
   readonly cors: Cors;
   readonly callers: CallerFinder;
   readonly observe: ObserveRequest;
-  readonly whole: RequestListener;
+  readonly express: RequestListener;
   readonly shared: TransportOptions;
 }): RequestListener {
   const { options, basePath, shared, ...rest } = parts;
-  if (options.hotDoor === false) return parts.whole;
+  if (options.fastPath === false) return parts.express;
   const { logger, rateLimiter } = options;
   const compression = createCompression();
-  return createHotDoor({
+  return createFastPath({
     ...rest,
     basePath,
     isHttps: isHttps(options.publicUrl),
     requiresCredential: options.isForeign === true && options.requiresCredential === true,
-    serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
+    serveOperation: createFastGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
     restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      answerThrown(thrown, {
+      sendError(thrown, {
         request,
         response,
         path: request.url ?? '/',

@@ -35,7 +35,7 @@ const POSTED = [
   ],
   ['a subscription as parts', MULTIPART, FOLLOW],
   ['a query', '', HANG],
-  ['a query by the whole way', 'Accept: application/json;q=0.9\r\n', HANG],
+  ['a query by the Express pipeline', 'Accept: application/json;q=0.9\r\n', HANG],
 ] as const;
 const WEBSOCKET = `GET /graphql HTTP/1.1\r\nHost: kiln\r\nConnection: Upgrade\r\nUpgrade: websocket
 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==

@@ -48,7 +48,7 @@ describe('queries over HTTP', () => {
 
   test.each([
     ['the short way', 'application/json'],
-    ['the whole way', 'application/json;q=0.9'],
+    ['the Express pipeline', 'application/json;q=0.9'],
   ])('says on %s when to come again, also where there is data', async (_way, accept) => {
     gateway = await startTestGateway();
     for (const query of [

@@ -129,7 +129,7 @@ function reasonNotToCompare(
   now: ComparedAnswer,
 ): string | null {
   if (effect !== 'read') return null;
-  const namesThing = THING_PARAMETERS.some((name) => name in route.params);
+  const namesThing = ID_PARAMETERS.some((name) => name in route.params);
   if (namesThing && isUnknown(now) && !isUnknown(old)) {
     return 'what it reads is not known here: npm run import, FALLBACK_MEDIA_URL, FALLBACK_WORKFLOW_URL';
   }
@@ -137,7 +137,7 @@ function reasonNotToCompare(
 }
 
 /** The parameters that name a thing which one side may have alone. */
-const THING_PARAMETERS = ['task_id', 'taskId', 'paymentId', 'code'];
+const ID_PARAMETERS = ['task_id', 'taskId', 'paymentId', 'code'];
 
 /** By the rules of both documents. */
 function isUnknown({ status, json }: ComparedAnswer): boolean {

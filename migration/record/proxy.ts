@@ -11,7 +11,7 @@ import { toError } from '../../platform/errors.ts';
 import { MAX_KEPT_BYTES, recordedBody, type Exchange, type Headers } from '../traffic/exchange.ts';
 import { passWebSocket } from './websockets.ts';
 
-/** A proxy that passes everything on unchanged, and tells of each request with its answer. */
+/** A proxy that passes everything on unchanged, and reports each request with its answer. */
 export interface RecordingProxyOptions {
   /** Base address of the service that is recorded, without a trailing slash. */
   readonly to: string;

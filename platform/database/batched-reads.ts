@@ -31,7 +31,7 @@ interface Request<Row> {
 /** Most requests of a statement beside which another one starts at once. */
 const FEW = 2;
 /** Milliseconds that a statement for many requests holds back the next one. */
-const GATHERING_MS = 50;
+const BATCH_WINDOW_MS = 50;
 
 /** Batches a read. All requests of a statement get the same row objects, and the same error. */
 export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<Row> {
@@ -69,7 +69,7 @@ export function batchReads<Row>(options: BatchedReadOptions<Row>): BatchedRead<R
   };
   const run = async (batch: readonly Request<Row>[]): Promise<void> => {
     running += 1;
-    gathersUntil = batch.length > FEW ? performance.now() + GATHERING_MS : 0;
+    gathersUntil = batch.length > FEW ? performance.now() + BATCH_WINDOW_MS : 0;
     try {
       const rows = await read([...new Set(batch.flatMap(({ ids }) => ids))]);
       const byId = new Map(rows.map((row) => [idOf(row), row]));

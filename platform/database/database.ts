@@ -6,9 +6,9 @@ import { type Client, DatabaseError, Pool, type PoolClient, type PoolConfig, typ
 
 import { AppError, toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { inSpan } from '../tracing/span.ts';
 import { boundWaits } from './bounded-waits.ts';
 import { createStatementNames } from './prepared-statements.ts';
-import { tracePool } from './trace-pool.ts';
 
 /**
  * The connection pool to PostgreSQL, the embedded one or the operator's, and typed access to it. Queries belong to the
@@ -159,4 +159,31 @@ async function closePool(pool: Pool, connections: ReadonlySet<PoolClient>, logge
   );
   if (isLate)
     logger.warn({ connections: connections.size }, 'database connections were still in use at the end');
+}
+
+type Query = (...words: readonly unknown[]) => unknown;
+
+/** Makes a span of each statement of traced work, named as the statement is. */
+function tracePool(pool: Pool): void {
+  traceQueries(pool);
+  pool.on('connect', traceQueries);
+}
+
+function traceQueries(owner: Pool | PoolClient): void {
+  const query = owner.query.bind(owner) as Query;
+  const traced: Query = (...words) => {
+    // The pool sends its own statements on with a callback: those have their span already.
+    if (typeof words.at(-1) === 'function') return query(...words);
+    return inSpan(nameOf(words[0]), { kind: 'client', attributes: ATTRIBUTES }, () => query(...words));
+  };
+  owner.query = traced as typeof owner.query;
+}
+
+const ATTRIBUTES = { 'db.system.name': 'postgresql' };
+
+/** Ours begin with their name; of others the first word is enough. */
+function nameOf(statement: unknown): string {
+  const text = typeof statement === 'string' ? statement : (statement as { readonly text?: string }).text;
+  const [, name, verb] = /^\s*(?:\/\*\s*(?:prepared:\s*)?([\w.-]+)\s*\*\/|(\w+))/.exec(text ?? '') ?? [];
+  return `sql ${name ?? verb?.toLowerCase() ?? 'statement'}`;
 }

@@ -27,7 +27,7 @@ export async function onceThere<Answer>(
     try {
       return await work();
     } catch (thrown) {
-      if (!isAway(thrown) || Date.now() > until) throw thrown;
+      if (!isUnavailable(thrown) || Date.now() > until) throw thrown;
       if (Date.now() >= warnAt) {
         warnAt = Date.now() + BETWEEN_WARNINGS_MS;
         logger.warn({ reason: toError(thrown).message }, 'the database is away: the start waits for it');
@@ -38,6 +38,6 @@ export async function onceThere<Answer>(
 }
 
 /** Whether the database is away, or so busy that its pool refuses who would wait in vain. */
-function isAway(thrown: unknown): boolean {
+function isUnavailable(thrown: unknown): boolean {
   return databaseAway(thrown) !== undefined || (thrown instanceof AppError && thrown.code === 'UNAVAILABLE');
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { keptWith } from '../kept-with.ts';
+import { requestSlot } from '../request-slot.ts';
 
 /** What handlers learn of a request, for the metrics and the log line that are written when its response ends. */
 interface RequestFacts {
@@ -10,7 +10,7 @@ interface RequestFacts {
   readonly changes?: readonly string[];
 }
 
-const facts = keptWith<ServerResponse, RequestFacts>('facts');
+const facts = requestSlot<ServerResponse, RequestFacts>('facts');
 
 /** Adds facts to a request, by its response. */
 export function noteRequest(response: ServerResponse, more: RequestFacts): void {

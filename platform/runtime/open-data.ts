@@ -25,7 +25,7 @@ export function openData(parts: ProcessParts): OpenedData {
     lifecycle.add('data directory', async () => release());
   }
   const connection = connectionOf(parts);
-  // Whoever connects hears of a failure; until then it is not an unhandled one.
+  // Whoever connects learns of a failure; until then it is not an unhandled one.
   connection.catch(() => undefined);
   return { connection };
 }

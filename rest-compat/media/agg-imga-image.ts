@@ -58,7 +58,7 @@ export const aggImgaImage: Section = {
       },
       rateClass: 'status',
       variables: ({ task_id, cdn_flag }) => ({ id: task_id, cdn: cdn_flag }),
-      responseSchema: 'PictureTask',
+      responseSchema: 'ImageTask',
       reply: ({ task }, { input: { task_id } }) => statusReply(task, task_id, group),
     }),
     describeLink({ path: '/api/agg/imga/sync/img/describe', generator }),
@@ -68,7 +68,7 @@ export const aggImgaImage: Section = {
       params: {
         prompt: query.text(),
         max_wait_time: query.integer({ fallback: 500, ...seconds }),
-        // Accepted for old callers: nothing is polled, the wait hears of the end at once.
+        // Accepted for old callers: nothing is polled, the wait learns of the end at once.
         poll_interval: query.integer({ fallback: 4, ...seconds }),
         mode: query.text(modes),
         ...imageFields,

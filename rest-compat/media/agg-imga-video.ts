@@ -15,6 +15,6 @@ export const aggImgaVideo: Section = {
       method: 'POST',
       group: { generators: [generator], kinds: ['VIDEO'] },
     }),
-    waitForVideo({ path: '/api/agg/imga/video/sync/generate/video', generator, needsPicture: true }),
+    waitForVideo({ path: '/api/agg/imga/video/sync/generate/video', generator, needsImage: true }),
   ],
 };

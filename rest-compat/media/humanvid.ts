@@ -4,10 +4,10 @@ import type { UploadedFile } from '../route/param.ts';
 import { form, linkOrFile, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import {
-  onePicture,
+  oneImage,
   optional,
   optionalMultipart,
-  pictureFields,
+  imageInputFields,
   requiredInput,
   vendorOptions,
 } from './shared/inputs.ts';
@@ -21,9 +21,9 @@ export const humanVideo: Section = {
   routes: [
     submission(DetectPerson)({
       path: '/api/cloud/humanvid/img/recognition',
-      params: pictureFields,
-      body: { ...optionalMultipart, atMostOneOf: [onePicture] },
-      variables: ({ img_file, img_url }) => ({ image: requiredInput(onePicture, img_file, img_url) }),
+      params: imageInputFields,
+      body: { ...optionalMultipart, atMostOneOf: [oneImage] },
+      variables: ({ img_file, img_url }) => ({ image: requiredInput(oneImage, img_file, img_url) }),
     }),
     submission(GenerateHumanVideo)({
       path: '/api/cloud/humanvid/video/submit/task',

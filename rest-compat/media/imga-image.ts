@@ -45,7 +45,7 @@ export const imgaImage: Section = {
       params: {
         prompt: query.text(),
         max_wait_time: query.integer({ fallback: 120, ...seconds }),
-        // Accepted for old callers: nothing is polled, the wait hears of the end at once.
+        // Accepted for old callers: nothing is polled, the wait learns of the end at once.
         poll_interval: query.integer({ fallback: 2, ...seconds }),
         ...imageFields,
       },

@@ -3,7 +3,7 @@ import type { Values } from '../route/param.ts';
 import { file, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
-import { onePicture, optional, optionalMultipart, vendorOptions } from './shared/inputs.ts';
+import { oneImage, optional, optionalMultipart, vendorOptions } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
 import { statusRoute } from './shared/status.ts';
 import { videoInput } from './shared/video-operations.ts';
@@ -22,7 +22,7 @@ const params = {
 const start = {
   deprecated,
   params,
-  body: { ...optionalMultipart, atMostOneOf: [onePicture] },
+  body: { ...optionalMultipart, atMostOneOf: [oneImage] },
   variables: (fields: Values<typeof params>) => ({ input: videoInput(generator, fields) }),
 } as const;
 

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-import { AppError } from '../../platform/errors.ts';
+import { AppError, badInput } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Problem } from '../replies/validation.ts';
 import { namesOf } from '../route/names.ts';
-import type { Route } from '../route/route.ts';
+import type { BodySpec, Route } from '../route/route.ts';
 import { MalformedBody } from './body/failures.ts';
-import { readFormBody, type FormBody } from './body/form.ts';
+import { type FormBody, readFormBody } from './body/form.ts';
 import { readJsonBody } from './body/json.ts';
 import { readBytes } from './body/text.ts';
-import { applyFieldGroups } from './field-groups.ts';
 import { assignParts, createPartStorage, type StoreFile } from './form-parts.ts';
 import { createParameterReader, locationOf, missing, type ParameterReader } from './parameter-reader.ts';
 import { unreadNames, unreadParts, unreadQuery } from './unread-fields.ts';
@@ -67,7 +66,7 @@ export async function readRequest(options: ReadOptions): Promise<RestRequest> {
   const { json = {}, rawBody = Buffer.alloc(0) } = await readBody(options, reader);
   const { problems, conflicts, values, sent, notes } = reader;
   if (problems.length > 0) {
-    // What a problem tells of was read.
+    // What a problem is about was read.
     const reported = new Set(problems.map(({ loc }) => loc[1]));
     ignored.splice(0, ignored.length, ...ignored.filter((name) => !reported.has(name)));
     return { problems };
@@ -159,4 +158,23 @@ function reportEmptyForm(route: Route, reader: ParameterReader, body: FormBody):
     if (locationOf(param) === 'body' && param.required) reader.absent(name, param, received);
   }
   if (reader.problems.length === before) reader.problems.push(missing(['body'], received));
+}
+
+/**
+ * Keeps one field of each group of alternatives (a file or its link, a graph or its name): the first one that was sent. The
+ * others are ignored with a note. Throws BAD_USER_INPUT when a group of which one is needed has none.
+ */
+function applyFieldGroups(
+  { oneOf = [], atMostOneOf = [] }: BodySpec,
+  { sent, values, notes }: Pick<ParameterReader, 'sent' | 'values' | 'notes'>,
+): void {
+  for (const names of [...oneOf, ...atMostOneOf]) {
+    const [used, ...others] = names.filter((name) => sent.has(name));
+    for (const name of others) {
+      values.set(name, undefined);
+      notes.push(`${name} ignored, ${used} is used`);
+    }
+    const isNeeded = oneOf.includes(names);
+    if (used === undefined && isNeeded) throw badInput(names[0] ?? '', `send one of ${names.join(', ')}`);
+  }
 }

@@ -55,11 +55,11 @@ const media = objectOf({
 });
 
 /** Who made a result. */
-const maker = {
+const producer = {
   provider: nullable(withDescription(string, 'The upstream that made it.')),
   model: nullable(withDescription(string, 'The model that made it.')),
 };
-const ran = { task_id: string, ...maker };
+const ran = { task_id: string, ...producer };
 
 /** Results of tasks. */
 const results = {
@@ -70,7 +70,7 @@ const results = {
     media: listOf(media),
   }),
   Description: objectOf({ ...ran, prompt: nullable(string), prompts: listOf(string) }),
-  ClonedVoice: objectOf({ ...maker, voice_id: string, demo_url: nullable(string) }),
+  ClonedVoice: objectOf({ ...producer, voice_id: string, demo_url: nullable(string) }),
   Analysis: withDescription(string, 'The text.'),
   Character: objectOf({ ...ran, character_id: string }),
   AvatarSource: objectOf({ ...ran, video_id: string }),
@@ -127,7 +127,7 @@ const tasks = {
   Submission: successOrFailure(taskId),
   MediaTask: task(schemaRef('MediaResult')),
   DescriptionTask: task(schemaRef('Description')),
-  PictureTask: task(schemaRef('MediaResult'), schemaRef('Description')),
+  ImageTask: task(schemaRef('MediaResult'), schemaRef('Description')),
   VoiceTask: task(schemaRef('ClonedVoice')),
   AnalysisTask: analysis,
   /** The same where the caller waits for the text. */

@@ -19,7 +19,7 @@ export const sales = route(Sales)({
   method: 'GET',
   path: '/payment/sales',
   summary:
-    'Lists the payments of everybody, newest first, with what they come to; as CSV with `format=csv`. The header Link names the next page.',
+    'Lists the payments of everybody, newest first, with totals; as CSV with `format=csv`. The header Link names the next page.',
   extension: true,
   // Without a credential nobody has sales to list, also where everything else is open.
   rule: 'operator',

@@ -18,9 +18,9 @@ export interface Journal {
   /** Writes the job; resolves when it is on disk. Writes of one job happen in the order of the calls. */
   save(job: Job): Promise<void>;
   /** Writes a picture; resolves when it is on disk. */
-  writePicture(name: string, bytes: Uint8Array): Promise<void>;
+  writeImage(name: string, bytes: Uint8Array): Promise<void>;
   /** Reads a picture; null when there is none of that name (yet, or any more). */
-  readPicture(name: string): Promise<Buffer | null>;
+  readImage(name: string): Promise<Buffer | null>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
   /** Deletes everything. Running jobs must be stopped first. */
@@ -52,14 +52,14 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   let isPruning = false;
 
   const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
-  const pictureOf = (name: string) => {
+  const imageOf = (name: string) => {
     if (!PICTURE_NAME.test(name)) throw new Error(`not a picture name: ${name}`);
     return path.join(folders.pictures, name);
   };
   const drop = async (job: Job): Promise<void> => {
     jobs.delete(job.id);
     await serialized(job.id, () => rm(fileOf(job.id), { force: true }));
-    for (const name of picturesOf(job)) await serialized(name, () => rm(pictureOf(name), { force: true }));
+    for (const name of imagesOf(job)) await serialized(name, () => rm(imageOf(name), { force: true }));
   };
   const prune = async (): Promise<void> => {
     if (isPruning) return;
@@ -87,8 +87,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       }
       if (jobs.size > options.maxJobs) await prune();
     },
-    writePicture: (name, bytes) => serialized(name, () => writeDurably(pictureOf(name), bytes)),
-    readPicture: (name) => readIfThere(pictureOf(name)),
+    writeImage: (name, bytes) => serialized(name, () => writeDurably(imageOf(name), bytes)),
+    readImage: (name) => readIfThere(imageOf(name)),
     starts: () => countStarts(jobs.values()),
     // Writes must wait: a folder can't be removed while files are added.
     clear() {
@@ -137,7 +137,7 @@ async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job
 }
 
 /** The names of every picture that belongs to a job, its inputs included. */
-function picturesOf(job: Job): string[] {
+function imagesOf(job: Job): string[] {
   const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
   const results = job.result?.files.map((file) => file.name) ?? [];
   return [...inputs, ...results, `${job.id}-preview.webp`];

@@ -62,11 +62,11 @@ async function passLatency(run: JobRun, progress: JobProgress): Promise<void> {
 }
 
 /** Milliseconds between two looks at whether a held job may go on. */
-const HOLD_LOOK_MS = 20;
+const HOLD_POLL_INTERVAL_MS = 20;
 
 /** Waits while jobs of this wire are held before this percent. */
 async function untilReleased({ latency, signal }: JobRun, percent: number): Promise<void> {
-  while (latency().holdAt < percent) await delay(HOLD_LOOK_MS, undefined, { signal });
+  while (latency().holdAt < percent) await delay(HOLD_POLL_INTERVAL_MS, undefined, { signal });
 }
 
 /** Both parts of a job's progress, 0 to 100. */

@@ -101,7 +101,7 @@ test('describes what it measures, and quotes what the file says about itself', a
 });
 
 test('says so when the bytes are no picture', async () => {
-  await expect(studio.describe(Buffer.from('hello'))).rejects.toMatchObject({ name: 'UnreadablePicture' });
+  await expect(studio.describe(Buffer.from('hello'))).rejects.toMatchObject({ name: 'UnreadableImage' });
 });
 
 test('cancelling rejects with the reason, and the next request is served', async () => {

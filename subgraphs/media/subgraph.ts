@@ -11,7 +11,6 @@ import { mediaDatabase } from './database/database.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, createFileOpener, type FileHandler, type OpenFile } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
-import { createResourceOwners } from './made-resources/owners.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createModelEnds } from './provider-health/model-ends.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
@@ -21,6 +20,7 @@ import { createProviderWebhookHandler, type ProviderWebhookHandler } from './pro
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
 import { createStepPlanner } from './recipes/planner.ts';
 import { SPEECH_GENERATOR } from './recipes/spoken-avatar.ts';
+import { createResourceOwners } from './resource-ownership/owners.ts';
 import { createMediaContext, mediaSchema } from './schema/index.ts';
 import { createEstimates, expectedSteps } from './submissions/estimates.ts';
 import { createSubmissionService } from './submissions/service.ts';

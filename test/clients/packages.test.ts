@@ -127,7 +127,7 @@ async function survivesKill(snippet: Snippet): Promise<void> {
   expect(again.output()).toMatch(RESULT);
 }
 
-/** The receiver of a page hears of the end of what its starter starts. */
+/** The receiver of a page learns of the end of what its starter starts. */
 async function hears(starter: Snippet, receiver: Snippet): Promise<void> {
   const listening = await run(receiver);
   await expect

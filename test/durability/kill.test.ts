@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
     expect(Object.keys(await sandbox.starts())).toHaveLength(36);
   });
 
-  it('again and again while work is submitted, waits, starts, runs and is stored: each is made once and hears of its end', async () => {
+  it('again and again while work is submitted, waits, starts, runs and is stored: each is made once and learns of its end', async () => {
     // Twelve at a time, as with a real upstream; the others wait in the queue.
     const settings = { MIDJOURNEY_BASE_URL: sandbox.wires.midjourney, REST_AUTH: 'open' };
     await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });

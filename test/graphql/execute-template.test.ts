@@ -270,7 +270,7 @@ describe('executeTemplate over both subgraphs', () => {
     });
   });
 
-  it('hears of the end by itself, and tells why it failed', async () => {
+  it('learns of the end by itself, and tells why it failed', async () => {
     const { executeTemplate } = await run(
       `mutation { executeTemplate(code: "poster", parameters: { prompt: "forbidden" }) { id } }`,
     );

@@ -26,7 +26,7 @@ describe('the sandbox', () => {
     ['kling', 'query', 'vidc', START_VIDEO, null],
     ['minimax', 'query', 'vidb', START_VIDEO, null],
   ])(
-    'of %s tells of an attempt, and the poller hears of it',
+    'of %s reports an attempt, and the poller learns of it',
     async (wire, asking, generator, document, model) => {
       await kiln.control('latency', { wire, queuedMs: 500, runningMs: 500 });
       // Every question takes its time, so that none learns of the end before the notice is heard.

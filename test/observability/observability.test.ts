@@ -21,7 +21,7 @@ const CALLERS_SPAN = '00f067aa0ba902b7';
 let collector: Collector;
 let receiver: Receiver;
 /** Ids of the traces of what was done. */
-let pictureTrace: string | null;
+let imageTrace: string | null;
 let taskTrace: string;
 let purchaseTrace: string;
 let refusedTrace: string | null;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     },
   });
   try {
-    await makePicture(kiln);
+    await makeImage(kiln);
     purchaseTrace = await buyPoster(kiln);
     await askOverSocket(kiln);
     const refused = await fetch(`${kiln.url}/graphql`, {
@@ -76,7 +76,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), receiver.close()]);
 });
 
-async function makePicture({ url }: KilnUnderTest): Promise<void> {
+async function makeImage({ url }: KilnUnderTest): Promise<void> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', traceparent: `00-${CALLERS_TRACE}-${CALLERS_SPAN}-01` },
@@ -87,7 +87,7 @@ async function makePicture({ url }: KilnUnderTest): Promise<void> {
       variables: { callback: receiver.url },
     }),
   });
-  pictureTrace = answer.headers.get('x-trace-id');
+  imageTrace = answer.headers.get('x-trace-id');
   const { data } = (await answer.json()) as { data: { generateImage: { traceId: string } } };
   taskTrace = data.generateImage.traceId;
   await until(
@@ -131,7 +131,7 @@ const namesOf = (traceId: string): readonly string[] => collector.trace(traceId)
 
 describe('the trace of a picture', () => {
   it("is the caller's own, in the answer's header, the task, and the line of its end", () => {
-    expect(pictureTrace).toBe(CALLERS_TRACE);
+    expect(imageTrace).toBe(CALLERS_TRACE);
     expect(taskTrace).toBe(CALLERS_TRACE);
     expect(taskEnds).toContainEqual(expect.objectContaining({ traceId: CALLERS_TRACE, state: 'SUCCEEDED' }));
   });
@@ -194,7 +194,7 @@ it('measures how late events come', () => {
   expect(Number(/kiln_event_lag_seconds_count\{role="all"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0);
 });
 
-it('tells of each provider at /readyz?verbose, and no messages, who has the key of the metrics', () => {
+it('reports each provider at /readyz?verbose, and no messages, to who has the key of the metrics', () => {
   expect(strangersReadiness).toEqual({ status: 'ready', checks: expect.any(Array), failing: [] });
   const { providers } = readiness;
   expect(providers).toContainEqual(

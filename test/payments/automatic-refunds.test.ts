@@ -165,13 +165,13 @@ it('what became of a payment is still told when the media service was away for a
   const { id } = await bought();
   const [after] = await shop.commerce.store.byIds([id]);
   if (after === undefined) throw new Error('the payment is gone');
-  let isAway = true;
+  let isUnavailable = true;
   const told: string[] = [];
   const worker = await workPaymentEvents({
     queue: shop.queue,
     media: {
       async publishEvent(event) {
-        if (isAway) throw new AppError('UNAVAILABLE', 'the media service is away');
+        if (isUnavailable) throw new AppError('UNAVAILABLE', 'the media service is away');
         told.push(event.type);
       },
     },
@@ -189,7 +189,7 @@ it('what became of a payment is still told when the media service was away for a
   // A day of five minutes each.
   await shop.database.pool.query(`update pgboss.job set retry_count = 288, start_after = now() where ${job}`);
   await expect.poll(() => triedTimes(289), PATIENCE).toBe(1);
-  isAway = false;
+  isUnavailable = false;
   await shop.database.pool.query(`update pgboss.job set start_after = now() where ${job}`);
   await expect.poll(() => told, PATIENCE).toEqual(['payment.succeeded']);
   await worker.stop(1);

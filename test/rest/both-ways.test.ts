@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRateLimiter } from '../../gateway/limits/rate-limit.ts';
 import { contextOf } from '../../gateway/request/request-context.ts';
 import type { Handler } from '../../gateway/server/middleware.ts';
+import type { GatewayServerOptions } from '../../gateway/server/server-options.ts';
 import {
   SHOP_SECRET,
   startTestGateway,
   type TestGateway,
 } from '../../gateway/server/server-under-test.fixture.ts';
-import type { GatewayServerOptions } from '../../gateway/server/server.ts';
 import { HOSTILE } from '../../gateway/transports/hostile-queries.fixture.ts';
 import type { AppErrorCode } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
@@ -49,7 +49,7 @@ type PairOptions = Omit<Partial<GatewayServerOptions>, 'rateLimiter'> & {
 };
 
 async function startPair({ rateLimiter, ...options }: PairOptions): Promise<Pair> {
-  const start = (hotDoor: boolean) => {
+  const start = (fastPath: boolean) => {
     const limiter = rateLimiter === undefined ? {} : { rateLimiter: rateLimiter() };
     const restHandler = createRestHandler({
       executor: createInMemoryMedia().executor,
@@ -65,13 +65,13 @@ async function startPair({ rateLimiter, ...options }: PairOptions): Promise<Pair
       ...limiter,
     });
     const rest = restRouter(restHandler) as Handler;
-    return startTestGateway({ ...options, ...limiter, restHandler, rest, hotDoor });
+    return startTestGateway({ ...options, ...limiter, restHandler, rest, fastPath });
   };
   const [short, whole] = await Promise.all([start(true), start(false)]);
   return { short, whole };
 }
 
-interface Asked {
+interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ interface Answer {
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 /** The answer with its headers sorted; what the clock says is left out. */
-function ask({ url }: TestGateway, { method, path, headers = {}, body = '' }: Asked): Promise<Answer> {
+function ask({ url }: TestGateway, { method, path, headers = {}, body = '' }: SentRequest): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const length = body.length > 0 ? { 'content-length': String(Buffer.byteLength(body)) } : {};
   const all = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, ...length, ...headers };
@@ -117,7 +117,7 @@ function steady(name: string, value: string): string {
 }
 
 /** What both answer to each in turn. */
-async function answersOf({ short, whole }: Pair, asked: readonly Asked[]) {
+async function answersOf({ short, whole }: Pair, asked: readonly SentRequest[]) {
   const moment = /"retryAfter":\d+|again in \d+ s/g;
   const found = { short: [] as Answer[], whole: [] as Answer[] };
   for (const one of asked) {
@@ -247,8 +247,8 @@ describe('GraphQL', () => {
     expect(short).toEqual(whole);
     const waits = short.map(({ headers }) => headers.includes('retry-after: a time'));
     // What is away altogether is worth another try anyhow; of a fault of ours nothing is told.
-    const [isAway, isTold] = [code === 'UNAVAILABLE', code !== 'INTERNAL'];
-    const each = [isAway, false, false, isTold, isTold, isTold];
+    const [isUnavailable, isTold] = [code === 'UNAVAILABLE', code !== 'INTERNAL'];
+    const each = [isUnavailable, false, false, isTold, isTold, isTold];
     expect(waits).toEqual([...each, ...each]);
   });
 
@@ -273,7 +273,7 @@ function sampleOf({ name, type, enum: allowed = [], known = [] }: Field): unknow
 }
 
 /** A request with a value for every input but files, or none at all. */
-function requestTo({ method, path, params, body }: Documented, isFull: boolean): Asked {
+function requestTo({ method, path, params, body }: Documented, isFull: boolean): SentRequest {
   const query = new URLSearchParams();
   let target = path;
   for (const field of params) {

@@ -108,7 +108,7 @@ describe('a session that is closed at one gateway', () => {
     ).toBe(401);
   });
 
-  it('is refused within five seconds even when no process hears of it', async () => {
+  it('is refused within five seconds even when no process learns of it', async () => {
     const ada = await signedIn(kiln.url);
     const streams = await openStreams(elsewhere, ada.access_token);
     expect((await userinfo(elsewhere, ada.access_token)).status).toBe(200);

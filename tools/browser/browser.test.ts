@@ -20,7 +20,7 @@ import {
 import { findChromium, launchChromium } from './launch-chromium.ts';
 import { holdView } from './page-faults.ts';
 import type { Steps } from './steps.ts';
-import { cancelVideo, makePicture } from './walk-console.ts';
+import { cancelVideo, makeImage } from './walk-console.ts';
 import { walkKeys } from './walk-keys.ts';
 import { setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
@@ -62,7 +62,7 @@ describe.skipIf(program === null)('the console in a browser (skipped without one
     'makes a picture with the mouse alone, recalls it, cancels a video and sets options of a model',
     async () => {
       const watched = await openPage(browser, { origin: kiln.url });
-      await makePicture(kiln.url, watched, steps);
+      await makeImage(kiln.url, watched, steps);
       await holdView(watched.page, steps, 'the Studio');
       await cancelVideo(kiln.url, watched.page, steps);
       await setOptions(kiln.url, watched.page, steps);

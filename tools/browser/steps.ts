@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What a walk tells of: one line for each thing that was seen to hold. */
+/** What a walk reports: one line for each thing that was seen to hold. */
 export interface Steps {
   /** Notes that something holds: that what was seen equals what was expected. */
   readonly holds: (what: string, actual: unknown, expected: unknown) => void;

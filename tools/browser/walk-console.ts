@@ -29,7 +29,7 @@ export async function walkConsole(
   developmentKey: string,
 ): Promise<void> {
   const watched = await openPage(browser, { origin: url });
-  await makePicture(url, watched, steps);
+  await makeImage(url, watched, steps);
   await cancelVideo(url, watched.page, steps);
   await lookAround(url, watched.page, steps);
   await useKeys(url, watched.page, steps, developmentKey);
@@ -37,7 +37,7 @@ export async function walkConsole(
 }
 
 /** A picture with two clicks, watched until it is there, and recalled after a reload. */
-export async function makePicture(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
+export async function makeImage(url: string, { page }: WatchedPage, { holds }: Steps): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Prompt').waitFor();
   holds('console: a browser that opens the address is sent there', new URL(page.url()).pathname, '/console/');

@@ -30,7 +30,7 @@ export async function walkFirstMinutes(browser: Browser, steps: Steps): Promise<
     });
     try {
       clock.note('npm start, until it prints an address');
-      await makeFirstPicture(addressIn(kiln.output()) ?? '', browser, steps, clock);
+      await makeFirstFrame(addressIn(kiln.output()) ?? '', browser, steps, clock);
     } finally {
       await kiln.end();
     }
@@ -50,7 +50,7 @@ function addressIn(printed: string): string | undefined {
   return /(http\S+#login_code=\S+)/.exec(printed)?.[1];
 }
 
-async function makeFirstPicture(
+async function makeFirstFrame(
   address: string,
   browser: Browser,
   { holds }: Steps,

@@ -69,9 +69,9 @@ const KINDS: readonly Kind[] = [
     database.signal('SIGCONT');
   }),
   only('no connections left', 'database', async ({ database }, ms) => {
-    const giveBack = await database.exhaust();
+    const releaseConnections = await database.exhaust();
     await pause(ms);
-    await giveBack();
+    await releaseConnections();
   }),
   only('provider away', 'provider', async ({ sandbox }, ms) => {
     await sandbox.kill();

@@ -14,7 +14,7 @@ export interface Seen {
   readonly paid: Set<string>;
   /** Requests that were tried again, by what was answered. */
   readonly retried: Map<string, number>;
-  /** Answers that tell of a fault of Kiln, or that a client may not repeat, with the time they came. */
+  /** Answers that report a fault of Kiln, or that a client may not repeat, with the time they came. */
   readonly refused: string[];
 }
 

@@ -28,7 +28,7 @@ export function describedIn(document: OpenApiDocument): readonly Described[] {
   );
 }
 
-interface Told {
+interface DescribedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -37,7 +37,7 @@ interface Told {
 function faultOf(
   validators: ReturnType<typeof createValidators>,
   { responses }: OpenApiOperation,
-  { status, contentType, body }: Told,
+  { status, contentType, body }: DescribedAnswer,
 ): string | null {
   const response = responses[String(status)];
   if (response === undefined) return `status ${status} is not described`;

@@ -111,7 +111,7 @@ const ACTIONS = {
       return world.restart(choice % world.processes.length);
     },
   ],
-  mediaAway: [1, ({ media }) => void (media.isAway = !media.isAway)],
+  mediaAway: [1, ({ media }) => void (media.isUnavailable = !media.isUnavailable)],
   refundPart: [
     2,
     (world, choice) => {
@@ -242,14 +242,14 @@ async function loseStores(world: World, choice: number): Promise<void> {
 /** Two executions are paid and can't be started in time, and of their refunds one loses its job. */
 async function failPurchases(world: World, choice: number): Promise<void> {
   const { media, schedule, pool, patience } = world;
-  media.isAway = true;
+  media.isUnavailable = true;
   for (const place of [0, 1]) await buy(world, processOf(world, choice), choice + place);
   await schedule.advance(120);
   await world.letPass(patience.hours * 3_600 + 60);
   run(world, choice, ({ commerce }) => commerce.sweep());
   await schedule.advance(120);
   await pool.query(loseJobsOf(refundQueue, `id % 2 = ${choice % 2}`));
-  media.isAway = false;
+  media.isUnavailable = false;
 }
 
 const loseJobsOf = (queue: string, which: string): string =>

@@ -13,7 +13,7 @@ export const MODEL_JOBS = `create table model_jobs (
   id bigint generated always as identity primary key, queue text not null, data jsonb not null,
   start_after timestamptz not null default now(), failures integer not null default 0)`;
 
-/** Queue that hears of the ends of tasks that nobody has paid for; nobody works on it. */
+/** Queue that learns of the ends of tasks that nobody has paid for; nobody works on it. */
 export const ENDED = 'model.ended';
 
 /** Most failures of a job before it is given up. */

@@ -33,7 +33,7 @@ export interface Shared extends DeliveryOptions {
   /** How long work may wait for its start, in processes that start from now on (QUEUE_MAX_HOURS). */
   readonly patience: { hours: number };
   /** Whether the media subgraph can't be reached. */
-  readonly media: { isAway: boolean };
+  readonly media: { isUnavailable: boolean };
   /** Begins something that ends with the process. */
   begin(crashed: Promise<void>, body: () => Promise<unknown>): void;
 }
@@ -128,7 +128,7 @@ function enginesOf(shared: Shared, process: ScheduledProcess) {
       service,
       payments,
       queueMaxHours,
-      isMediaAway: () => shared.media.isAway,
+      isMediaAway: () => shared.media.isUnavailable,
       begin,
     }),
   };

@@ -35,7 +35,7 @@ async function settle(world: World): Promise<void> {
   const { upstream, payments, files, media } = world;
   Object.assign(upstream, { isSilent: false, cancelsFail: false });
   upstream.nextStarts.length = payments.nextRefunds.length = files.unavailable = 0;
-  media.isAway = false;
+  media.isUnavailable = false;
   // From here on nothing is late: what could only be ended by its deadline has been forgotten.
   world.patience.hours = 24;
   payments.forget();

@@ -31,7 +31,7 @@ export function submit({ taskIds }: World, { begin, service }: ModelProcess, cho
   begin(() => service.start({ ...submission, id, owner: 'usr_model', onEnd: ENDED }));
 }
 
-/** Somebody has paid: the provider knows it, and we hear of it. */
+/** Somebody has paid: the provider knows it, and we learn of it. */
 export async function buy(world: World, { begin, commerce }: ModelProcess, choice: number): Promise<void> {
   const { pool, payments } = world;
   const id = `pay_${newId()}`;

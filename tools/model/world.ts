@@ -29,7 +29,7 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
     active: new Map(),
     removed: new Set(),
     patience: { hours: 0.5 },
-    media: { isAway: false },
+    media: { isUnavailable: false },
     begin(crashed, body) {
       const work = Promise.race([body().then(() => {}), crashed]).catch((error: unknown) => {
         if (!isExpected(error)) errors.push(error);

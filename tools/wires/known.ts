@@ -6,7 +6,7 @@ export interface KnownDifference {
   readonly why: string;
 }
 
-/** Differences between what is sent and the vendors' descriptions that stand; docs/upstream-protocols.md tells of them too. */
+/** Differences between what is sent and the vendors' descriptions that stand; docs/upstream-protocols.md reports them too. */
 export const KNOWN: readonly KnownDifference[] = [
   {
     provider: 'openai',

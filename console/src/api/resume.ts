@@ -2,7 +2,7 @@ import type { Client, SubscribePayload } from 'graphql-ws';
 
 /**
  * After a lost connection graphql-ws subscribes again with the variables of the beginning. Here they move along with what
- * has arrived, so that a page which was open for days is sent what it has missed and nothing else. `onEvent` hears of each event.
+ * has arrived, so that a page which was open for days is sent what it has missed and nothing else. `onEvent` receives each event.
  */
 export function resuming(client: Client, onEvent: () => void): Client {
   return {

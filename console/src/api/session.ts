@@ -13,7 +13,7 @@ const HINT = 'kiln.session';
 const LOCK = 'kiln.session';
 /** Renewed when less than this is left. */
 const MARGIN_MS = 30_000;
-/** The other tabs hear of a token before the lock is theirs. */
+/** The other tabs learn of a token before the lock is theirs. */
 const HEARD_MS = 50;
 
 type News = { readonly session: Credential } | { readonly ended: true };

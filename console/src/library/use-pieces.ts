@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
 import {
   GalleryDocument,
-  type MakerPartsFragment,
+  type ProducerPartsFragment,
   type MediaFilter,
   type MediaPartsFragment,
   TaskByIdDocument,
@@ -14,11 +14,11 @@ import { useBatches } from '../work/batches.ts';
 /** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {
   readonly media: MediaPartsFragment;
-  readonly task: Maker | null;
+  readonly task: Producer | null;
 }
 
 /** What is shown of the task of a piece; visitors know what they asked for from this browser. */
-type Maker = Pick<MakerPartsFragment, 'id' | 'kind' | 'generator'> & Partial<MakerPartsFragment>;
+type Producer = Pick<ProducerPartsFragment, 'id' | 'kind' | 'generator'> & Partial<ProducerPartsFragment>;
 
 /** What the gallery shows. */
 interface Pieces {

@@ -1,6 +1,7 @@
+import { useRef, useState } from 'react';
+
 import type { MediaPartsFragment } from '../api/operations.ts';
 import { t } from '../text/text.ts';
-import { Sound } from './sound.tsx';
 
 /** A picture, a video or a recording, in the shape it was measured to have, so that nothing moves when it is loaded. */
 export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; readonly alt: string }) {
@@ -39,5 +40,46 @@ export function MediaView({ media, alt }: { readonly media: MediaPartsFragment; 
     <a className="link pad" href={url} download>
       {t('media.download')} ({contentType})
     </a>
+  );
+}
+
+/** A recording with its waveform, which shows how far it has played and can be clicked. */
+function Sound({ media, alt }: { readonly media: MediaPartsFragment; readonly alt: string }) {
+  const { url, thumbnail } = media;
+  const audio = useRef<HTMLAudioElement>(null);
+  const [share, setShare] = useState(0);
+  const update = () => {
+    const { currentTime = 0, duration = 0 } = audio.current ?? {};
+    setShare(duration > 0 ? currentTime / duration : 0);
+  };
+  return (
+    <div className="sound">
+      {thumbnail !== null && (
+        // The player below does the same by the keyboard.
+        <div
+          className="wave-box"
+          aria-hidden="true"
+          onClick={({ clientX, currentTarget }) => {
+            const player = audio.current;
+            if (player === null || !Number.isFinite(player.duration)) return;
+            const { left, width } = currentTarget.getBoundingClientRect();
+            player.currentTime = ((clientX - left) / width) * player.duration;
+          }}
+        >
+          <img src={thumbnail} alt="" />
+          <span className="wave-played" style={{ width: `${share * 100}%` }} />
+        </div>
+      )}
+      <audio
+        ref={audio}
+        src={url}
+        aria-label={alt}
+        controls
+        preload="metadata"
+        onTimeUpdate={update}
+        onSeeked={update}
+        onEnded={update}
+      />
+    </div>
   );
 }

@@ -70,7 +70,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         const body = await readBytes(request, MAX_BODY_BYTES);
         await answer(options, sdk, { ...exchange, body, message: parseJson(body.toString()) });
       } catch (error) {
-        answerThrown(error, exchange, logger);
+        sendError(error, exchange, logger);
       }
     },
     close: () => sdk.close(),
@@ -118,7 +118,7 @@ async function count({ rates, rateClassOf }: McpEndpointOptions, { message, cont
 /** HTTP statuses of what is refused before the protocol; anything else is ours. */
 const STATUSES: Readonly<Record<string, number>> = { RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 };
 
-function answerThrown(thrown: unknown, exchange: Exchange, logger: Logger): void {
+function sendError(thrown: unknown, exchange: Exchange, logger: Logger): void {
   const { request, response, context } = exchange;
   if (thrown instanceof ClientDisconnected || response.destroyed || context.signal.aborted) return;
   if (thrown instanceof MalformedBody)

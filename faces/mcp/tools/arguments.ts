@@ -7,7 +7,7 @@ import type { McpModel } from '../work/documents.ts';
 
 /** Arguments that several tools have, from what the models of a kind take. */
 
-/** Most models that a description tells of; find_models has them all. */
+/** Most models that a description reports; find_models has them all. */
 const MAX_DESCRIBED = 40;
 
 /** The model, of those that make a kind of thing. */

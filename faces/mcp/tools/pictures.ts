@@ -44,7 +44,7 @@ interface Picture {
   readonly variation?: number | undefined;
 }
 
-async function makePicture(
+async function makeImage(
   picture: Picture,
   scope: ToolScope,
   from: Pick<ImageInput, 'images' | 'mask'> = {},
@@ -83,7 +83,7 @@ export const pictureTools: readonly Tool[] = [
     rateClass: 'start',
     annotations: SPENDS,
     arguments: common,
-    run: (input, scope) => makePicture(input, scope),
+    run: (input, scope) => makeImage(input, scope),
   }),
   tool({
     name: 'edit_image',
@@ -103,7 +103,7 @@ export const pictureTools: readonly Tool[] = [
     }),
     run({ images, mask, ...picture }, scope) {
       const model = scope.catalog.find('IMAGE', picture.model ?? defaultEditor(scope.catalog, mask));
-      return makePicture({ ...picture, model: model.id }, scope, {
+      return makeImage({ ...picture, model: model.id }, scope, {
         images: images.map((image) => mediaInput('images', image)),
         ...(mask !== undefined && { mask: mediaInput('mask', mask) }),
       });

@@ -25,7 +25,7 @@ export function createCatalogReader(): ReadCatalog {
     if (known === undefined || known.until < performance.now()) {
       const models = runDocument(execution, McpModels, {}).then((data) => data.models);
       known = { models, until: performance.now() + MODELS_MS };
-      // Whoever waits hears of it; the next one asks again.
+      // Whoever waits learns of it; the next one asks again.
       models.catch(() => (known = undefined));
     }
     return catalogOf(await known.models, execution.context.caller);

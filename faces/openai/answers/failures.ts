@@ -106,10 +106,10 @@ export function endWords({ error, state, kind }: FaceTask): OpenaiError & { read
     return { status: 409, message, type: invalid, param: null, code: 'cancelled' };
   }
   const words = ends[error.code];
-  const isPicture = error.code === 'MODERATION_REFUSED' && kind === 'IMAGE';
+  const isImage = error.code === 'MODERATION_REFUSED' && kind === 'IMAGE';
   return {
     ...words,
-    ...(isPicture && { type: 'image_generation_user_error' }),
+    ...(isImage && { type: 'image_generation_user_error' }),
     message: error.message,
     param: error.field === null ? null : paramOf(error.field),
   };

@@ -27,7 +27,7 @@ export const imageRoutes: readonly FaceRoute[] = [
     async run(call) {
       const body = await readJson(call);
       const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
-      return makePictures(call, { body, model, kind: 'image_generation' });
+      return makeImages(call, { body, model, kind: 'image_generation' });
     },
   },
   {
@@ -43,7 +43,7 @@ export const imageRoutes: readonly FaceRoute[] = [
         throw badInput('image', `the model ${model.model} makes pictures from words alone`);
       }
       const { images, mask } = await sourcesOf(call, read);
-      return makePictures(call, { body: read.body, model, kind: 'image_edit', images, mask });
+      return makeImages(call, { body: read.body, model, kind: 'image_edit', images, mask });
     },
   },
   {
@@ -70,7 +70,7 @@ interface Pictures {
 }
 
 /** Starts a task of pictures, and answers it as the caller wants. */
-async function makePictures(
+async function makeImages(
   call: FaceCall,
   { body, model, kind, images = [], mask }: Pictures,
 ): Promise<FaceAnswer> {

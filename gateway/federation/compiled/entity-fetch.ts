@@ -3,7 +3,7 @@ import { type FieldNode, Kind, type SelectionNode, TypeNameMetaFieldDef } from '
 import { mergeEntities, reportErrors } from './entity-merging.ts';
 import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
 import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
-import { compilePlaceOf } from './known-entities.ts';
+import { compileEntityLocator } from './known-entities.ts';
 import { createLeafMerging } from './leaf-merging.ts';
 import { compileRepresentation } from './representations.ts';
 
@@ -21,7 +21,7 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
     ...place,
     send: compileSend(fetch),
     represent: compileRepresentation(requires, supergraphSchema),
-    placeOf: compilePlaceOf(requires, supergraphSchema),
+    locate: compileEntityLocator(requires, supergraphSchema),
     bringsLeavesOnly,
     leafMerging: leaves === null ? null : createLeafMerging(leaves),
     cacheKey: isPlain

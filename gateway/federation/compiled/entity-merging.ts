@@ -1,7 +1,7 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 
 import type { EntityRequests, EntityFetch, RequestingObject } from './entity-requests.ts';
-import { toCallerError, placesOf } from './fetch-errors.ts';
+import { toCallerError, pathsOf } from './fetch-errors.ts';
 import type { EntityBatch, ReceivedEntity, RequestedEntity } from './known-entities.ts';
 import { merge, share } from './merge.ts';
 import type { Run } from './run.ts';
@@ -29,7 +29,7 @@ export function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests,
       const objects = new Set(requests.objects.filter(isMeant).map(({ object }) => object));
       // The fetch that requested the entity reports it.
       if (objects.size === 0 && index < batch.representations.length) continue;
-      const places = [...placesOf(objects, path, run).values()].flat();
+      const places = [...pathsOf(objects, path, run).values()].flat();
       const below = error.path?.slice(2) ?? [];
       for (const place of places.length === 0 ? [[]] : places) {
         run.errors.push(toCallerError(error, serviceName, [...place, ...below]));
@@ -58,7 +58,7 @@ export function mergeEntities(compiled: EntityFetch, run: Run, { requests, batch
     }
   }
   if (misshapen.size === 0) return;
-  for (const place of [...placesOf(misshapen, compiled.path, run).values()].flat()) {
+  for (const place of [...pathsOf(misshapen, compiled.path, run).values()].flat()) {
     run.errors.push(wrongShape('for an entity', place));
   }
 }

@@ -6,7 +6,7 @@ import {
   type EntityPlace,
   type KnownEntities,
   noEntities,
-  type PlaceOf,
+  type EntityLocator,
   type RequestedEntity,
 } from './known-entities.ts';
 import type { LeafMerging } from './leaf-merging.ts';
@@ -18,7 +18,7 @@ import type { Members } from './shape/merged.ts';
 export interface EntityFetch extends FetchPlace {
   readonly send: Send;
   readonly represent: Represent;
-  readonly placeOf: PlaceOf;
+  readonly locate: EntityLocator;
   /** Whether results can be shared by several objects without one writing into another's part. */
   readonly bringsLeavesOnly: boolean;
   /** How results of leaves are merged; null where results have more. */
@@ -46,7 +46,7 @@ export interface RequestingObject {
 
 /** Collects the entities that the objects need, and requests those that are not in the cache. */
 export function requestEntities(compiled: EntityFetch, run: Run, found: readonly unknown[]): EntityRequests {
-  const { fetch, supergraphSchema, represent, placeOf } = compiled;
+  const { fetch, supergraphSchema, represent, locate } = compiled;
   const variables = usedVariables(fetch, run);
   if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
   const known = knownEntities(compiled, run);
@@ -55,7 +55,7 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   const objects: RequestingObject[] = [];
   for (const object of found as readonly Members[]) {
     // Before the rewrites, which may give objects of different types one name.
-    const place = placeOf(object, known.start);
+    const place = locate(object, known.start);
     if (place === null) continue;
     let { entity } = place;
     if (entity === null) {

@@ -28,7 +28,7 @@ export function toCallerError(
  * Where each of these objects stands in the data so far, in the order of the places. A path of a plan leaves out the
  * indices of lists; here they are. One object may stand at several places.
  */
-export function placesOf(
+export function pathsOf(
   objects: ReadonlySet<unknown>,
   path: ResponsePath,
   run: Run,

@@ -2,7 +2,7 @@ import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 
 import type { MergeMembers } from './leaf-merging.ts';
-import { isInherited } from './own-members.ts';
+import { isInherited } from './prototype-names.ts';
 import { compileRepresentation, namesUnder } from './representations.ts';
 import { memberReader } from './response-path.ts';
 import type { Members } from './shape/merged.ts';
@@ -53,7 +53,7 @@ export interface EntityPlace {
 }
 
 /** Finds the place of an object among the known ones, and makes it; null when a required part is missing. */
-export type PlaceOf = (object: unknown, start: EntityPlace) => EntityPlace | null;
+export type EntityLocator = (object: unknown, start: EntityPlace) => EntityPlace | null;
 
 export function noEntities(): KnownEntities {
   return { start: emptyPlace(), size: 0 };
@@ -67,17 +67,17 @@ function emptyPlace(): EntityPlace {
  * Compiles the search for the representations of a fetch; places are comparable only under the same `requires`. It is generated,
  * so that each place in it reads one name of objects of one hidden class.
  */
-export function compilePlaceOf(
+export function compileEntityLocator(
   selections: readonly QueryPlanSelectionNode[],
   schema: GraphQLSchema,
-): PlaceOf {
+): EntityLocator {
   const constants: unknown[] = [];
   const constant = (value: unknown): string => `c${constants.push(value) - 1}`;
   const search = selections.map((selection) => codeOf(selection, { schema, constant })).join('\n');
   const source = `return (object, place) => { if (object === null) return null; ${search} return place; };`;
   const names = constants.map((_constant, at) => `c${at}`);
   // oxlint-disable-next-line typescript/no-implied-eval -- see above
-  const make = new Function('leafAfter', 'after', ...names, source) as (...parts: unknown[]) => PlaceOf;
+  const make = new Function('leafAfter', 'after', ...names, source) as (...parts: unknown[]) => EntityLocator;
   return make(leafAfter, after, ...constants);
 }
 
@@ -109,7 +109,7 @@ function codeOf(selection: QueryPlanSelectionNode, { schema, constant }: CodeCon
   const { typeCondition } = selection;
   if (typeCondition === undefined) return '';
   const names = constant(namesUnder(typeCondition, schema));
-  const inner = constant(compilePlaceOf(selection.selections, schema));
+  const inner = constant(compileEntityLocator(selection.selections, schema));
   const isMeant = `object && ${names}.has(object.__typename)`;
   return `place = (${isMeant} ? ${inner}(object, after(place, ${constant(PART)})) : null) ?? after(place, ${constant(NO_PART)});`;
 }

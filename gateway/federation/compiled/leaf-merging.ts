@@ -1,5 +1,5 @@
 import { mergeMember, type SharedValues } from './merge.ts';
-import { isInherited } from './own-members.ts';
+import { isInherited } from './prototype-names.ts';
 import type { Members } from './shape/merged.ts';
 
 /** Merges the members of a received object that has exactly these names, in this order, into another object. */

@@ -1,4 +1,4 @@
-import { isInherited } from './own-members.ts';
+import { isInherited } from './prototype-names.ts';
 import type { Merged } from './shape/merged.ts';
 
 /** A path of a plan: names of members, and `@` for every element of a list. */

@@ -18,16 +18,16 @@ const customs = `${LINK}
   type Ware @key(fields: "code") {
     code: ID!
     price(currency: String!): Int @external
-    maker: Maker @external
+    maker: Producer @external
     duty: Int @requires(fields: "price(currency: \\"USD\\")")
     dutyAbroad: Int @requires(fields: "price(currency: \\"EUR\\")")
     origin: String @requires(fields: "maker { town(long: true) }")
   }
-  type Maker @external { town(long: Boolean!): String }`;
+  type Producer @external { town(long: Boolean!): String }`;
 const wares = `${LINK}
   type Query { wares: [Ware!]! }
-  type Ware @key(fields: "code") { code: ID! label: String price(currency: String!): Int maker: Maker }
-  type Maker { town(long: Boolean!): String }`;
+  type Ware @key(fields: "code") { code: ID! label: String price(currency: String!): Int maker: Producer }
+  type Producer { town(long: Boolean!): String }`;
 
 const PRICES: Readonly<Record<string, number>> = { USD: 100, EUR: 7 };
 const ware = {

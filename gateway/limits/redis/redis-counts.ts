@@ -36,18 +36,18 @@ export function openRedisCounts({ url, logger, timeoutMs = 500 }: RedisCountsOpt
     connectTimeout: CONNECT_MS,
     retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 6), LONGEST_RETRY_MS),
   });
-  let isAway = false;
+  let isUnavailable = false;
   let isClosed = false;
   let failure: Error | undefined;
   client.on('error', (error: Error) => (failure = error));
   client.on('close', () => {
-    if (isAway || isClosed) return;
-    isAway = true;
+    if (isUnavailable || isClosed) return;
+    isUnavailable = true;
     logger.warn({ error: failure }, 'rates are counted without COUNTS_URL until it answers');
   });
   client.on('ready', () => {
-    if (isAway) logger.info('rates are counted at COUNTS_URL again');
-    isAway = false;
+    if (isUnavailable) logger.info('rates are counted at COUNTS_URL again');
+    isUnavailable = false;
   });
   return {
     async eval(script, { keys, arguments: words }) {

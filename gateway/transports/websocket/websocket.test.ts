@@ -137,7 +137,7 @@ describe('graphql-transport-ws', () => {
     })();
     world.advance('t3', 10);
     await until(() => seen.length === 1);
-    world.isAway = true;
+    world.isUnavailable = true;
     world.breakOff();
     const gone = [{ extensions: { code: 'UNAVAILABLE' } }];
     await expect(done).rejects.toMatchObject(gone);

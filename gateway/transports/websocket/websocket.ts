@@ -15,7 +15,12 @@ import type { RateLimiter } from '../../limits/rate-limit.ts';
 import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
-import { createOpeningLine, type OpeningLine, type OpeningLineOptions, type Turn } from './opening-line.ts';
+import {
+  createHandshakeQueue,
+  type HandshakeQueue,
+  type HandshakeQueueOptions,
+  type Turn,
+} from './handshake-queue.ts';
 import { createOperationIds } from './operation-ids.ts';
 import { type SlowSockets, watchSlowSockets } from './slow-sockets.ts';
 import { createSession, createSocketHooks, endLeftOperations, type Session } from './websocket-operations.ts';
@@ -67,7 +72,7 @@ export interface WebSocketOptions extends TransportOptions {
   /** Most bytes that wait for all clients together (default 48,000,000). */
   readonly unreadBytes?: number | undefined;
   /** How sockets are opened, a few at a time. */
-  readonly opening?: OpeningLineOptions;
+  readonly opening?: HandshakeQueueOptions;
 }
 
 /** Between pings; a client that misses one is disconnected. */
@@ -80,7 +85,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
   const protocol = makeServer(createSocketHooks(options));
   const slow = watchSlowSockets({ ...options, sockets: wss.clients });
   const alive = keepAlive(wss.clients);
-  const line = createOpeningLine(options.opening);
+  const line = createHandshakeQueue(options.opening);
 
   function open(client: WebSocket, request: IncomingMessage, { slot, turn }: Admittance): void {
     // Oversized and malformed messages close the socket (1009, 1002).
@@ -181,7 +186,7 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 async function admit(
   socket: Duplex,
   clientKey: string,
-  { slots, line }: { readonly slots: Slots; readonly line: OpeningLine },
+  { slots, line }: { readonly slots: Slots; readonly line: HandshakeQueue },
 ): Promise<Admittance | string> {
   const slot = slots.take(clientKey);
   if (slot === null) return '429 Too Many Requests';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
+import { toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { EventBus } from '../event-bus.ts';
-import { createListeners } from './listeners.ts';
-import { createOutbox, readMessage } from './outbox.ts';
-import { createSender } from './sender.ts';
+import type { EventBus, WakeUpListener } from '../event-bus.ts';
+import { createOutbox, type Outbox, readMessage } from './outbox.ts';
 
 /** What every implementation of the event bus shares: batches out, payloads in, listeners of this process. */
 export interface WakeUpBus {
@@ -59,5 +58,143 @@ export function createWakeUpBus({ send, logger }: WakeUpBusOptions): WakeUpBus {
     },
     flush: () => sender.close(),
     clear: () => listeners.clear(),
+  };
+}
+
+/** The listeners of this process. */
+interface Listeners {
+  /** Returns the removal of the listener. */
+  listen(topic: string, listener: WakeUpListener): () => void;
+  onGap(listener: () => void): () => void;
+  deliver(topic: string, key: string, version: number): void;
+  notifyGap(): void;
+  /** Number of listeners of all topics. */
+  count(): number;
+  clear(): void;
+}
+
+/** Makes an empty registry. */
+function createListeners(logger: Logger): Listeners {
+  const topics = new Map<string, Set<WakeUpListener>>();
+  const gapListeners = new Set<() => void>();
+  return {
+    listen: (topic, listener) => addListener(topics, topic, listener),
+    onGap(listener) {
+      const own = () => listener();
+      gapListeners.add(own);
+      return () => void gapListeners.delete(own);
+    },
+    deliver(topic, key, version) {
+      for (const listener of topics.get(topic) ?? []) guarded(logger, () => listener(key, version));
+    },
+    notifyGap() {
+      for (const listener of gapListeners) guarded(logger, listener);
+    },
+    count: () => [...topics.values()].reduce((sum, { size }) => sum + size, 0),
+    clear() {
+      topics.clear();
+      gapListeners.clear();
+    },
+  };
+}
+
+/** Adds a listener and returns its removal; a topic without listeners is removed. */
+function addListener(
+  topics: Map<string, Set<WakeUpListener>>,
+  topic: string,
+  listener: WakeUpListener,
+): () => void {
+  // A new function, so that the same listener may be added twice and removed once.
+  const own: WakeUpListener = (key, version) => listener(key, version);
+  const listeners = topics.get(topic) ?? new Set();
+  topics.set(topic, listeners.add(own));
+  return () => {
+    if (listeners.delete(own) && listeners.size === 0) topics.delete(topic);
+  };
+}
+
+/** An error of one listener must not keep the others from being called. */
+function guarded(logger: Logger, call: () => void): void {
+  try {
+    call();
+  } catch (thrown) {
+    logger.error({ error: toError(thrown) }, 'a listener for wake-ups failed');
+  }
+}
+
+/** Time in which wake-ups are collected. */
+const BATCH_MS = 50;
+/** Longest pause before a failed batch is retried. */
+const LONGEST_RETRY_MS = 5000;
+/** Payloads per statement: 100 of 8,000 bytes. */
+const PAYLOADS_PER_BATCH = 100;
+
+/** Sends wake-ups in batches. */
+interface Sender {
+  /** Schedules a batch. */
+  wake(): void;
+  /** Tries at once what could not be sent: the way is free again. */
+  retry(): void;
+  /** Sends the rest (one attempt) and stops. */
+  close(): Promise<void>;
+}
+
+interface SenderOptions {
+  readonly send: (payloads: readonly string[]) => Promise<void>;
+  readonly outbox: Outbox;
+  readonly logger: Logger;
+}
+
+/** Sends the outbox in batches, one at a time; a failed batch goes back and is retried with growing pauses. */
+function createSender({ send, outbox, logger }: SenderOptions): Sender {
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let closed = false;
+  let failures = 0;
+
+  async function sendBatch(): Promise<void> {
+    const payloads = outbox.take(PAYLOADS_PER_BATCH);
+    if (payloads.length === 0) return;
+    try {
+      await send(payloads);
+      failures = 0;
+    } catch (thrown) {
+      outbox.putBack(payloads);
+      failures += 1;
+      if (failures === 1 || closed)
+        logger.warn({ error: toError(thrown) }, 'cannot send wake-ups; they will be retried');
+    }
+  }
+
+  function wake(): void {
+    if (closed || timer || sending) return;
+    const pause = Math.min(BATCH_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
+    timer = setTimeout(() => {
+      timer = undefined;
+      sending = sendBatch().finally(() => {
+        sending = undefined;
+        if (outbox.size > 0) wake();
+      });
+    }, pause);
+  }
+
+  return {
+    wake,
+    retry() {
+      failures = 0;
+      clearTimeout(timer);
+      timer = undefined;
+      if (outbox.size > 0) wake();
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await sending;
+      while (outbox.size > 0) {
+        const before = failures;
+        await sendBatch();
+        if (failures > before) return;
+      }
+    },
   };
 }

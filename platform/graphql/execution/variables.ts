@@ -26,7 +26,7 @@ type CoercedVariables =
 /**
  * Compiles the coercion of an operation's variables: scalars, enums and lists of them that fit, or are left out where they
  * may be. Anything else (defaults, input objects, null, whatever does not fit) is left to graphql-js for the whole request, which
- * tells of `maxErrors` errors (default: 50, as graphql-js executes).
+ * reports `maxErrors` errors (default: 50, as graphql-js executes).
  */
 export function compileVariables(
   schema: GraphQLSchema,

@@ -5,29 +5,29 @@ import { badInput } from '../../errors.ts';
  * The error names the field without the argument `input` around it, as services do.
  */
 export function refuseUnstorableText(values: object): void {
-  const found = findUnsound(values, '');
+  const found = findUnstorable(values, '');
   if (found === null) return;
   const field = found.path.replace(/^input\./, '');
   throw badInput(field, `${field} ${found.mistake}`);
 }
 
-interface Unsound {
+interface UnstorableText {
   readonly path: string;
   readonly mistake: string;
 }
 
 /** The first text that can't be stored. Arguments are bounded in depth by their types and the JSON scalar. */
-function findUnsound(value: unknown, path: string): Unsound | null {
-  if (typeof value === 'string') return unsoundText(value, path);
+function findUnstorable(value: unknown, path: string): UnstorableText | null {
+  if (typeof value === 'string') return unstorableText(value, path);
   if (!isPlain(value)) return null;
   for (const [name, inner] of Object.entries(value)) {
-    const found = unsoundText(name, path) ?? findUnsound(inner, pathOf(value, name, path));
+    const found = unstorableText(name, path) ?? findUnstorable(inner, pathOf(value, name, path));
     if (found !== null) return found;
   }
   return null;
 }
 
-function unsoundText(text: string, path: string): Unsound | null {
+function unstorableText(text: string, path: string): UnstorableText | null {
   if (text.includes('\0')) return { path, mistake: 'may not contain NUL characters' };
   return text.isWellFormed()
     ? null

@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { type FileUpload, processRequest } from 'graphql-upload-minimal';
 
 import { AppError, toError } from '../../errors.ts';
-import { keptWith } from '../../kept-with.ts';
+import { requestSlot } from '../../request-slot.ts';
 import { declaredBytes, rememberRequestBytes } from './request-bytes.ts';
 import { guardUploadMap } from './upload-map.ts';
 
@@ -84,7 +84,7 @@ export function guardUnreadBody(request: IncomingMessage, response: ServerRespon
   });
 }
 
-const watched = keptWith<IncomingMessage, true>('watched');
+const watched = requestSlot<IncomingMessage, true>('watched');
 
 function isMultipart(request: IncomingMessage): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');

@@ -6,15 +6,16 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
-import { AppError, notFound } from '../../errors.ts';
+import { AppError, notFound, toError } from '../../errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { AddressOptions, ByteRange, ObjectStore } from '../object-store.ts';
-import { createS3Client, type S3Location, type S3Limits } from './client.ts';
-import { isAbsent, isOutOfRange, s3Failure } from './failures.ts';
-import { createUnfinishedUploads } from './unfinished-uploads.ts';
+import { createS3Client, type S3Limits, type S3Location } from './client.ts';
+import { isAbsent, isNotOffered, isOutOfRange, s3Failure } from './failures.ts';
 import { uploadToS3 } from './upload.ts';
 
 export interface S3StoreOptions {
@@ -69,7 +70,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
     async delete(key) {
       try {
         // Parts that are deleted first can't become an object afterwards.
-        await unfinished.giveBack(key);
+        await unfinished.release(key);
         await client.send(new DeleteObjectCommand(at(key)));
       } catch (error) {
         if (!isAbsent(error)) throw s3Failure(error);
@@ -137,5 +138,58 @@ function rarely(check: () => Promise<void>): () => Promise<void> {
         running = undefined;
       });
     await running;
+  };
+}
+
+interface UnfinishedUploadsOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly logger: Logger;
+}
+
+/** Multipart uploads that will not be finished: their process died, or S3 was away when they were aborted. */
+interface UnfinishedUploads {
+  /** Deletes the parts of every unfinished upload to this key; a server without the operation is left alone. */
+  release(key: string): Promise<void>;
+}
+
+/** A key is uploaded once, or a few times after crashes: one page lists them all. */
+const MOST_UPLOADS = 100;
+
+/** Makes it for one bucket. That a server can't list uploads is detected once, and logged. */
+function createUnfinishedUploads({ client, bucket, logger }: UnfinishedUploadsOptions): UnfinishedUploads {
+  let isOffered = true;
+
+  async function uploadsTo(key: string): Promise<readonly string[]> {
+    try {
+      // The whole key as the prefix: some servers list nothing for less.
+      const request = { Bucket: bucket, Prefix: key, MaxUploads: MOST_UPLOADS };
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(request));
+      return Uploads.flatMap(({ Key, UploadId }) =>
+        Key === key && UploadId !== undefined ? [UploadId] : [],
+      );
+    } catch (error) {
+      if (!isNotOffered(error)) throw error;
+      isOffered = false;
+      logger.warn(
+        { error: toError(error).name },
+        'this object storage does not list unfinished uploads: give the bucket a rule that ends them after a day',
+      );
+      return [];
+    }
+  }
+
+  return {
+    async release(key) {
+      if (!isOffered) return;
+      for (const UploadId of await uploadsTo(key)) {
+        await client
+          .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId }))
+          .catch((error: unknown) => {
+            // It has ended already.
+            if (!isAbsent(error)) throw error;
+          });
+      }
+    },
   };
 }

@@ -32,7 +32,7 @@ export interface RunningJobsOptions {
 /** Time for handlers to react to their signal before their jobs are released. */
 const WIND_DOWN_MS = 1000;
 /** Time for releasing jobs when the database does not answer. */
-const GIVE_BACK_MS = 3000;
+const RELEASE_DELAY_MS = 3000;
 /** Longest stored reason of a failure, in characters. */
 const MAX_REASON_LENGTH = 2000;
 
@@ -148,7 +148,7 @@ async function finish(state: State, graceMs: number): Promise<number> {
   await allDone(state, WIND_DOWN_MS);
   const rest = [...state.entries.keys()].filter(({ gone, settling }) => !gone && !settling);
   for (const entry of rest) entry.gone = true;
-  const timer = setTimeout(() => state.writer.abandon(), GIVE_BACK_MS);
+  const timer = setTimeout(() => state.writer.abandon(), RELEASE_DELAY_MS);
   await Promise.all(rest.map(({ claim }) => state.writer.settle(claim, { kind: 'released' })));
   await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
   clearTimeout(timer);

@@ -81,7 +81,7 @@ function exporterOf({ endpoint, headers, protocol }: TracingConfig): JsonExporte
   return protocol === 'http/json' ? new JsonExporter(target) : new ProtobufExporter(target);
 }
 
-/** The SDK tells of failed exports there; it is one for the process. */
+/** The SDK reports failed exports there; it is one for the process. */
 function logProblems(logger: Logger): void {
   const warn = (message: string): void => logger.warn({ reason: message.slice(0, 500) }, 'tracing');
   const nothing = (): void => undefined;

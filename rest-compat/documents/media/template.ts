@@ -15,7 +15,7 @@ const videoTemplateFields = graphql(`
   }
 `);
 
-/** A video template, as replies tell of it. */
+/** A video template, as replies report it. */
 export type VideoTemplateFields = DataOf<typeof videoTemplateFields>;
 
 /** One page of the catalog. */

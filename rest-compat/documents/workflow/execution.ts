@@ -26,7 +26,7 @@ const executionFields = graphql(`
   }
 `);
 
-/** An execution, as replies tell of it. */
+/** An execution, as replies report it. */
 export type ExecutionFields = DataOf<typeof executionFields>;
 
 /** An execution by the id of its task, and by the id that its caller chose. */

@@ -27,7 +27,7 @@ const paymentFields = graphql(`
   }
 `);
 
-/** A payment, as replies tell of it. */
+/** A payment, as replies report it. */
 export type PaymentFields = DataOf<typeof paymentFields>;
 
 /** Opens a checkout. */
@@ -110,7 +110,7 @@ export const PaymentsOfUser = graphql(
   [paymentFields],
 );
 
-/** Payments that fit a filter, newest first, with what they come to. */
+/** Payments that fit a filter, newest first, with totals. */
 export const Sales = graphql(
   `
     query Sales($userId: ID, $filter: PaymentFilter!, $first: Int!, $after: String) {

@@ -22,7 +22,7 @@ const templateFields = graphql(`
   }
 `);
 
-/** A template, as replies tell of it. */
+/** A template, as replies report it. */
 export type TemplateFields = DataOf<typeof templateFields>;
 
 /** Every template, or those that can be executed. */

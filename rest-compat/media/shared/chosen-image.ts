@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../documents/media/start.ts';
 import type { Values } from '../../route/param.ts';
 import { form } from '../../route/params.ts';
-import { optional, pictureFields, references, vendorOptions } from './inputs.ts';
+import { optional, imageInputFields, references, vendorOptions } from './inputs.ts';
 
 /** Pictures where the caller chooses the model: what the sections that offer it have in common. */
 
@@ -9,7 +9,7 @@ import { optional, pictureFields, references, vendorOptions } from './inputs.ts'
 export const chosenImageFields = {
   prompt: form.text(),
   model: form.text(optional),
-  ...pictureFields,
+  ...imageInputFields,
   negative_prompt: form.text(optional),
   ar: form.text(optional),
   resolution: form.text(optional),

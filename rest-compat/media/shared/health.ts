@@ -26,8 +26,8 @@ export function healthRoute(
       const own = all.filter(({ generator }) => generators.includes(generator));
       const states = Object.fromEntries(own.map(({ generator, state }) => [generator, state]));
       const data = { ...facts, checks: { ...(checks as object), ...states } };
-      const isAway = generators.length > 0 && own.every(({ state }) => state === 'not available');
-      if (isAway) return { status: false, data, msg: `not available here: ${generators.join(', ')}` };
+      const isUnavailable = generators.length > 0 && own.every(({ state }) => state === 'not available');
+      if (isUnavailable) return { status: false, data, msg: `not available here: ${generators.join(', ')}` };
       const lost = parts.filter(
         (part) => (checks as Readonly<Record<string, unknown>>)[part] === 'unavailable',
       );

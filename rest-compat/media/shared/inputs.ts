@@ -16,16 +16,16 @@ export const extension = { optional: true, extension: true } as const;
 export const vendorOptions = { options: form.jsonText(extension) };
 
 /** A picture as a file or as a link. */
-export const pictureFields = {
+export const imageInputFields = {
   img_file: file(optional),
   img_url: form.url(optional),
 };
 
 /** What an image operation of generator A takes in its form. */
-export const imageFields = { ...pictureFields, ar: form.text(optional), ...vendorOptions };
+export const imageFields = { ...imageInputFields, ar: form.text(optional), ...vendorOptions };
 
 /** A picture's file and its link: at most one of them is used. */
-export const onePicture = ['img_file', 'img_url'] as const;
+export const oneImage = ['img_file', 'img_url'] as const;
 
 /** A form that may carry files. */
 export const multipart = { type: 'multipart/form-data', required: true } as const;

@@ -40,7 +40,7 @@ export function statusRoute({ group, method = 'GET', hints, ...facts }: StatusOp
 
 /** Schemas of the kinds of work whose result is not media alone. */
 const schemas: Readonly<Partial<Record<TaskFields['kind'], ResponseSchemaName>>> = {
-  DESCRIPTION: 'PictureTask',
+  DESCRIPTION: 'ImageTask',
   ANALYSIS: 'AnalysisTask',
   CHARACTER: 'CharacterTask',
   PERSON_DETECTION: 'PersonTask',

@@ -6,9 +6,9 @@ import {
   extension,
   inputOf,
   multipart,
-  onePicture,
+  oneImage,
   optional,
-  pictureFields,
+  imageInputFields,
   vendorOptions,
 } from './inputs.ts';
 import { submission, synchronous } from './start-operations.ts';
@@ -28,11 +28,11 @@ export const videoOptions = {
   ...vendorOptions,
 };
 
-const videoFields = { prompt: form.text(), ...pictureFields, ...videoOptions };
+const videoFields = { prompt: form.text(), ...imageInputFields, ...videoOptions };
 
 /** The picture that a video ends with. */
-const lastPicture = { tail_img_file: file(optional), tail_img_url: form.url(optional) };
-const videoAndLastFields = { ...videoFields, ...lastPicture };
+const lastImage = { tail_img_file: file(optional), tail_img_url: form.url(optional) };
+const videoAndLastFields = { ...videoFields, ...lastImage };
 
 /** The typed fields of a video request. */
 export type VideoFields = Pick<Values<typeof videoFields>, 'prompt'> & Partial<Values<typeof videoFields>>;
@@ -63,15 +63,15 @@ interface VideoOperation {
   readonly path: string;
   readonly generator: string;
   /** Whether there must be a picture. */
-  readonly needsPicture?: true;
+  readonly needsImage?: true;
 }
 
 /** What both ways to start a video between two pictures have, each picture as a file or as a link. */
-function withLastPicture({ path, generator }: VideoOperation) {
+function withLastImage({ path, generator }: VideoOperation) {
   return {
     path,
     params: videoAndLastFields,
-    body: { ...multipart, atMostOneOf: [onePicture, ['tail_img_file', 'tail_img_url']] },
+    body: { ...multipart, atMostOneOf: [oneImage, ['tail_img_file', 'tail_img_url']] },
     variables: (fields: Values<typeof videoAndLastFields>) => ({
       input: {
         ...videoInput(generator, fields),
@@ -83,20 +83,20 @@ function withLastPicture({ path, generator }: VideoOperation) {
 
 /** Starts a video that may end with a picture of its own, and replies the task's id. */
 export function submitVideoWithLast(options: VideoOperation): Route {
-  return submission(GenerateVideo)(withLastPicture(options));
+  return submission(GenerateVideo)(withLastImage(options));
 }
 
 /** The same, and waits for the video. */
 export function waitForVideoWithLast(options: VideoOperation): Route {
-  return synchronous(GenerateVideo)(withLastPicture(options));
+  return synchronous(GenerateVideo)(withLastImage(options));
 }
 
-function specOf({ path, generator, needsPicture }: VideoOperation) {
-  const groups = [onePicture];
+function specOf({ path, generator, needsImage }: VideoOperation) {
+  const groups = [oneImage];
   return {
     path,
     params: videoFields,
-    body: { ...multipart, ...(needsPicture === true ? { oneOf: groups } : { atMostOneOf: groups }) },
+    body: { ...multipart, ...(needsImage === true ? { oneOf: groups } : { atMostOneOf: groups }) },
     variables: (fields: VideoFields) => ({ input: videoInput(generator, fields) }),
   };
 }

@@ -29,7 +29,7 @@ export function createFiles(machine: string, journal: Journal): Files {
       .digest('hex');
     return `${machine}-${hash.slice(0, 32)}`;
   };
-  const read = (place: FilePlace) => journal.readPicture(keptName(place));
+  const read = (place: FilePlace) => journal.readImage(keptName(place));
   return {
     keptName,
     read,
@@ -39,7 +39,7 @@ export function createFiles(machine: string, journal: Journal): Files {
         const there = overwrite ? null : await read(place);
         if (there?.equals(bytes) === true) return place;
         if (there !== null) continue;
-        await journal.writePicture(keptName(place), bytes);
+        await journal.writeImage(keptName(place), bytes);
         return place;
       }
       throw new Error(`too many files are called ${wanted.filename}`);

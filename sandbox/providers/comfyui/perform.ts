@@ -8,8 +8,8 @@ import type { FilePlace, Files } from './files.ts';
 import { CLASSES } from './graph/classes.ts';
 import { linkOf, readGraph } from './graph/graph.ts';
 import type { Graph } from './graph/graph.ts';
+import { emptyImages, linked, maskAt, must, pad, scale, sizeIn, sizeOf } from './image-nodes.ts';
 import { NodeFailure } from './node-failure.ts';
-import { emptyImages, linked, maskAt, must, pad, scale, sizeIn, sizeOf } from './picture-nodes.ts';
 
 /** Executes a graph: the studio renders what a sampler would; other nodes are approximated. */
 export interface Executor {
@@ -51,14 +51,14 @@ async function executeOutput(execution: Execution, id: string): Promise<Made> {
   if (classType === 'VHS_VideoCombine') return saveVideo(execution, id, 'gifs');
   if (classType === 'PreviewAny')
     return { output: { text: [textOf(execution, inputs['source'])] }, files: [] };
-  const pictures = await picturesAt(execution, linked(inputs, 'images'));
+  const pictures = await imagesAt(execution, linked(inputs, 'images'));
   const type = classType === 'PreviewImage' ? 'temp' : 'output';
   const items: JsonObject[] = [];
   const files: JobResult['files'][number][] = [];
   for (const [index, picture] of pictures.entries()) {
     const place = resultPlace(execution, { id, index, type, ending: 'png' });
     const name = execution.files.keptName(place);
-    await execution.journal.writePicture(name, picture);
+    await execution.journal.writeImage(name, picture);
     execution.signal.throwIfAborted();
     items.push({ ...place });
     files.push({ name, contentType: 'image/png' });
@@ -72,7 +72,7 @@ async function saveVideo(execution: Execution, id: string, list: 'images' | 'gif
   const { inputs } = must(graph.get(id), id);
   const source = list === 'images' ? must(graph.get(linked(inputs, 'video')), 'video').inputs : inputs;
   const at = linked(source, 'images');
-  const [firstFrame] = await picturesAt(execution, at);
+  const [firstFrame] = await imagesAt(execution, at);
   const video = await studio.video(
     {
       prompt: textAt(graph, at, 'positive') ?? '',
@@ -83,7 +83,7 @@ async function saveVideo(execution: Execution, id: string, list: 'images' | 'gif
   );
   const place = resultPlace(execution, { id, index: 0, type: 'output', ending: 'mp4' });
   const name = execution.files.keptName(place);
-  await journal.writePicture(name, video.bytes);
+  await journal.writeImage(name, video.bytes);
   const output =
     list === 'images'
       ? { images: [{ ...place }], animated: [true] }
@@ -128,7 +128,7 @@ function outsideOf(id: string, subfolder: string): NodeFailure {
   return new NodeFailure(id, 'Exception', message);
 }
 
-async function picturesAt(execution: Execution, id: string): Promise<readonly Buffer[]> {
+async function imagesAt(execution: Execution, id: string): Promise<readonly Buffer[]> {
   const { graph, files } = execution;
   const { classType, inputs } = must(graph.get(id), id);
   switch (classType) {
@@ -137,15 +137,13 @@ async function picturesAt(execution: Execution, id: string): Promise<readonly Bu
     case 'EmptyImage':
       return emptyImages(inputs);
     case 'ImagePadForOutpaint':
-      return Promise.all(
-        (await picturesAt(execution, linked(inputs, 'image'))).map((one) => pad(one, inputs)),
-      );
+      return Promise.all((await imagesAt(execution, linked(inputs, 'image'))).map((one) => pad(one, inputs)));
     case 'VAEDecode':
       return sampled(execution, linked(inputs, 'samples'));
     case 'ImageScale':
     case 'ImageScaleBy':
       return Promise.all(
-        (await picturesAt(execution, linked(inputs, 'image'))).map((picture) => scale(picture, inputs)),
+        (await imagesAt(execution, linked(inputs, 'image'))).map((picture) => scale(picture, inputs)),
       );
     default:
       throw new Error(`node ${id} (${classType}) gives no picture`);
@@ -157,7 +155,7 @@ async function sampled(execution: Execution, id: string): Promise<readonly Buffe
   const { graph, studio, signal } = execution;
   const { classType, inputs } = must(graph.get(id), id);
   if (classType === 'VAEEncode' || classType === 'VAEEncodeForInpaint') {
-    return picturesAt(execution, linked(inputs, 'pixels'));
+    return imagesAt(execution, linked(inputs, 'pixels'));
   }
   if (classType !== 'KSampler') throw new Error(`node ${id} (${classType}) gives no samples`);
   checkModel(execution, id);

@@ -1,11 +1,11 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
+import { renderImages } from '../shared/images.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
-import { renderPictures } from '../shared/pictures.ts';
 import { renderVideo } from '../shared/video.ts';
 
 /** The sizes of the names of `image_size`. */
@@ -25,12 +25,12 @@ export async function perform(
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  const pictures = await inputPictures(tools.journal, job.input);
+  const pictures = await inputImages(tools.journal, job.input);
   const fields = askedOf(job);
   if (job.operation === 'image') {
     const count = Number(fields['num_images'] ?? 1);
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
-    return renderPictures(
+    return renderImages(
       withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
       imageRequest(fields, pictures),

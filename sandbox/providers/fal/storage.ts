@@ -115,7 +115,7 @@ async function initiate(runner: JobRunner, secret: string | null, request: WireR
 async function put(runner: JobRunner, journal: Journal, request: WireRequest): Promise<Answer> {
   const { id = '' } = request.params;
   if (runner.get(id) === null) return empty(403);
-  await journal.writePicture(`${id}-input-0`, request.body);
+  await journal.writeImage(`${id}-input-0`, request.body);
   return empty(200);
 }
 
@@ -128,7 +128,7 @@ async function putPart(runner: JobRunner, journal: Journal, { params, body }: Wi
   const part = Number(params['part']);
   if (runner.get(id) === null) return empty(403);
   if (!(part >= 1 && part <= MAX_PARTS)) return empty(400);
-  await journal.writePicture(partOf(id, part), body);
+  await journal.writeImage(partOf(id, part), body);
   const etag = createHash('md5').update(body).digest('hex');
   return json({ partNumber: part, etag });
 }
@@ -140,15 +140,15 @@ async function complete(runner: JobRunner, journal: Journal, request: WireReques
   const numbers = (Array.isArray(named) ? named : []).map((part: { readonly partNumber?: unknown }) =>
     Number(part.partNumber),
   );
-  const parts = await Promise.all(numbers.map((part) => journal.readPicture(partOf(id, part))));
+  const parts = await Promise.all(numbers.map((part) => journal.readImage(partOf(id, part))));
   if (parts.length === 0 || parts.includes(null))
     return platformError(400, 'A part of the upload is missing');
-  await journal.writePicture(`${id}-input-0`, Buffer.concat(parts.filter((part) => part !== null)));
+  await journal.writeImage(`${id}-input-0`, Buffer.concat(parts.filter((part) => part !== null)));
   return empty(200);
 }
 
 async function fetchFile(runner: JobRunner, journal: Journal, { params }: WireRequest): Promise<Answer> {
   const job = runner.get(params['id'] ?? '');
-  const content = job === null ? null : await journal.readPicture(`${job.id}-input-0`);
+  const content = job === null ? null : await journal.readImage(`${job.id}-input-0`);
   return content === null ? empty(404) : bytes(content, textOf(job?.input['contentType']) ?? '');
 }

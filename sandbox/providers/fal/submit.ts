@@ -10,7 +10,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
+import { imagesOf, withoutImages } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { invalid, platformError } from './answers.ts';
@@ -42,14 +42,14 @@ export async function submit(
       issue?.code === 'invalid_type' ? 'missing' : 'value_error',
     );
   }
-  const inputs = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await imagesOf(journal, parsed.data, PICTURE_FIELDS);
   if ('missing' in inputs)
     return invalid([inputs.missing], 'Could not load image from url', 'image_load_error');
   const id = randomUUID();
   const input: JsonObject = {
     path,
     // Pictures are stored as files; the rest of the input is stored as it is.
-    requested: withoutPictures(parsed.data, PICTURE_FIELDS),
+    requested: withoutImages(parsed.data, PICTURE_FIELDS),
     hasMask: parsed.data['mask_url'] !== undefined,
     webhook: request.query.get('fal_webhook'),
     pictures: await storeInputs(journal, id, inputs.pictures),

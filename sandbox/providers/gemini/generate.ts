@@ -125,7 +125,7 @@ async function endOf(
   if (result === null) return { answer: refuse(500, failure ?? 'cancelled') };
   const [file] = result.files;
   if (file !== undefined) {
-    const picture = await journal.readPicture(file.name);
+    const picture = await journal.readImage(file.name);
     if (picture === null) return { answer: refuse(500, 'the picture is gone') };
     const data = picture.toString('base64');
     const parts = [{ inlineData: { mimeType: file.contentType, data } }];

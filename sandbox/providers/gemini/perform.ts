@@ -1,7 +1,7 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { renderPicture } from '../shared/perform.ts';
+import { renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { renderVideo } from '../shared/video.ts';
@@ -42,7 +42,7 @@ async function performImage(
     references: await readAll(tools, job.input['media']),
     ...(typeof seed === 'number' && { seed }),
   };
-  return renderPicture(tools, { id: job.id, index: 0, onPreview }, request, signal);
+  return renderImage(tools, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
 async function answer(tools: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {
@@ -85,7 +85,7 @@ async function performVideo(tools: MediaTools, { id, input }: Job, signal: Abort
 /** The files of these names in the journal. */
 async function readAll({ journal }: MediaTools, names: unknown): Promise<Buffer[]> {
   const list = Array.isArray(names) ? names.map(String) : [];
-  const files = await Promise.all(list.map((name) => journal.readPicture(name)));
+  const files = await Promise.all(list.map((name) => journal.readImage(name)));
   if (files.includes(null)) throw new Error('a file that came with the job is gone');
   return files.filter((file) => file !== null);
 }

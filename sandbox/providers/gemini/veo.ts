@@ -153,6 +153,6 @@ export async function downloadVideo(
   if (fault?.fault === 'expired-url') expiry.expire(id);
   const file = runner.get(id)?.result?.files[0];
   if (file === undefined || edition !== String(expiry.versionOf(id))) return noFile(name);
-  const content = await journal.readPicture(file.name);
+  const content = await journal.readImage(file.name);
   return content === null ? noFile(name) : bytes(content, file.contentType);
 }

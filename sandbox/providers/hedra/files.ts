@@ -29,7 +29,7 @@ export function fileRoutes(parts: HedraParts): WireRoute[] {
       async handle({ params, query }) {
         const job = parts.runner.get(params['id'] ?? '');
         const isOurs = job?.operation === 'file' && query.get('signature') === signatureOf(job.id);
-        const content = isOurs ? await parts.journal.readPicture(fileName(job.id)) : null;
+        const content = isOurs ? await parts.journal.readImage(fileName(job.id)) : null;
         return content === null
           ? refusal(403, 'PERMISSION_DENIED', { message: 'SignatureDoesNotMatch' })
           : bytes(content, textOf(job?.input['contentType']) ?? '');
@@ -47,7 +47,7 @@ async function upload(parts: HedraParts, request: WireRequest): Promise<Answer> 
   // The real one looks at the bytes; what it would call them, the tests' own callers say.
   const contentType = file.type ?? 'application/octet-stream';
   const id = await createUpload(parts, { contentType });
-  await parts.journal.writePicture(fileName(id), file.bytes);
+  await parts.journal.writeImage(fileName(id), file.bytes);
   return json({
     url: addressOf(id, request.baseUrl),
     content_type: contentType,

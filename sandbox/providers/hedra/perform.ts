@@ -3,7 +3,7 @@ import { StudioError } from '../../studio/types/media-types.ts';
 import type { PresenterRequest } from '../../studio/types/media-types.ts';
 import type { Studio } from '../../studio/types/studio.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { INVALID } from './errors.ts';
 
@@ -20,11 +20,11 @@ export async function perform(tools: MediaTools, job: Job, signal: AbortSignal):
 
 async function animate({ studio, journal }: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
   const { bytes, contentType, width, height, duration } = await studio.presenter(
-    presenterRequest(studio, job, await inputPictures(journal, job.input)),
+    presenterRequest(studio, job, await inputImages(journal, job.input)),
     { signal },
   );
   const name = `${job.id}-0.mp4`;
-  await journal.writePicture(name, bytes);
+  await journal.writeImage(name, bytes);
   signal.throwIfAborted();
   return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
 }
@@ -41,7 +41,7 @@ async function speak({ studio, journal }: MediaTools, job: Job, signal: AbortSig
     { signal },
   );
   const name = `${job.id}-0.mp3`;
-  await journal.writePicture(name, bytes);
+  await journal.writeImage(name, bytes);
   signal.throwIfAborted();
   return { files: [{ name, contentType, duration }], texts: [], facts: {} };
 }

@@ -57,7 +57,7 @@ async function upload(store: Store, request: WireRequest): Promise<Answer> {
   if (job === null) return detail(404, 'Asset not found');
   const file = (await readForm(request))?.files.find(({ field }) => field === 'file');
   if (file === undefined) return invalidField(['file'], 'Field required', 'missing');
-  await store.journal.writePicture(fileName(job.id), file.bytes);
+  await store.journal.writeImage(fileName(job.id), file.bytes);
   const { name, type } = job.input;
   const created = new Date(job.submittedAt).toISOString();
   const asset = { type: `uploaded_${textOf(type) ?? ''}`, url: `${request.baseUrl}/assets/${job.id}` };

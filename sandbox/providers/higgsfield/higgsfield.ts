@@ -7,10 +7,10 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { detail } from '../shared/fastapi.ts';
+import { renderImages } from '../shared/images.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
-import { renderPictures } from '../shared/pictures.ts';
 import { createResults } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { uploadRoutes } from '../shared/uploads.ts';
@@ -162,8 +162,8 @@ async function perform(
   const request = {
     prompt: textOf(input['prompt']) ?? '',
     aspectRatio: textOf(input['aspectRatio']) ?? '4:3',
-    references: (await inputPictures(tools.journal, input)).slice(0, 5),
+    references: (await inputImages(tools.journal, input)).slice(0, 5),
     ...(typeof seed === 'number' && { seed }),
   };
-  return renderPictures(tools, { id, count: Number(input['count']), onPreview }, request, signal);
+  return renderImages(tools, { id, count: Number(input['count']), onPreview }, request, signal);
 }

@@ -14,7 +14,7 @@ import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import { givenPicture } from '../shared/inputs/input-picture.ts';
+import { givenImage } from '../shared/inputs/input-image.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { characterJson, requestJson } from './views.ts';
@@ -62,7 +62,7 @@ export async function startCharacter(
   if (known !== null) return json(characterJson(known));
   const pictures: Buffer[] = [];
   for (const [index, { image_url: address }] of images.entries()) {
-    const picture = await givenPicture(parts.journal, address);
+    const picture = await givenImage(parts.journal, address);
     if (picture === null)
       return invalidField(['input_images', index, 'image_url'], 'Image is not accessible');
     pictures.push(picture);

@@ -7,7 +7,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
@@ -133,7 +133,7 @@ function isWithin(value: number, most: number): boolean {
 }
 
 async function perform(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputPictures(tools.journal, job.input);
+  const pictures = await inputImages(tools.journal, job.input);
   return renderVideo(tools, job.id, videoRequest(job, pictures), signal);
 }
 

@@ -11,15 +11,15 @@ import type { Journal } from '../../jobs/journal.ts';
 import type { VideoRequest } from '../../studio/types/media-types.ts';
 import type { ImageRequest } from '../../studio/types/studio.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
+import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { renderVideo } from '../shared/video.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
 import { CODE, submitResult } from './codes.ts';
-import { createPictures } from './pictures.ts';
-import type { Pictures } from './pictures.ts';
 import { parsePrompt } from './prompt.ts';
+import { createImages } from './stored-images.ts';
+import type { StoredImages } from './stored-images.ts';
 import { createSubmissions } from './submit.ts';
 import { taskJson } from './task-json.ts';
 
@@ -48,7 +48,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
     },
     logger: options.logger,
   });
-  const pictures = createPictures(journal, runner);
+  const pictures = createImages(journal, runner);
   const view = (job: Job, baseUrl: string) =>
     taskJson({ job, progress: runner.progressOf(job), imageUrl: pictures.urlOf(job, baseUrl) });
   // Unsigned, never repeated, at each change.
@@ -72,7 +72,7 @@ export function createMidjourney(options: MidjourneyOptions): StandIn {
 interface Parts {
   readonly runner: JobRunner;
   readonly journal: Journal;
-  readonly pictures: Pictures;
+  readonly pictures: StoredImages;
   /** The Task JSON of a job. */
   readonly view: (job: Job, baseUrl: string) => object;
 }
@@ -140,13 +140,13 @@ async function perform(
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  if (job.operation === 'describe') return describePicture(tools, job.input, signal);
-  const pictures = await inputPictures(tools.journal, job.input);
+  if (job.operation === 'describe') return describeImage(tools, job.input, signal);
+  const pictures = await inputImages(tools.journal, job.input);
   if (job.operation === 'video') {
     return renderVideo(tools, job.id, videoRequest(job.input, pictures), signal);
   }
   const request = imageRequest(job.input, pictures);
-  return renderPicture(tools, { id: job.id, index: 0, onPreview }, request, signal);
+  return renderImage(tools, { id: job.id, index: 0, onPreview }, request, signal);
 }
 
 /** Renders five silent seconds, 480 or 720 lines, with the aspect ratio of the first frame. */

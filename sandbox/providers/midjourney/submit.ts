@@ -9,7 +9,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
+import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { CODE, submitResult } from './codes.ts';
@@ -48,7 +48,7 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     },
     describe: async (request, fault) => {
       const body = jsonObject(request);
-      const picture = pictureOfDataUrl(body?.['base64']);
+      const picture = imageOfDataUrl(body?.['base64']);
       if (body === null || picture === null) return submitResult(CODE.validation, 'base64格式错误');
       if (fault?.fault === 'moderation') return banned('', 'nsfw-test-banned');
       const pictures = [picture.bytes];
@@ -105,7 +105,7 @@ function dataUrls(value: unknown): Buffer[] | null {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return dataUrls([value]);
   if (!Array.isArray(value) || value.length > MAX_PICTURES) return null;
-  const pictures = value.map((item) => pictureOfDataUrl(item)?.bytes);
+  const pictures = value.map((item) => imageOfDataUrl(item)?.bytes);
   return pictures.includes(undefined) ? null : (pictures as Buffer[]);
 }
 

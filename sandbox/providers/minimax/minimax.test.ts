@@ -96,7 +96,7 @@ describe('a video', () => {
     expect([failed['status'], codeOf(failed)]).toEqual(['Fail', 1027]);
   });
 
-  it('is refused with 200 for its words, for want of room, and for a key that is not there', async () => {
+  it('is refused with 200 for its words, for lack of room, and for a key that is not there', async () => {
     expect(codeOf(await startVideo({ prompt: 'nsfw-test-banned' }))).toBe(1026);
     await plan(sandbox, { wire: 'minimax', operation: 'video', fault: 'queue-full' });
     expect(codeOf(await startVideo({ prompt: 'a fox' }))).toBe(1002);

@@ -4,7 +4,7 @@ import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { renderVideo } from '../shared/video.ts';
 import { voiceOf } from './voices.ts';
@@ -26,7 +26,7 @@ export async function perform(
 }
 
 async function renderJob(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const pictures = await inputPictures(tools.journal, job.input);
+  const pictures = await inputImages(tools.journal, job.input);
   const firstFrame = job.input['hasFirst'] === true ? pictures[0] : undefined;
   const lastFrame = job.input['hasLast'] === true ? pictures.at(-1) : undefined;
   const request: VideoRequest = {
@@ -41,7 +41,7 @@ async function renderJob(tools: MediaTools, job: Job, signal: AbortSignal): Prom
 
 /** Measures the sample's voice; with a text, speaks it in that voice as a demo. */
 async function clone(tools: MediaTools, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const [sample] = await inputPictures(tools.journal, job.input);
+  const [sample] = await inputImages(tools.journal, job.input);
   if (sample === undefined) throw new Error('the job has no sample');
   const voice = await tools.studio.matchVoice(sample, { signal });
   const text = textOf(job.input['text']);
@@ -72,7 +72,7 @@ async function speak(
 ): Promise<JobResult> {
   const { bytes, contentType, duration, characters } = await studio.speech(request, { signal });
   const name = `${id}-0.${request.format}`;
-  await journal.writePicture(name, bytes);
+  await journal.writeImage(name, bytes);
   signal.throwIfAborted();
   return {
     files: [{ name, contentType, duration }],

@@ -69,7 +69,7 @@ export async function synthesize(
   if ('answer' in outcome) return outcome.answer;
   const { job } = outcome;
   const file = job.result?.files[0];
-  const sound = file === undefined ? null : await parts.journal.readPicture(file.name);
+  const sound = file === undefined ? null : await parts.journal.readImage(file.name);
   if (sound === null) return refusal(1000);
   const url = parts.results.urlOf(job, request.baseUrl);
   return success({

@@ -8,7 +8,7 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
+import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { storeInputs } from '../shared/perform.ts';
 import { FAILED, MODERATED, refusal, success } from './answers.ts';
@@ -52,7 +52,7 @@ export async function startVideo(
   }
   if (fault?.fault === 'queue-full') return refusal(1002, '', NO_TASK);
   const frames = [requested.first_frame_image, requested.last_frame_image].map(
-    (url) => pictureOfDataUrl(url)?.bytes,
+    (url) => imageOfDataUrl(url)?.bytes,
   );
   const id = newNumericId(ID.task, ID.digits);
   const input: JsonObject = {

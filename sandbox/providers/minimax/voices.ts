@@ -99,7 +99,7 @@ export async function uploadFile(
   if (fault?.fault === 'moderation') return refusal(1026);
   const id = newNumericId(ID.upload, ID.digits);
   const name = `${id}-input-0`;
-  await journal.writePicture(name, file.bytes);
+  await journal.writeImage(name, file.bytes);
   const now = Date.now();
   const upload: Job = {
     id,
@@ -142,7 +142,7 @@ export async function cloneVoice(
   if (text && !parsed.data.model) return refusal(2013, 'model is required with text');
   if (voiceOf(runner, voiceId) !== null) return refusal(2039);
   const [name] = Array.isArray(upload.input['pictures']) ? upload.input['pictures'] : [];
-  const sample = await journal.readPicture(textOf(name) ?? '');
+  const sample = await journal.readImage(textOf(name) ?? '');
   if (sample === null) return refusal(2013, 'file_id not exist');
   const input = { voiceId, text: text ?? null };
   const outcome = await runCall(parts, { operation: 'clone', request, fault, input, samples: [sample] });

@@ -6,7 +6,7 @@ import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
 import type { Job } from '../../jobs/job.ts';
-import { pictureOfDataUrl } from '../shared/inputs/data-url.ts';
+import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { streamChat, type Completion } from './chat-stream.ts';
@@ -74,8 +74,8 @@ export async function chat(
   const requested = parsed.data;
   const refusal = modelRefusal(requested.model, 'chat') ?? toolRefusal(requested);
   if (refusal !== null) return refusal;
-  const urls = requested.messages.flatMap(pictureUrls);
-  const pictures = urls.map((url) => pictureOfDataUrl(url)?.bytes);
+  const urls = requested.messages.flatMap(imageUrls);
+  const pictures = urls.map((url) => imageOfDataUrl(url)?.bytes);
   if (pictures.includes(undefined)) {
     return invalid(
       'Pictures are read from data: URLs only; this stand-in reaches no other address.',
@@ -179,7 +179,7 @@ function soundsOf({ content }: Message): Buffer[] {
   );
 }
 
-function pictureUrls({ content }: Message): string[] {
+function imageUrls({ content }: Message): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((piece) => (piece.type === 'image_url' ? [piece.image_url.url] : []));
 }

@@ -125,7 +125,7 @@ async function makeImages(
 async function madeImages(context: OpenaiContext, job: Job, signal: AbortSignal): Promise<MadeImages> {
   const outcome = await endOfWork(context, job, signal);
   if ('answer' in outcome) return outcome;
-  const pictures = await picturesOf(context, outcome.job);
+  const pictures = await imagesOf(context, outcome.job);
   return pictures === null ? { answer: gone() } : { pictures, facts: factsOf(outcome.job) };
 }
 
@@ -135,7 +135,7 @@ async function imagesAnswer(
   baseUrl: string,
   asUrl: boolean,
 ): Promise<Answer> {
-  const pictures = await picturesOf(context, job);
+  const pictures = await imagesOf(context, job);
   if (pictures === null) return gone();
   const edition = context.expiry.versionOf(job.id);
   const data = (job.result?.files ?? []).map(({ name }, index) =>
@@ -146,9 +146,9 @@ async function imagesAnswer(
   return json({ data, ...factsOf(job) });
 }
 
-async function picturesOf({ journal }: OpenaiContext, job: Job): Promise<readonly Buffer[] | null> {
+async function imagesOf({ journal }: OpenaiContext, job: Job): Promise<readonly Buffer[] | null> {
   const files = job.result?.files ?? [];
-  const pictures = await Promise.all(files.map(({ name }) => journal.readPicture(name)));
+  const pictures = await Promise.all(files.map(({ name }) => journal.readImage(name)));
   return pictures.includes(null) ? null : pictures.filter((picture) => picture !== null);
 }
 

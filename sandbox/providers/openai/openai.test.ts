@@ -162,11 +162,11 @@ test('edits pictures that come as a form; the same key with a new boundary is th
   expect(first.status).toBe(200);
   expect((await edit()).status).toBe(200);
   expect(await starts()).toEqual({ 'edit-1': 1 });
-  const withoutPicture = await fetch(`${url}/images/edits`, {
+  const withoutImage = await fetch(`${url}/images/edits`, {
     method: 'POST',
     body: new URLSearchParams({ prompt: 'x' }),
   });
-  expect(withoutPicture.status).toBe(400);
+  expect(withoutImage.status).toBe(400);
 });
 
 test('replays a start with the same Idempotency-Key, also one that was cut off or asked twice at once', async () => {

@@ -129,7 +129,7 @@ async function download({ runner, journal, expiry }: OpenaiContext, { params }: 
   const { id = '', edition = '', name = '' } = params;
   const file = runner.get(id)?.result?.files.find((other) => other.name === name);
   const isGood = file !== undefined && edition === String(expiry.versionOf(id));
-  const picture = isGood ? await journal.readPicture(name) : null;
+  const picture = isGood ? await journal.readImage(name) : null;
   if (file === undefined || picture === null) return text('This link has expired.', 403);
   return bytes(picture, file.contentType);
 }

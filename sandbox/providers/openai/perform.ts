@@ -5,7 +5,7 @@ import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
-import { describePicture, inputPictures, renderPicture } from '../shared/perform.ts';
+import { describeImage, inputImages, renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNSPEAKABLE } from './start.ts';
@@ -17,7 +17,7 @@ export async function perform(
   signal: AbortSignal,
   onPreview: () => void,
 ): Promise<JobResult> {
-  const pictures = await inputPictures(tools.journal, job.input);
+  const pictures = await inputImages(tools.journal, job.input);
   if (job.operation === 'chat') return answerChat(tools, job, pictures, signal);
   if (job.operation === 'speech') return performSpeech(tools, job, signal);
   if (job.operation === 'videos') return performVideo(tools, job, pictures[0], signal);
@@ -27,7 +27,7 @@ export async function perform(
   const files: JobResult['files'][number][] = [];
   for (let index = 0; index < count; index += 1) {
     const request = imageRequest(job.input, index, pictures);
-    const one = await renderPicture(masked, { id: job.id, index, onPreview }, request, signal);
+    const one = await renderImage(masked, { id: job.id, index, onPreview }, request, signal);
     files.push(...one.files);
   }
   return { files, texts: [], facts: {} };
@@ -45,7 +45,7 @@ async function answerChat(
     return { files: [], texts: [summary], facts: {} };
   }
   if (first !== undefined) {
-    const { texts, facts } = await describePicture(tools, input, signal);
+    const { texts, facts } = await describeImage(tools, input, signal);
     const caption = textOf(facts['caption']) ?? '';
     return {
       files: [],
@@ -91,7 +91,7 @@ async function performSpeech(
       throw error;
     });
   const name = `${id}.${format}`;
-  await journal.writePicture(name, bytes);
+  await journal.writeImage(name, bytes);
   return { files: [{ name, contentType, duration }], texts: [], facts: {} };
 }
 
@@ -114,8 +114,8 @@ async function performVideo(
     { signal },
   );
   const [name, poster] = [`${id}.mp4`, `${id}.jpg`];
-  await journal.writePicture(poster, video.poster);
-  await journal.writePicture(name, video.bytes);
+  await journal.writeImage(poster, video.poster);
+  await journal.writeImage(name, video.bytes);
   const { contentType, duration } = video;
   const size = { width: video.width, height: video.height };
   return {

@@ -77,7 +77,7 @@ export async function speak(
   });
   if ('answer' in outcome) return outcome.answer;
   const [file] = outcome.job.result?.files ?? [];
-  const sound = file === undefined ? null : await context.journal.readPicture(file.name);
+  const sound = file === undefined ? null : await context.journal.readImage(file.name);
   if (file === undefined || sound === null) {
     return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
   }

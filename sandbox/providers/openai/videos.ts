@@ -77,7 +77,7 @@ export async function videoContent(context: OpenaiContext, { params, query }: Wi
     ({ contentType }) => wanted !== undefined && contentType.startsWith(wanted),
   );
   if (file === undefined) return invalid('This stand-in has the variants video and thumbnail.', 'variant');
-  const content = await context.journal.readPicture(file.name);
+  const content = await context.journal.readImage(file.name);
   return content === null ? noVideo(id) : bytes(content, file.contentType);
 }
 

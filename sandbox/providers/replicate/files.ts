@@ -41,7 +41,7 @@ export function fileRoutes(parts: ReplicateParts): WireRoute[] {
     // What models fetch inputs from: at the vendor an address that is signed and expires.
     route(['GET', '/v1/files/:id/download'], 'file', (request) =>
       show(request, async ({ id, input }) => {
-        const content = await journal.readPicture(`${id}-input-0`);
+        const content = await journal.readImage(`${id}-input-0`);
         return content === null ? empty(404) : bytes(content, textOf(input['contentType']) ?? '');
       }),
     ),
@@ -54,7 +54,7 @@ async function upload({ runner, journal }: ReplicateParts, request: WireRequest)
   if (content === undefined) return problem(400, 'Bad Request', 'Missing content');
   const id = newPredictionId();
   const picture = `${id}-input-0`;
-  await journal.writePicture(picture, content.bytes);
+  await journal.writeImage(picture, content.bytes);
   const input = {
     pictures: [picture],
     name: content.name ?? 'file',

@@ -1,10 +1,10 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
+import { renderImages } from '../shared/images.ts';
 import { askedOf } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
-import { renderPictures } from '../shared/pictures.ts';
 import { renderVideo } from '../shared/video.ts';
 
 /** Renders the result of a job; an uploaded file needs no work. */
@@ -15,7 +15,7 @@ export async function perform(
   onPreview: () => void,
 ): Promise<JobResult> {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
-  const pictures = await inputPictures(tools.journal, job.input);
+  const pictures = await inputImages(tools.journal, job.input);
   const fields = askedOf(job);
   const prompt = textOf(fields['prompt']) ?? '';
   const { seed, aspect_ratio: named } = fields;
@@ -29,7 +29,7 @@ export async function perform(
     const count = Number(fields['num_outputs'] ?? 1);
     const request = { ...shared, references: pictures.slice(0, 5) };
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
-    return renderPictures(
+    return renderImages(
       withMask(tools, { picture, mask }),
       { id: job.id, count, onPreview },
       request,

@@ -11,7 +11,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
 import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
-import { picturesOf, withoutPictures } from '../shared/inputs/requested.ts';
+import { imagesOf, withoutImages } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
@@ -82,13 +82,13 @@ async function start(parts: ReplicateParts, { model, body, request, fault }: Sta
     const [issue] = parsed.error.issues;
     return invalidInput(issue?.path.join('.') ?? '', issue?.message ?? 'invalid');
   }
-  const inputs = await picturesOf(journal, parsed.data, PICTURE_FIELDS);
+  const inputs = await imagesOf(journal, parsed.data, PICTURE_FIELDS);
   if ('missing' in inputs) return invalidInput(inputs.missing, 'could not be fetched');
   const id = newPredictionId();
   const input: JsonObject = {
     model: model.name,
     answersList: model.answersList,
-    requested: withoutPictures(parsed.data, PICTURE_FIELDS),
+    requested: withoutImages(parsed.data, PICTURE_FIELDS),
     hasMask: parsed.data['mask'] !== undefined,
     webhook: textOf(body?.['webhook']),
     events: Array.isArray(body?.['webhook_events_filter']) ? body['webhook_events_filter'].map(String) : null,

@@ -12,7 +12,7 @@ export interface MediaTools {
 const SUFFIXES = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
 /** Renders a picture and stores it with its preview under the job's id. */
-export async function renderPicture(
+export async function renderImage(
   { studio, journal }: MediaTools,
   job: { readonly id: string; readonly index: number; readonly onPreview: () => void },
   request: ImageRequest,
@@ -22,30 +22,30 @@ export async function renderPicture(
   const { contentType, width, height, seed } = image;
   const name = `${job.id}-${job.index}.${SUFFIXES[contentType]}`;
   if (job.index === 0) {
-    await journal.writePicture(previewName(job.id), image.preview);
+    await journal.writeImage(previewName(job.id), image.preview);
     job.onPreview();
   }
-  await journal.writePicture(name, image.bytes);
+  await journal.writeImage(name, image.bytes);
   signal.throwIfAborted();
   return { files: [{ name, contentType, width, height }], texts: [], facts: { seed } };
 }
 
 /** Describes the first input picture of a job. */
-export async function describePicture(
+export async function describeImage(
   { studio, journal }: MediaTools,
   input: JsonObject,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const [picture] = await inputPictures(journal, input);
+  const [picture] = await inputImages(journal, input);
   if (picture === undefined) throw new Error('the job has no picture');
   const { prompts, caption } = await studio.describe(picture, { signal });
   return { files: [], texts: prompts, facts: { caption } };
 }
 
 /** The input pictures of a job. */
-export async function inputPictures(journal: Journal, input: JsonObject): Promise<Buffer[]> {
+export async function inputImages(journal: Journal, input: JsonObject): Promise<Buffer[]> {
   const names = Array.isArray(input['pictures']) ? input['pictures'].map(String) : [];
-  const pictures = await Promise.all(names.map((name) => journal.readPicture(name)));
+  const pictures = await Promise.all(names.map((name) => journal.readImage(name)));
   if (pictures.includes(null)) throw new Error('a picture that came with the job is gone');
   return pictures.filter((picture) => picture !== null);
 }
@@ -58,7 +58,7 @@ export async function storeInputs(
 ): Promise<string[]> {
   const names = pictures.map((_picture, index) => `${id}-input-${index}`);
   for (const [index, picture] of pictures.entries()) {
-    await journal.writePicture(names[index] ?? '', picture);
+    await journal.writeImage(names[index] ?? '', picture);
   }
   return names;
 }

@@ -30,7 +30,7 @@ export function createResults(journal: Journal, runner: JobRunner): Results {
         if (fault?.fault === 'expired-url') expiry.expire(id);
         const file = runner.get(id)?.result?.files.find((other) => other.name === name);
         const isGood = file !== undefined && edition === String(expiry.versionOf(id));
-        const content = isGood ? await journal.readPicture(name) : null;
+        const content = isGood ? await journal.readImage(name) : null;
         if (file === undefined || content === null) return text('This link has expired.', 403);
         return bytes(content, file.contentType);
       },

@@ -56,7 +56,7 @@ export function uploadRoutes(
       operation: 'file',
       handle: async ({ params }) => {
         const job = store.runner.get(params['id'] ?? '');
-        const content = job === null ? null : await store.journal.readPicture(fileName(job.id));
+        const content = job === null ? null : await store.journal.readImage(fileName(job.id));
         return content === null ? empty(404) : bytes(content, textOf(job?.input['contentType']) ?? '');
       },
     },
@@ -81,7 +81,7 @@ export async function receiveUpload(
 ): Promise<Answer> {
   const { id = '' } = params;
   if (runner.get(id)?.operation !== 'file') return empty(403);
-  await journal.writePicture(fileName(id), body);
+  await journal.writeImage(fileName(id), body);
   return empty(200);
 }
 

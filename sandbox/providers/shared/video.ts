@@ -12,7 +12,7 @@ export async function renderVideo(
   const video = await studio.video(request, { signal });
   const { contentType, width, height, duration, seed } = video;
   const name = `${id}-0.mp4`;
-  await journal.writePicture(name, video.bytes);
+  await journal.writeImage(name, video.bytes);
   signal.throwIfAborted();
   return { files: [{ name, contentType, width, height, duration }], texts: [], facts: { seed } };
 }

@@ -75,7 +75,7 @@ export async function generate(
     return httpException(404, 'Init image not found');
   }
   const pictures = [...(images ?? []), ...(mask ? [mask] : [])].map((value) => Buffer.from(value, 'base64'));
-  if (pictures.some((picture) => !isPicture(picture))) return httpException(500, 'Invalid encoded image');
+  if (pictures.some((picture) => !isImage(picture))) return httpException(500, 'Invalid encoded image');
   const id = randomUUID();
   const job = await parts.runner.submit({
     id,
@@ -119,7 +119,7 @@ function checkpointOf({ override_settings: settings }: Requested): string {
 }
 
 /** PNG, JPEG or WebP. */
-function isPicture(bytes: Buffer): boolean {
+function isImage(bytes: Buffer): boolean {
   const head = bytes.subarray(0, 4).toString('latin1');
   return head === '\x89PNG' || head.startsWith('\xFF\xD8\xFF') || head === 'RIFF';
 }
@@ -128,7 +128,7 @@ function isPicture(bytes: Buffer): boolean {
 async function endOf({ journal }: WebuiParts, job: Job, sendsImages: boolean): Promise<Answer> {
   if (job.failure !== null) return exception(500, { error: 'RuntimeError', errors: job.failure });
   const files = sendsImages ? (job.result?.files ?? []) : [];
-  const images = await Promise.all(files.map(({ name }) => journal.readPicture(name)));
+  const images = await Promise.all(files.map(({ name }) => journal.readImage(name)));
   return json({
     images: images.map((image) => image?.toString('base64') ?? ''),
     parameters: {},

@@ -1,9 +1,9 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
+import { renderImages } from '../shared/images.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { withMask } from '../shared/mask.ts';
-import { inputPictures } from '../shared/perform.ts';
+import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
-import { renderPictures } from '../shared/pictures.ts';
 
 /** Renders the pictures of a job, one seed after the other. */
 export async function perform(
@@ -13,7 +13,7 @@ export async function perform(
   onPreview: () => void,
 ): Promise<JobResult> {
   const { id, input } = job;
-  const pictures = await inputPictures(tools.journal, input);
+  const pictures = await inputImages(tools.journal, input);
   const mask = input['hasMask'] === true ? pictures.pop() : undefined;
   const request = {
     prompt: textOf(input['prompt']) ?? '',
@@ -22,5 +22,5 @@ export async function perform(
     references: pictures,
   };
   const masked = withMask(tools, { picture: pictures[0], mask });
-  return renderPictures(masked, { id, count: Number(input['count']), onPreview }, request, signal);
+  return renderImages(masked, { id, count: Number(input['count']), onPreview }, request, signal);
 }

@@ -77,7 +77,7 @@ async function renderSpeaker(
   const made = await studio.presenter({ ...who, audio, prompt }, { signal });
   const { contentType, width, height, duration } = made;
   const name = `${job.id}-0.mp4`;
-  await journal.writePicture(name, made.bytes);
+  await journal.writeImage(name, made.bytes);
   signal.throwIfAborted();
   return { files: [{ name, contentType, width, height, duration }], texts: [], facts: {} };
 }

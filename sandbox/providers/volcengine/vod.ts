@@ -41,7 +41,7 @@ export function createVod(options: VodOptions): StandIn {
     async perform({ id, input }, signal) {
       const video = await fetched(input['source'], { maxBytes: MAX_VIDEO, signal });
       if (video === null) throw new Error('the source can not be fetched');
-      await journal.writePicture(fileOf(id), video);
+      await journal.writeImage(fileOf(id), video);
       signal.throwIfAborted();
       return { files: [{ name: fileOf(id), contentType: 'video/mp4' }], texts: [], facts: {} };
     },
@@ -75,7 +75,7 @@ export function createVod(options: VodOptions): StandIn {
 export async function videoOf({ runner, journal }: VodStore, vid: unknown): Promise<Buffer | null> {
   if (typeof vid !== 'string' || !vid.startsWith(VID)) return null;
   const job = runner.get(vid.slice(VID.length));
-  return job?.state === 'finished' ? journal.readPicture(fileOf(job.id)) : null;
+  return job?.state === 'finished' ? journal.readImage(fileOf(job.id)) : null;
 }
 
 /** Access to imported videos for the visual service. */

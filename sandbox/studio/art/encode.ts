@@ -2,13 +2,13 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
 import type { ImageFormat } from '../types/studio.ts';
-import type { Picture } from './picture.ts';
+import type { PaintedImage } from './painted-image.ts';
 
 const PREVIEW_EDGE = 256;
 
 /** The picture as a file, with its prompt and seed in XMP (which, unlike EXIF, holds every script). */
-export async function encodePicture(
-  { canvas, seed }: Picture,
+export async function encodeImage(
+  { canvas, seed }: PaintedImage,
   { prompt, format }: { readonly prompt: string; readonly format: ImageFormat },
 ): Promise<Buffer> {
   const pixels = pixelsOf(canvas).withXmp(xmp(prompt, seed));
@@ -16,7 +16,7 @@ export async function encodePicture(
 }
 
 /** A small blurred WebP of the picture. */
-export async function encodePreview({ canvas }: Picture): Promise<Buffer> {
+export async function encodePreview({ canvas }: PaintedImage): Promise<Buffer> {
   return pixelsOf(canvas)
     .resize(PREVIEW_EDGE, PREVIEW_EDGE, { fit: 'inside' })
     .blur(4)
@@ -24,7 +24,7 @@ export async function encodePreview({ canvas }: Picture): Promise<Buffer> {
     .toBuffer();
 }
 
-function pixelsOf(canvas: Picture['canvas']): Sharp {
+function pixelsOf(canvas: PaintedImage['canvas']): Sharp {
   const { width, height } = canvas;
   return sharp(canvas.data(), { raw: { width, height, channels: 4 } }).removeAlpha();
 }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-import { UnreadablePicture } from '../types/studio.ts';
+import { UnreadableImage } from '../types/studio.ts';
 import type { Description } from '../types/studio.ts';
 import { measure } from './measure.ts';
 import { ownDescription } from './own-description.ts';
@@ -13,9 +13,9 @@ const SMALL_EDGE = 160;
 
 /**
  * Describes a picture by measurements: size, colours, light, detail. Nothing is recognized; the file's own description is
- * quoted. Throws UnreadablePicture.
+ * quoted. Throws UnreadableImage.
  */
-export async function describePicture(picture: Uint8Array): Promise<Description> {
+export async function describeImage(picture: Uint8Array): Promise<Description> {
   const { width, height, format, small, metadata } = await read(picture);
   const own = ownDescription(metadata);
   const palette = paletteOf(small.data);
@@ -47,7 +47,7 @@ async function read(picture: Uint8Array) {
     const small = { data: threeChannels(data, info.channels), width: info.width, height: info.height };
     return { width: autoOrient.width, height: autoOrient.height, format, small, metadata };
   } catch (error) {
-    throw new UnreadablePicture(error);
+    throw new UnreadableImage(error);
   }
 }
 

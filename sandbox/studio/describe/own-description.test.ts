@@ -2,25 +2,25 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 
 import { toLab } from './colours.ts';
-import { describePicture } from './describe.ts';
+import { describeImage } from './describe.ts';
 
 const plain = sharp({ create: { width: 40, height: 30, channels: 3, background: '#a33' } });
 
 describe('what a picture says about itself', () => {
   it.each(['jpeg', 'png', 'webp', 'avif'] as const)('is read from EXIF in a %s', async (format) => {
     const described = plain.clone().withExif({ IFD0: { ImageDescription: 'A fox in snow' } });
-    const { note } = await describePicture(await described.toFormat(format).toBuffer());
+    const { note } = await describeImage(await described.toFormat(format).toBuffer());
     expect(note).toBe('the file itself says: A fox in snow');
   });
 
   it('is read from an IPTC caption', async () => {
     const jpeg = await plain.clone().jpeg().toBuffer();
-    const { note } = await describePicture(withCaption(jpeg, 'Füchslein'));
+    const { note } = await describeImage(withCaption(jpeg, 'Füchslein'));
     expect(note).toBe('the file itself says: Füchslein');
   });
 
   it('is nothing in a file without metadata', async () => {
-    const { note } = await describePicture(await plain.clone().png().toBuffer());
+    const { note } = await describeImage(await plain.clone().png().toBuffer());
     expect(note).toBe('measured only: objects and people are not recognised');
   });
 });

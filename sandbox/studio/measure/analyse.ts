@@ -1,9 +1,9 @@
-import { describePicture } from '../describe/describe.ts';
+import { describeImage } from '../describe/describe.ts';
 import { decodeSound } from '../sound/decode.ts';
 import type { Sound } from '../sound/sound.ts';
 import { StudioError } from '../types/media-types.ts';
 import type { Analysis, MediaFacts } from '../types/media-types.ts';
-import { UnreadablePicture } from '../types/studio.ts';
+import { UnreadableImage } from '../types/studio.ts';
 import { coverOf } from './cover.ts';
 import { probeMedia } from './probe.ts';
 
@@ -28,10 +28,10 @@ export async function analyseMedia(media: Uint8Array): Promise<Analysis> {
 
 async function describe(picture: Uint8Array): Promise<string> {
   try {
-    const { caption, note } = await describePicture(picture);
+    const { caption, note } = await describeImage(picture);
     return `${caption} ${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
   } catch (cause) {
-    if (!(cause instanceof UnreadablePicture)) throw cause;
+    if (!(cause instanceof UnreadableImage)) throw cause;
     throw new StudioError('UNREADABLE_MEDIA', 'the picture cannot be read', { cause });
   }
 }
@@ -66,10 +66,10 @@ async function coverInWords(media: Uint8Array): Promise<string[]> {
   const cover = await coverOf(media);
   if (cover === null) return [];
   try {
-    const { caption } = await describePicture(cover);
+    const { caption } = await describeImage(cover);
     return [`Its cover: ${caption}`];
   } catch (error) {
-    if (error instanceof UnreadablePicture) return []; // a broken cover is ignored
+    if (error instanceof UnreadableImage) return []; // a broken cover is ignored
     throw error;
   }
 }

@@ -16,7 +16,7 @@ const LONGEST_TITLE = 500;
 export async function probeMedia(media: Uint8Array): Promise<MediaFacts> {
   try {
     const type = await fileTypeFromBuffer(media);
-    return type?.mime.startsWith('image/') === true ? await probePicture(media) : await probeTracks(media);
+    return type?.mime.startsWith('image/') === true ? await probeImage(media) : await probeTracks(media);
   } catch (cause) {
     throw new StudioError('UNREADABLE_MEDIA', 'the file is no picture, video or sound that can be read', {
       cause,
@@ -44,7 +44,7 @@ const NO_TRACKS = {
   title: null,
 } as const;
 
-async function probePicture(picture: Uint8Array): Promise<MediaFacts> {
+async function probeImage(picture: Uint8Array): Promise<MediaFacts> {
   const { autoOrient, format } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
   return {
     ...NO_TRACKS,
@@ -65,7 +65,7 @@ async function probeTracks(media: Uint8Array): Promise<MediaFacts> {
     if (picture === null && sound === null) throw new Error('the file has no track');
     const { title } = await input.getMetadataTags();
     return {
-      ...(await pictureFacts(picture)),
+      ...(await imageFacts(picture)),
       ...(await soundFacts(sound)),
       kind: picture === null ? 'audio' : 'video',
       contentType: format.mimeType.split(';')[0] ?? format.mimeType,
@@ -91,7 +91,7 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   ADTS: 'aac',
 };
 
-async function pictureFacts(
+async function imageFacts(
   track: InputVideoTrack | null,
 ): Promise<Pick<MediaFacts, 'width' | 'height' | 'framesPerSecond' | 'videoCodec'>> {
   if (track === null) return { width: null, height: null, framesPerSecond: null, videoCodec: null };

@@ -1,11 +1,11 @@
-import type { FaceBox, PersonInPicture } from '../types/media-types.ts';
+import type { FaceBox, DepictedPerson } from '../types/media-types.ts';
 import { elementsNamed, propertyOf, readXml } from './xml.ts';
 import type { XmlElement } from './xml.ts';
 
 /** Who is in a picture, as its XMP says. */
 export interface DeclaredPeople {
   /** Face regions of the Metadata Working Group, which cameras and photo managers write. */
-  readonly faces: readonly PersonInPicture[];
+  readonly faces: readonly DepictedPerson[];
   /** Names of IPTC's PersonInImage. */
   readonly names: readonly string[];
 }

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 
 import { StudioError } from '../types/media-types.ts';
-import type { PersonDetection, PersonInPicture } from '../types/media-types.ts';
+import type { PersonDetection, DepictedPerson } from '../types/media-types.ts';
 import { declaredPeople } from './declared.ts';
 import type { DeclaredPeople } from './declared.ts';
 
@@ -13,7 +13,7 @@ const UPRIGHT = 1;
 export async function detectPerson(picture: Uint8Array): Promise<PersonDetection> {
   const { faces, names } = await peopleIn(picture);
   const nameless = names.filter((name) => faces.every((face) => face.name !== name));
-  const subjects: PersonInPicture[] = [...faces, ...nameless.map((name) => ({ name, box: null }))];
+  const subjects: DepictedPerson[] = [...faces, ...nameless.map((name) => ({ name, box: null }))];
   if (subjects.length > 0)
     return { hasPerson: true, reason: reasonFor(faces.length, names.length), subjects };
   return {

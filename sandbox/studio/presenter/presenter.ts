@@ -1,5 +1,5 @@
-import { seedsOf } from '../art/picture.ts';
-import { openMovingPictures } from '../decode/moving-pictures.ts';
+import { seedsOf } from '../art/painted-image.ts';
+import { openVideoFrames } from '../decode/video-frames.ts';
 import { largestFace } from '../people/detect-person.ts';
 import type { PresenterRequest, StudioPresenter } from '../types/media-types.ts';
 import { sizeByShortEdge } from '../types/size.ts';
@@ -11,7 +11,7 @@ import { copyNote, inOneNote, NO_FACE, NOT_RECOGNISED } from './notes.ts';
 import { copyVideo } from './renderers/copied-video.ts';
 import { createDrawnPresenter } from './renderers/drawn-presenter.ts';
 import type { VoiceTrack } from './renderers/drawn-presenter.ts';
-import { createTalkingPicture } from './renderers/talking-picture.ts';
+import { createTalkingImage } from './renderers/talking-image.ts';
 import { createTalkingVideo } from './renderers/talking-video.ts';
 import { openVoice } from './voice.ts';
 import type { Voice } from './voice.ts';
@@ -51,7 +51,7 @@ export async function makePresenter(plan: PresenterPlan, onProgress: OnProgress)
   const seeds = seedsOf(prompt, request.seed ?? null);
   const scene = { ...plan, voice, prompt, seeds, title: prompt === '' ? DEFAULT_TITLE : prompt, onProgress };
   if (request.video !== undefined) return withVideo(scene, request.video);
-  return request.picture === undefined ? withNobody(scene) : withPicture(scene, request.picture);
+  return request.picture === undefined ? withNobody(scene) : withImage(scene, request.picture);
 }
 
 async function withNobody(scene: Scene): Promise<StudioPresenter> {
@@ -61,15 +61,15 @@ async function withNobody(scene: Scene): Promise<StudioPresenter> {
   return produce(scene, { renderer, performance, note: null });
 }
 
-async function withPicture(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
+async function withImage(scene: Scene, picture: Uint8Array): Promise<StudioPresenter> {
   const performance = perform(scene);
   const face = await largestFace(picture);
-  const renderer = await createTalkingPicture({ picture, face, size: scene.size }, performance);
+  const renderer = await createTalkingImage({ picture, face, size: scene.size }, performance);
   return produce(scene, { renderer, performance, note: face === null ? NO_FACE : null });
 }
 
 async function withVideo(scene: Scene, video: Uint8Array): Promise<StudioPresenter> {
-  const pictures = await openMovingPictures(video);
+  const pictures = await openVideoFrames(video);
   if (pictures === null) return copy(scene, video);
   try {
     const performance = perform(scene);

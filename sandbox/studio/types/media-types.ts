@@ -72,11 +72,11 @@ export interface PersonDetection {
   /** Why, in a sentence. */
   readonly reason: string;
   /** Who was declared, at most 50: names and face boxes as far as the file has them. */
-  readonly subjects: readonly PersonInPicture[];
+  readonly subjects: readonly DepictedPerson[];
 }
 
 /** One person as the file declares it. */
-export interface PersonInPicture {
+export interface DepictedPerson {
   readonly name: string | null;
   /** Of the picture as it is shown: its left upper corner and its size, each from 0 to 1. */
   readonly box: FaceBox | null;

@@ -20,7 +20,7 @@ import type {
 export interface Studio {
   /** Renders a picture. */
   image(request: ImageRequest, options?: StudioCallOptions): Promise<StudioImage>;
-  /** Measures a picture and puts that in words. Rejects with UnreadablePicture when it is none. */
+  /** Measures a picture and puts that in words. Rejects with UnreadableImage when it is none. */
   describe(picture: Uint8Array, options?: StudioCallOptions): Promise<Description>;
   /** Renders a video: of the prompt's scene, of a camera over the first frame, or from the first frame to the last. */
   video(request: VideoRequest, options?: StudioCallOptions): Promise<StudioVideo>;
@@ -98,9 +98,9 @@ export interface Description {
 }
 
 /** The bytes are not a readable picture. */
-export class UnreadablePicture extends Error {
+export class UnreadableImage extends Error {
   constructor(cause: unknown) {
     super('the picture cannot be read', { cause });
-    this.name = 'UnreadablePicture';
+    this.name = 'UnreadableImage';
   }
 }

@@ -22,7 +22,7 @@ const AAC_BITS_PER_SECOND = 96_000;
 const COLOURS = { primaries: 'bt709', transfer: 'bt709', matrix: 'bt709', fullRange: false } as const;
 
 /** The video track of an MP4. */
-export interface PictureTrack {
+export interface FrameTrack {
   readonly codec: VideoCodec;
   readonly metadata: VideoTrackMetadata;
   /** What players need to decode them. */
@@ -33,7 +33,7 @@ export interface PictureTrack {
 
 /** The parts of an MP4 file. */
 export interface Mp4Parts {
-  readonly pictures: PictureTrack;
+  readonly pictures: FrameTrack;
   /** As long as the pictures; none makes a file without an audio track. */
   readonly sound: Sound | null;
   readonly title: string;
@@ -57,7 +57,7 @@ export async function writeMp4(parts: Mp4Parts): Promise<Buffer> {
     images: [{ data: parts.cover, mimeType: 'image/jpeg', kind: 'coverFront' }],
   });
   await output.start();
-  await addPictures(parts.pictures, pictures);
+  await addImages(parts.pictures, pictures);
   if (sound !== null && parts.sound !== null) await addSound(parts.sound, sound);
   await output.finalize();
   if (target.buffer === null) throw new Error('the video file was not written');
@@ -74,7 +74,7 @@ export async function writeEncodedMp4(
     const track = await input.getPrimaryVideoTrack();
     const config = await track?.getDecoderConfig();
     if (track === null || config === null || config === undefined) throw new Error('nothing was encoded');
-    const pictures: PictureTrack = {
+    const pictures: FrameTrack = {
       codec: 'avc',
       metadata: { frameRate: encoded.framesPerSecond },
       config: { ...config, colorSpace: COLOURS },
@@ -94,7 +94,7 @@ export function verifiedPackets(track: InputVideoTrack): AsyncIterable<EncodedPa
   return new EncodedPacketSink(track).packets(undefined, undefined, { verifyKeyPackets: true });
 }
 
-async function addPictures({ config, packets }: PictureTrack, into: EncodedVideoPacketSource): Promise<void> {
+async function addImages({ config, packets }: FrameTrack, into: EncodedVideoPacketSource): Promise<void> {
   let isFirst = true;
   for await (const packet of packets) {
     await into.add(packet, isFirst ? { decoderConfig: config } : undefined);

@@ -1,7 +1,7 @@
 import { createCanvas } from '@napi-rs/canvas';
 
 import { registerFonts, writeCaption } from '../art/caption.ts';
-import { paintScene } from '../art/picture.ts';
+import { paintScene } from '../art/painted-image.ts';
 import { eased } from './frame-renderer.ts';
 import type { FrameRenderer, FramePlan } from './frame-renderer.ts';
 import { withoutColour, writeI420 } from './yuv.ts';

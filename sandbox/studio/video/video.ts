@@ -1,5 +1,5 @@
-import { encodePicture } from '../art/encode.ts';
-import { paintPicture, seedsOf } from '../art/picture.ts';
+import { encodeImage } from '../art/encode.ts';
+import { paintImage, seedsOf } from '../art/painted-image.ts';
 import { composeAmbient } from '../sound/ambient.ts';
 import type { StudioVideo, VideoRequest } from '../types/media-types.ts';
 import type { Size } from '../types/size.ts';
@@ -45,9 +45,9 @@ async function openRenderer(request: VideoRequest, plan: FramePlan): Promise<Fra
 
 /** The first frame of a video that has only a last one: the prompt's scene. */
 async function paintedFrame({ prompt, seed, size }: FramePlan): Promise<Buffer> {
-  const picture = await paintPicture(
+  const picture = await paintImage(
     { prompt, seed, ...size, references: [], hasCaption: false },
     () => undefined,
   );
-  return encodePicture(picture, { prompt, format: 'png' });
+  return encodeImage(picture, { prompt, format: 'png' });
 }

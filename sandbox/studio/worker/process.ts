@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 
 import { StudioError } from '../types/media-types.ts';
-import { UnreadablePicture } from '../types/studio.ts';
+import { UnreadableImage } from '../types/studio.ts';
 import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 
 type OnProgress = (percent: number, stage: string) => void;
@@ -102,7 +102,5 @@ function runOn(
 
 function errorOf(failure: WorkerFailure, message: string): Error {
   if (failure === 'UNKNOWN') return new Error(message);
-  return failure === 'UNREADABLE_PICTURE'
-    ? new UnreadablePicture(message)
-    : new StudioError(failure, message);
+  return failure === 'UNREADABLE_PICTURE' ? new UnreadableImage(message) : new StudioError(failure, message);
 }

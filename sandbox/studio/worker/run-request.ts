@@ -1,6 +1,6 @@
-import { encodePicture, encodePreview } from '../art/encode.ts';
-import { paintPicture } from '../art/picture.ts';
-import { describePicture } from '../describe/describe.ts';
+import { encodeImage, encodePreview } from '../art/encode.ts';
+import { paintImage } from '../art/painted-image.ts';
+import { describeImage } from '../describe/describe.ts';
 import { analyseMedia } from '../measure/analyse.ts';
 import { probeMedia } from '../measure/probe.ts';
 import { detectPerson } from '../people/detect-person.ts';
@@ -21,7 +21,7 @@ export async function runRequest(requested: WorkerRequest, onProgress: OnProgres
     case 'image':
       return makeImage(requested, onProgress);
     case 'describe':
-      return describePicture(requested.picture);
+      return describeImage(requested.picture);
     case 'video':
       return makeVideo(await planVideo(requested.request, requested.size), onProgress);
     case 'speech':
@@ -47,7 +47,7 @@ async function makeImage(
   { request, width, height }: Extract<WorkerRequest, { kind: 'image' }>,
   onProgress: OnProgress,
 ): Promise<StudioImage> {
-  const picture = await paintPicture(
+  const picture = await paintImage(
     {
       prompt: request.prompt,
       seed: request.seed ?? null,
@@ -60,7 +60,7 @@ async function makeImage(
   );
   const format = request.format ?? 'png';
   return {
-    bytes: await encodePicture(picture, { prompt: request.prompt, format }),
+    bytes: await encodeImage(picture, { prompt: request.prompt, format }),
     preview: await encodePreview(picture),
     contentType: `image/${format}`,
     width,

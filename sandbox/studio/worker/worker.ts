@@ -1,5 +1,5 @@
 import { StudioError } from '../types/media-types.ts';
-import { UnreadablePicture } from '../types/studio.ts';
+import { UnreadableImage } from '../types/studio.ts';
 import type { WorkerFailure, WorkerMessage, WorkerRequest } from './messages.ts';
 import { runRequest } from './run-request.ts';
 
@@ -24,5 +24,5 @@ async function answer(request: WorkerRequest): Promise<void> {
 
 function failureOf(error: unknown): WorkerFailure {
   if (error instanceof StudioError) return error.code;
-  return error instanceof UnreadablePicture ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
+  return error instanceof UnreadableImage ? 'UNREADABLE_PICTURE' : 'UNKNOWN';
 }

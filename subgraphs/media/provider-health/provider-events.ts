@@ -15,11 +15,11 @@ export function createProviderEvents(options: {
   readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
 }): (change: ProviderChange) => void {
   const { transactor, logger, publish } = options;
-  return ({ binding, place, isAway, ...data }) => {
+  return ({ binding, place, isUnavailable, ...data }) => {
     transactor
       .run(async (scope) => {
-        if (!(await hasChanged(scope.transaction, { binding, place, isAway }))) return;
-        const type = isAway ? 'provider.down' : 'provider.up';
+        if (!(await hasChanged(scope.transaction, { binding, place, isUnavailable }))) return;
+        const type = isUnavailable ? 'provider.down' : 'provider.up';
         await publish(scope, { id: newId(), type, at: new Date(), data: { binding, ...data } });
       })
       .catch((thrown: unknown) => {
@@ -34,9 +34,9 @@ export function createProviderEvents(options: {
  */
 async function hasChanged(
   transaction: MediaTransaction,
-  { binding, place, isAway }: Pick<ProviderChange, 'binding' | 'place' | 'isAway'>,
+  { binding, place, isUnavailable }: Pick<ProviderChange, 'binding' | 'place' | 'isUnavailable'>,
 ): Promise<boolean> {
-  const { rows } = isAway
+  const { rows } = isUnavailable
     ? await sql`/* providers.away */
         insert into media.provider_states (binding, is_away) values (${binding}, true)
         on conflict (binding) do update set is_away = true, since = now() where not media.provider_states.is_away

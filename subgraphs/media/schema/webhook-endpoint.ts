@@ -8,13 +8,13 @@ import type { EndpointWithSecret as EndpointWithSecretShape } from '../webhooks/
 import { builder } from './builder.ts';
 
 const WebhookEndpoint = builder.objectRef<WebhookEndpointShape>('WebhookEndpoint').implement({
-  description: "An address of the operator's own that hears of events: signed POSTs (Standard Webhooks).",
+  description: "An address of the operator's own that receives events: signed POSTs (Standard Webhooks).",
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
     url: t.exposeString('url', { description: 'Where events go.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
     eventTypes: t.stringList({
-      description: 'What it hears of, such as task.failed, provider.* or * for everything.',
+      description: 'What it receives, such as task.failed, provider.* or * for everything.',
       resolve: ({ eventTypes }) => [...eventTypes],
     }),
     rotatedAt: t.expose('rotatedAt', {
@@ -92,7 +92,7 @@ builder.queryField('webhookEndpointDeliveries', (t) =>
 builder.mutationField('createWebhookEndpoint', (t) =>
   t.field({
     type: EndpointWithSecret,
-    description: 'Makes an address that hears of events from now on.',
+    description: 'Makes an address that receives events from now on.',
     rule: 'operator',
     args: {
       url: t.arg.string({ required: true, description: 'Public http or https address.' }),

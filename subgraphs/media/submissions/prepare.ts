@@ -2,7 +2,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { checkedOptions } from '../domain/inputs/vendor-options/check.ts';
 import { filesOf, plainInputs, withFiles, type WorkFile } from '../domain/work/files.ts';
 import { rulesOf, type StepInput, type Work } from '../domain/work/work.ts';
-import type { ResourceOwners } from '../made-resources/owners.ts';
+import type { ResourceOwners } from '../resource-ownership/owners.ts';
 import type { Submission } from '../tasks/rules/task-service.ts';
 import { resolveInputs, type InputDependencies, type ResolvedInput } from './resolve-inputs.ts';
 import type { MediaInput, PlainKind, RequestFor } from './submissions.ts';

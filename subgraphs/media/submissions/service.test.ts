@@ -126,7 +126,7 @@ describe('a video', () => {
 });
 
 describe('speech', () => {
-  it('is submitted as it was asked for', async () => {
+  it('is submitted as requested', async () => {
     const request = { generator: 'speech', text: 'hello', voiceId: 'v1', speed: 1.5, emotion: null };
     await submissions.synthesizeSpeech(me, request, options);
     expect(last()?.work).toEqual({

@@ -219,7 +219,7 @@ describe('an upload to a provider', () => {
     expect(row?.temporaryUntil).toBeNull();
   });
 
-  it('is refused for files of another kind before the provider hears of them', async () => {
+  it('is refused for files of another kind before the provider learns of them', async () => {
     heard.length = 0;
     const request = {
       generator: 'speech',

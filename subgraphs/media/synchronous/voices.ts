@@ -5,8 +5,8 @@ import type { AuthMode } from '../../../platform/access/policy.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { Json } from '../../../platform/json.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import type { ResourceOwners } from '../made-resources/owners.ts';
 import type { VoiceList } from '../providers/contract/provider.ts';
+import type { ResourceOwners } from '../resource-ownership/owners.ts';
 import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** A voice that can speak. */

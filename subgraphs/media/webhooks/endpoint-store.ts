@@ -6,7 +6,7 @@ import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 
 /** SQL of webhook endpoints, and of the deliveries to them. */
 
-/** An address of the operator that hears of events. */
+/** An address of the operator that receives events. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;

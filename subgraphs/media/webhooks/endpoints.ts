@@ -20,7 +20,7 @@ import type { EventPublisher } from './event-publisher.ts';
 import { beginNewRound } from './rounds.ts';
 import { endpointSecret } from './secrets.ts';
 
-/** The operator's addresses that hear of events. For administrators. */
+/** The operator's addresses that receive events. For administrators. */
 export interface WebhookEndpointService {
   all(): Promise<readonly WebhookEndpoint[]>;
   /** BAD_USER_INPUT. */

@@ -24,7 +24,7 @@ export interface EventPublisher {
 /** Topic of the bus: the endpoints have changed. */
 const TOPIC = 'webhook-endpoints';
 
-/** Makes the publisher of a process. It knows the endpoints, so that events that nobody hears of cost no statement. */
+/** Makes the publisher of a process. It knows the endpoints, so that events that nobody receives cost no statement. */
 export function createEventPublisher({ bus }: { readonly bus: EventBus }): EventPublisher {
   const endpoints = createCachedRead<readonly WebhookEndpoint[]>(bus, TOPIC);
 
@@ -56,7 +56,7 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
   };
 }
 
-/** Whether an endpoint of these types hears of an event. */
+/** Whether an endpoint of these types receives an event. */
 function hears(eventTypes: readonly string[], type: string): boolean {
   const [group = ''] = type.split('.');
   return eventTypes.some((one) => one === type || one === '*' || one === `${group}.*`);

@@ -417,7 +417,7 @@ describe('the delivery log', () => {
 });
 
 describe('a webhook endpoint', () => {
-  it('hears of the events it asked for, each signed with its own secret, and again when asked', async () => {
+  it('receives the events it asked for, each signed with its own secret, and again when asked', async () => {
     const { database, bus } = engine;
     const publisher = createEventPublisher({ bus });
     const transactor = createTransactor(engine);
@@ -491,8 +491,8 @@ describe('providers that go away and come back', () => {
     });
     const change = { binding: 'test:main', place: 'test#0', provider: 'test', reason: null };
     const states = [false, true, true, false, false, true];
-    for (const [index, isAway] of states.entries()) {
-      tell({ ...change, isAway });
+    for (const [index, isUnavailable] of states.entries()) {
+      tell({ ...change, isUnavailable });
       const expected = [0, 1, 1, 2, 2, 3][index];
       await new Promise((resolve) => setTimeout(resolve, 50));
       await until(async () => types.length === expected);

@@ -1,22 +1,23 @@
 import type { HttpClient } from '../../../platform/http/http-client.ts';
-import { noMetrics, type Metrics } from '../../../platform/metrics/metrics.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { createLoop } from '../../../platform/process/loop.ts';
 import type { JobHandler, Queue, QueueWorker } from '../../../platform/queue/queue.ts';
 import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { DeliveryRow, MediaDatabase } from '../database/database.ts';
-import type { FileService } from '../files/files.ts';
+import type { Task } from '../domain/task.ts';
+import type { FileService, StoredFile } from '../files/files.ts';
 import { readTasks } from '../tasks/storage/task-store.ts';
 import {
+  type AttemptEnd,
   beginAttempt,
   endAttempt,
   secondsUntilDue,
-  type AttemptEnd,
   type WebhookJob,
 } from './delivery-store.ts';
 import { readEndpoint } from './endpoint-store.ts';
-import { messageOf } from './message.ts';
 import { defineWebhookQueue, WEBHOOK_QUEUE } from './rounds.ts';
 import { signingSecrets } from './secrets.ts';
 import { createSender, type OutgoingMessage, type Sender, type Verdict } from './send.ts';
@@ -141,4 +142,37 @@ function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): Atte
   // Jitter, so that the deliveries of one outage don't all come back at once.
   const pauseSeconds = pause * (0.9 + Math.random() * 0.2);
   return { state: 'PENDING', status, error: verdict.error, pauseSeconds };
+}
+
+/**
+ * The body of a webhook: the end of a task in JSON. The same at each attempt, but for addresses that expire, which are
+ * renewed. `timestamp` is the moment of the end.
+ */
+async function messageOf(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>): Promise<string> {
+  const found = await files.byIds(task.result?.mediaIds ?? []);
+  const outputs = found.flatMap((file) => (file === null ? [] : [outputOf(file, files)]));
+  return JSON.stringify({
+    type: `task.${task.state.toLowerCase()}`,
+    timestamp: (task.endedAt ?? task.createdAt).toISOString(),
+    data: {
+      id: task.id,
+      kind: task.kind,
+      generator: task.generator,
+      state: task.state,
+      outputs,
+      text: task.result?.texts[0] ?? null,
+      error: errorOf(task),
+    },
+  });
+}
+
+function outputOf(file: StoredFile, files: Pick<FileService, 'urlOf'>): JsonObject {
+  const { contentType, bytes, sha256, width, height, duration } = file;
+  return { url: files.urlOf(file), contentType, bytes, sha256, width, height, duration };
+}
+
+function errorOf({ error }: Task): JsonObject | null {
+  if (error === null) return null;
+  const { code, message, retryable } = error;
+  return { code, message, retryable };
 }

@@ -13,14 +13,14 @@ interface Listed {
 }
 
 /** Who asks, and what of it they have proved to be theirs. */
-interface Asking {
+interface RedactionContext {
   readonly caller: Caller;
   readonly authMode: AuthMode;
   readonly proved: ReadonlySet<string>;
 }
 
 /** Whether this caller sees no more than what the documents name. */
-export function isRedacted({ id, owner }: Listed, { caller, authMode, proved }: Asking): boolean {
+export function isRedacted({ id, owner }: Listed, { caller, authMode, proved }: RedactionContext): boolean {
   return owner === 'anon' && isStranger(caller, authMode) && !proved.has(id);
 }
 

@@ -25,7 +25,7 @@ export interface ReconcileDependencies {
   readonly provider: PayProvider;
   /** Starts the new execution inline, as well as by the queued job. */
   readonly startSoon: (execution: StoredExecution) => void;
-  /** Writes the events of a change in its transaction (default: nobody hears of them). */
+  /** Writes the events of a change in its transaction (default: nobody receives them). */
   readonly outbox?: PaymentOutbox | undefined;
   /** Counts a payment that has reached a status (default: nobody). */
   readonly countStatus?: ((labels: { readonly status: string }) => void) | undefined;

@@ -1,10 +1,9 @@
-import type { Caller } from '../../../platform/access/caller.ts';
+import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Payment, PaymentRefund, PaymentSum, Refund } from '../domain/payment.ts';
 import { listPage } from '../lists/list-page.ts';
-import { mayEndPayment, mayReadPayment } from './access.ts';
 import {
   checkout,
   type CheckoutDependencies,
@@ -189,4 +188,18 @@ async function namedPayment(
 ): Promise<StoredPayment | null> {
   if (id === null) return sessionId === null ? null : store.bySession(sessionId);
   return (await store.byIds([id]))[0] ?? null;
+}
+
+/** The rule of executions: its owner, and the user it was bought for, unless an anonymous buyer named that user. Pure. */
+function mayReadPayment(caller: Caller, payment: Payment): boolean {
+  return mayRead(caller, payment.owner) || isBoughtFor(caller, payment);
+}
+
+/** Who may end its checkout: the same, without other service keys. Pure. */
+function mayEndPayment(caller: Caller, payment: Payment): boolean {
+  return mayChange(caller, payment.owner) || isBoughtFor(caller, payment);
+}
+
+function isBoughtFor({ kind, id }: Caller, { owner, userId }: Payment): boolean {
+  return kind === 'user' && userId === id && owner !== 'anon';
 }

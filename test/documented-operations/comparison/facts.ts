@@ -119,7 +119,7 @@ function parametersOf({ parameters = [] }: OpenApiOperation): readonly object[] 
     .map(({ name, in: place, required, schema }) => ({ ...schemaFacts(name, schema, required), in: place }));
 }
 
-/** Extensions are left out, unless a caller who knows the documents alone is refused for want of one. */
+/** Extensions are left out, unless a caller who knows the documents alone is refused for lack of one. */
 function isTold(schema: JsonSchema, required: boolean): boolean {
   return schema['x-extension'] !== true || required;
 }

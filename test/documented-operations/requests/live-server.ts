@@ -76,7 +76,7 @@ export function liveServer(url: string, createRequest: CreateRequest): LiveServe
     ended: (key) =>
       once(`the end of ${key}`, async () => endOf(url, (await world.once(key)).body.data as string)),
     files: {
-      picture: () => once('picture', pictureFile),
+      picture: () => once('picture', imageFile),
       recording: () => fileOf(world.links.recording(), 'a.wav', 'audio/wav'),
       video: () => fileOf(world.links.video(), 'a.mp4', 'video/mp4'),
     },
@@ -97,7 +97,7 @@ function operationOf(key: string): Documented {
   return operation;
 }
 
-async function pictureFile(): Promise<File> {
+async function imageFile(): Promise<File> {
   const bytes = await readFile(new URL('../../kit/samples/picture.png', import.meta.url));
   return new File([Uint8Array.from(bytes)], 'a.png', { type: 'image/png' });
 }

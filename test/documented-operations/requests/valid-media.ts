@@ -9,7 +9,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-
 const told = { status: true, msg: expect.stringMatching(/\w/) };
 
 /** Who made a result. */
-const maker = { provider: expect.any(String), model: expect.any(String) };
+const producer = { provider: expect.any(String), model: expect.any(String) };
 const submission = { ...told, data: uuid };
 const health = {
   ...told,
@@ -45,14 +45,14 @@ const finished = (kind: string) => {
   const urls = expect.arrayContaining([address]);
   return {
     ...told,
-    data: { task_id: uuid, ...maker, url: address, urls, media: [expect.objectContaining(media)] },
+    data: { task_id: uuid, ...producer, url: address, urls, media: [expect.objectContaining(media)] },
   };
 };
 const described = {
   ...told,
   data: {
     task_id: uuid,
-    ...maker,
+    ...producer,
     prompt: expect.any(String),
     prompts: expect.arrayContaining([expect.any(String)]),
   },
@@ -233,7 +233,7 @@ const people: Readonly<Record<string, ValidRequest>> = {
       voice_id: `KilnVoice${String(Math.random()).slice(2)}`,
       file: await files.recording(),
     }),
-    answer: { ...told, data: { ...maker, voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
+    answer: { ...told, data: { ...producer, voice_id: expect.stringMatching(/^KilnVoice/), demo_url: null } },
   },
   'POST /api/cloud/humanvid/img/recognition': { with: picture, answer: submission },
   'POST /api/cloud/humanvid/video/submit/task': {

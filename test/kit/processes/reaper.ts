@@ -8,11 +8,11 @@ import { identityOf } from './process-table.ts';
  * of its own, so that neither Ctrl-C nor a kill of the run reaches it; it ends when the run has and nothing of it is left.
  */
 const [run = ''] = process.argv.slice(2);
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 const isRunning = (): boolean => identityOf(Number(run.split(':', 1)[0])) === run;
 for (;;) {
   // Asked before looking: what a run that ends meanwhile has left is found at the next look.
   const goesOn = isRunning();
   if (killOrphans(run) === 0 && !goesOn) break;
-  await pause(LOOK_MS);
+  await pause(POLL_INTERVAL_MS);
 }

@@ -6,7 +6,7 @@ import { readFixture } from '../contract/wire-shape.ts';
 import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
 
 /**
- * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can tell of is never
+ * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can confirm is never
  * repeated): whatever the upstream does, the task ends as design says, and nothing is started twice.
  */
 

@@ -32,7 +32,7 @@ afterEach(() => world.reset());
 
 let generators = 0;
 
-/** Bindings like a real upstream's: a start that nobody can tell of is not repeated. */
+/** Bindings like a real upstream's: a start that nobody can confirm is not repeated. */
 function bindingsOf(names: readonly ('kling' | 'minimax')[]): Binding[] {
   generators += 1;
   return names.map((name, index) => ({

@@ -67,7 +67,7 @@ const health = async (authorization = ''): Promise<Record<string, unknown>> => {
 };
 
 /** By the refusing upstream alone, or by whoever of its generator can. */
-const makePicture = (model?: string) => {
+const makeImage = (model?: string) => {
   const form = new FormData();
   form.set('prompt', 'a pier');
   if (model !== undefined) form.set('model', model);
@@ -77,14 +77,14 @@ const makePicture = (model?: string) => {
 it.each([401, 403])('ends the work of %i at once, with one request', async (refusal) => {
   status = refusal;
   requests = 0;
-  const { body } = await makePicture('gpt-image-2');
+  const { body } = await makeImage('gpt-image-2');
   expect(body).toMatchObject({ status: false, data: { error: { code: 'unavailable', retryable: false } } });
   expect(requests).toBe(1);
 });
 
 it('has work that others can do done by the next of its generator', async () => {
   requests = 0;
-  expect((await makePicture()).body).toMatchObject({ status: true, data: { provider: 'gemini' } });
+  expect((await makeImage()).body).toMatchObject({ status: true, data: { provider: 'gemini' } });
   expect(requests).toBe(2);
 });
 
@@ -114,7 +114,7 @@ it('fails the health operation of a group that has no other provider', async () 
 
 it('turns green again once the credentials are accepted', async () => {
   status = 200;
-  expect((await makePicture('gpt-image-2')).body['status']).toBe(true);
+  expect((await makeImage('gpt-image-2')).body['status']).toBe(true);
   expect(await health()).toMatchObject({ union: { state: 'ok' } });
 });
 
@@ -122,7 +122,7 @@ it('has nothing made up by the sandbox where each real provider refuses', async 
   status = 401;
   hasFallback = false;
   requests = 0;
-  const { body } = await makePicture();
+  const { body } = await makeImage();
   expect(body).toMatchObject({ status: false, data: { error: { code: 'unavailable' } } });
   expect(requests).toBe(2);
 });

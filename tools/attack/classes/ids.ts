@@ -97,13 +97,13 @@ export const othersIds: AttackClass = {
   },
 };
 
-interface Asking {
+interface IdRequest {
   readonly who: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly ids: Belongings;
 }
 
-async function byGraphql(world: World, asking: Asking): Promise<Attempt[]> {
+async function byGraphql(world: World, asking: IdRequest): Promise<Attempt[]> {
   const hasSecretFiles = world.mode === 'production' || world.mode === 'split';
   const operations = [READS, CHANGES, USES, ...(hasSecretFiles ? [BYTES] : [])];
   return [
@@ -115,7 +115,7 @@ async function byGraphql(world: World, asking: Asking): Promise<Attempt[]> {
 
 async function send(
   { url, mode }: World,
-  { who, headers, ids }: Asking,
+  { who, headers, ids }: IdRequest,
   operations: readonly Operations[],
   over: readonly string[],
 ): Promise<Attempt[]> {
@@ -145,7 +145,7 @@ async function send(
   return attempts;
 }
 
-async function lists({ url }: World, { who, headers, ids }: Asking): Promise<Attempt[]> {
+async function lists({ url }: World, { who, headers, ids }: IdRequest): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   for (const query of LISTS) {
     const answer = (await transports['HTTP']?.(url, query, headers)) ?? '';
@@ -163,7 +163,7 @@ function isFound(answer: string): boolean {
 }
 
 /** Every route that takes an id, with the ids of others. */
-async function byRest({ url, mode }: World, { who, headers, ids }: Asking): Promise<Attempt[]> {
+async function byRest({ url, mode }: World, { who, headers, ids }: IdRequest): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   for (const route of policy.routes) {
     const { path, params, method } = route.route;
@@ -202,7 +202,7 @@ function isEmpty(data: unknown): boolean {
 }
 
 /** A start that is repeated under somebody else's Idempotency-Key is a start of one's own. */
-async function asOwn({ url }: World, { who, headers, ids }: Asking): Promise<Attempt[]> {
+async function asOwn({ url }: World, { who, headers, ids }: IdRequest): Promise<Attempt[]> {
   const { idempotencyKey, task } = ids;
   if (idempotencyKey === undefined || task === undefined) return [];
   const query = `mutation { createTask(taskType: "tea", prompt: "mine", callbackUrl: "https://mine.example/", idempotencyKey: "${idempotencyKey}") { id } }`;

@@ -34,8 +34,8 @@ export async function measureScrolling(
   pictures: number,
   say: (line: string) => void,
 ): Promise<Figure> {
-  await makePictures(kiln);
-  await copyPictures(kiln, pictures);
+  await makeImages(kiln);
+  await copyImages(kiln, pictures);
   const page = await openSignedIn(browser, kiln.url);
   await page.getByRole('link', { name: 'Gallery' }).first().click();
   await page.locator('.jg a').first().waitFor();
@@ -56,7 +56,7 @@ export async function measureScrolling(
   };
 }
 
-async function makePictures({ url }: BenchedKiln): Promise<void> {
+async function makeImages({ url }: BenchedKiln): Promise<void> {
   const query = `mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }`;
   const state = 'query ($id: ID!) { task(id: $id) { state } }';
   const made = Array.from({ length: REAL }, async (_, index) => {
@@ -71,7 +71,7 @@ async function makePictures({ url }: BenchedKiln): Promise<void> {
 }
 
 /** Rows of their own, with the files of those that were made. */
-async function copyPictures({ connection }: BenchedKiln, count: number): Promise<void> {
+async function copyImages({ connection }: BenchedKiln, count: number): Promise<void> {
   const client = new Client(JSON.parse(connection) as ClientConfig);
   await client.connect();
   try {

@@ -7,7 +7,8 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express from 'express';
 
 import { createFederation } from '../../../gateway/federation/federation.ts';
-import { createGatewayServer, type GatewayServerOptions } from '../../../gateway/server/server.ts';
+import type { GatewayServerOptions } from '../../../gateway/server/server-options.ts';
+import { createGatewayServer } from '../../../gateway/server/server.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
 

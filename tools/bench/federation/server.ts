@@ -1,7 +1,7 @@
 import { LocalGraphQLDataSource, RemoteGraphQLDataSource } from '@apollo/gateway';
 
 import { createRateLimiter } from '../../../gateway/limits/rate-limit.ts';
-import type { GatewayServerOptions } from '../../../gateway/server/server.ts';
+import type { GatewayServerOptions } from '../../../gateway/server/server-options.ts';
 import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
 import { logger, startApollo, startKilnGateway, startStockGateway } from './gateways.ts';
 import { ORIGIN, schemaOf, supergraphOf, type SubgraphName } from './world.ts';

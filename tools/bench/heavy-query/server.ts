@@ -19,7 +19,7 @@ async function startSubgraph(name: SubgraphName): Promise<string> {
   const schema = schemaOf(name);
   const known = new Map<string, Promise<string>>();
   const answer = async (body: string): Promise<string> => {
-    const { query: source, variables: variableValues, operationName } = JSON.parse(body) as Asked;
+    const { query: source, variables: variableValues, operationName } = JSON.parse(body) as GraphqlRequest;
     return JSON.stringify(await graphql({ schema, source, variableValues, operationName }));
   };
   const origin = await listen((request, response) => {
@@ -33,7 +33,7 @@ async function startSubgraph(name: SubgraphName): Promise<string> {
   return `${origin}/graphql`;
 }
 
-interface Asked {
+interface GraphqlRequest {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly operationName?: string;

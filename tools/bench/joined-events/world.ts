@@ -2,7 +2,7 @@ import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse, type GraphQLSchema } from 'graphql';
 
-/** Two subgraphs in memory: one tells of changes, the other knows more about what changed. */
+/** Two subgraphs in memory: one reports changes, the other knows more about what changed. */
 
 export const SUBGRAPHS = ['media', 'workflow'] as const;
 export type SubgraphName = (typeof SUBGRAPHS)[number];

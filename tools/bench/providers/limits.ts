@@ -6,7 +6,7 @@ import { graphql } from '../../../test/kit/clients/requests.ts';
 import { temporaryFolder } from '../../../test/topology/processes.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
-import { startScene, statesOf, submitPictures, type Scene } from './work.ts';
+import { startScene, statesOf, submitImages, type Scene } from './work.ts';
 
 const AT_ONCE = 4;
 const A_MINUTE = 60;
@@ -18,8 +18,8 @@ export const limits: Bench = {
   async run(tools) {
     const scene = await startScene(tools, (url) => limited(tools, url));
     await scene.topology.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 2_000 });
-    await submitPictures(scene.topology, 'few', PICTURES / 2);
-    await submitPictures(scene.topology, 'slow', PICTURES);
+    await submitImages(scene.topology, 'few', PICTURES / 2);
+    await submitImages(scene.topology, 'slow', PICTURES);
     const last = {
       few: await lastOf(scene, 'few'),
       slow: await lastOf(scene, 'slow'),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { graphql, rest, until } from '../../../test/kit/clients/requests.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
-import { startScene, statesOf, submitPictures, type Scene } from './work.ts';
+import { startScene, statesOf, submitImages, type Scene } from './work.ts';
 
 /** Tasks, half of them submitted while the provider is away. */
 const TASKS = 200;
@@ -18,10 +18,10 @@ export const outage: Bench = {
     const scene = await startScene(tools, async (url) => ({ MIDJOURNEY_BASE_URL: url }));
     const { topology, door } = scene;
     await topology.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 2_000 });
-    await submitPictures(topology, GENERATOR, TASKS / 2);
+    await submitImages(topology, GENERATOR, TASKS / 2);
     await door.shut();
     tools.say(`the provider is away for ${AWAY_S} s`);
-    const [watched = ''] = (await submitPictures(topology, GENERATOR, TASKS / 2)).slice(-1);
+    const [watched = ''] = (await submitImages(topology, GENERATOR, TASKS / 2)).slice(-1);
     const seen = await watch(scene, watched);
     const passed = door.passed.length;
     await door.open();

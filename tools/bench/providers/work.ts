@@ -33,7 +33,7 @@ export async function startScene(
 }
 
 /** Submits pictures of a generator, ten at a time, at both gateways; answers their ids. */
-export async function submitPictures(
+export async function submitImages(
   { gateways }: Topology,
   generator: string,
   count: number,

@@ -75,7 +75,7 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
   const seen: number[] = [];
   const isCounted = (): boolean => clock.now() > order.seconds * 500;
   const database = createProcessors(clock, order.databaseCores);
-  const isAway = ({ name }: Wire): boolean =>
+  const isUnavailable = ({ name }: Wire): boolean =>
     order.away?.wire === name &&
     clock.now() >= order.away.from * 1000 &&
     clock.now() < order.away.until * 1000;
@@ -87,7 +87,7 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
     wire.calls[second] = (wire.calls[second] ?? 0) + 1;
     await processor(costs.worker);
     await clock.after(costs.answer * (0.5 + Math.random()));
-    if (isAway(wire)) {
+    if (isUnavailable(wire)) {
       wire.breaker.failed(new UpstreamError('UNAVAILABLE', 'away'));
       attempt.failures += 1;
       return [attempt, afterFailuresMs(wire.pollMs, attempt.failures)];

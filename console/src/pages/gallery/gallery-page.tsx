@@ -1,11 +1,11 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import type { MediaFilter, MediaKind } from '../../api/operations.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
-import { usePieces } from '../../library/use-pieces.ts';
+import { type Piece, usePieces } from '../../library/use-pieces.ts';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Filters } from './filters.tsx';
@@ -14,8 +14,6 @@ import { Drawer } from './open/drawer.tsx';
 import { useOpenPiece } from './open/use-open-piece.ts';
 import { Viewer } from './open/viewer.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { SizeChoice, SIZES, useSize } from './size.tsx';
-import { useSelection } from './use-selection.ts';
 
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {
@@ -118,5 +116,71 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
         {t('page.studio')}
       </Link>
     </Empty>
+  );
+}
+
+/** Which pieces are ticked; with a range from the last one that was. */
+function useSelection(pieces: readonly Piece[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const last = useRef<string | null>(null);
+  const toggle = useCallback(
+    (id: string, isRange: boolean) => {
+      const anchor = last.current;
+      last.current = id;
+      setIds((before) => {
+        if (isRange && anchor !== null) return new Set([...before, ...between(pieces, anchor, id)]);
+        const next = new Set(before);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      });
+    },
+    [pieces],
+  );
+  const selected = useMemo(() => pieces.filter(({ media }) => ids.has(media.id)), [pieces, ids]);
+  return { ids, pieces: selected, toggle, clear: () => setIds(new Set()) };
+}
+
+function between(pieces: readonly Piece[], one: string, other: string): readonly string[] {
+  const all = pieces.map(({ media }) => media.id);
+  const [from = 0, to = 0] = [all.indexOf(one), all.indexOf(other)].toSorted((a, b) => a - b);
+  return all.slice(Math.max(0, from), to + 1);
+}
+
+/** How high rows are, as a share of what fits the window. */
+const SIZES = { small: 0.65, medium: 1, large: 1.6 } as const;
+
+/** The size of the pictures in the grid. */
+type Size = keyof typeof SIZES;
+
+const STORAGE_KEY = 'kiln.gallery';
+
+/** The size that this browser has chosen, and how another is. */
+function useSize(): readonly [Size, (size: Size) => void] {
+  const [size, setSize] = useState<Size>(() => {
+    const stored = localStorage.getItem(STORAGE_KEY) ?? '';
+    return stored in SIZES ? (stored as Size) : 'medium';
+  });
+  const choose = (next: Size) => {
+    localStorage.setItem(STORAGE_KEY, next);
+    setSize(next);
+  };
+  return [size, choose];
+}
+
+interface SizeChoiceProps {
+  readonly size: Size;
+  readonly onChoose: (size: Size) => void;
+}
+
+/** Small pictures to look over many, large ones to compare them. */
+function SizeChoice({ size, onChoose }: SizeChoiceProps) {
+  return (
+    <div className="seg p-hide" role="group" aria-label={t('gallery.size')}>
+      {(Object.keys(SIZES) as Size[]).map((one) => (
+        <button key={one} type="button" aria-pressed={one === size} onClick={() => onChoose(one)}>
+          {t(`gallery.size.${one}`)}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -2,10 +2,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { Piece } from '../../library/use-pieces.ts';
+import { isBusy } from '../../parts/controls/keys.ts';
 import { dayText } from '../../parts/time.tsx';
 import { GalleryItem } from './gallery-item.tsx';
 import { pieceBeside, type Row, rowsOf, shapeOf } from './rows.ts';
-import { useGalleryKeys } from './use-gallery-keys.ts';
 
 /** Pixels of the root's font in the design. */
 const ROOT_PX = 16;
@@ -134,4 +134,44 @@ function useSpace(element: React.RefObject<HTMLDivElement | null>) {
     return () => observer.disconnect();
   }, [element]);
   return space;
+}
+
+interface GalleryKeys {
+  /** Index of the open piece; -1 for none. */
+  readonly current: number;
+  readonly show: (index: number) => void;
+  readonly close: () => void;
+  /** Index of the piece above or below the open one; -1 for none. */
+  readonly beside: (step: -1 | 1) => number;
+  /** Ticks the open piece, or takes the tick away. */
+  readonly select: () => void;
+  /** Shows the open piece over the whole window. */
+  readonly enlarge: () => void;
+}
+
+/** Arrows move, X ticks, Z enlarges, Escape closes; not while somebody types, plays or looks at a dialog. */
+function useGalleryKeys(keys: GalleryKeys): void {
+  useEffect(() => {
+    const { current, show, close, beside, select, enlarge } = keys;
+    const isOpen = current !== -1;
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowRight: () => show(current + 1),
+      ArrowLeft: () => show(current - 1),
+      ...(isOpen && {
+        ArrowDown: () => show(beside(1)),
+        ArrowUp: () => show(beside(-1)),
+        Escape: close,
+        x: select,
+        z: enlarge,
+      }),
+    };
+    const onKey = (event: KeyboardEvent) => {
+      const action = isBusy(event) ? undefined : actions[event.key];
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [keys]);
 }

@@ -41,7 +41,7 @@ export function BindingCard({ binding }: { readonly binding: BindingPartsFragmen
       </div>
       <footer className="row c12 pad">
         <span className="grow mute">
-          <Story binding={binding} />
+          <BindingStatusText binding={binding} />
         </span>
         <PauseButton binding={binding} />
       </footer>
@@ -68,7 +68,7 @@ function Badge({ state }: { readonly state: BindingState }) {
 }
 
 /** What an administrator wants to know besides the figures. */
-function Story({ binding }: { readonly binding: BindingPartsFragment }) {
+function BindingStatusText({ binding }: { readonly binding: BindingPartsFragment }) {
   const { breaker, paused, errors, lastErrorAt, lastError, attempts } = binding;
   if (paused !== null) {
     return (

@@ -36,7 +36,7 @@ export function Refund({ payment, onClose }: RefundProps) {
   });
   const wanted = Math.round(Number(text) * unit);
   const isSound = Number.isInteger(wanted) && wanted > 0 && wanted <= left;
-  const giveBack = () =>
+  const send = () =>
     void refund({ variables: { id, reason, amount: wanted === left ? null : wanted, key } }).then(
       onClose,
       () => undefined,
@@ -46,8 +46,8 @@ export function Refund({ payment, onClose }: RefundProps) {
       title={t('shop.refundOf', { name: template.name })}
       onClose={onClose}
       foot={
-        <button type="button" className="btn pri" disabled={!isSound || loading} onClick={giveBack}>
-          {t('shop.giveBack', { amount: isSound ? minorMoneyText(wanted, currency) : '' })}
+        <button type="button" className="btn pri" disabled={!isSound || loading} onClick={send}>
+          {t('shop.refundAmount', { amount: isSound ? minorMoneyText(wanted, currency) : '' })}
         </button>
       }
     >

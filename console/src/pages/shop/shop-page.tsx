@@ -1,11 +1,19 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useQuery } from '@apollo/client/react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 
+import { ShopDocument } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { TemplateFields } from '../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { Cards } from './cards.tsx';
+import type { Values } from '../../work/work.ts';
 import { Catalog } from './catalog/catalog.tsx';
 import { Executions } from './executions.tsx';
+import { buyerOf, forgetCheckout, leftCheckout } from './order/buyer.ts';
+import { priceText, type Template, useParameters } from './order/template.ts';
+import { useOrder } from './order/use-order.ts';
 import { Payments } from './payments.tsx';
 
 const VIEWS = ['templates', 'executions', 'payments', 'manage'] as const;
@@ -42,4 +50,111 @@ export function ShopPage() {
       </div>
     </>
   );
+}
+
+/** What is for sale, one card each; the chosen one has its form beside them. */
+function Cards() {
+  const { template: chosen } = useSearch({ from: '/shop' });
+  const navigate = useNavigate({ from: '/shop' });
+  const { data, error } = useQuery(ShopDocument, { fetchPolicy: 'cache-and-network' });
+  const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
+  const template = templates.find(({ code }) => code === chosen);
+  const choose = (code: string) =>
+    void navigate({ search: code === chosen ? {} : { template: code }, replace: true });
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && templates.length === 0 && <Empty title={t('shop.none')} />}
+      <div className={template === undefined ? '' : 'split'}>
+        <ul className="ideas-list shop-cards">
+          {templates.map((one) => (
+            <li key={one.code}>
+              <button
+                type="button"
+                className="idea-card"
+                aria-pressed={one.code === chosen}
+                onClick={() => choose(one.code)}
+              >
+                <span className="col gap-1 grow">
+                  <span className="row">
+                    <span className="med grow">{one.name}</span>
+                    <span className="num">{priceText(one)}</span>
+                  </span>
+                  <span className="mute">{one.description}</span>
+                  <span className="c12 faint">{t(`shop.${one.templateType}`)}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {template !== undefined && (
+          <div>
+            <TemplateForm key={template.code} template={template} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Buys a template with its own parameters, or runs it at once where the caller need not pay. */
+function TemplateForm({ template }: { readonly template: Template }) {
+  const caller = useCaller();
+  const parameters = useParameters(template);
+  const [values, setValues] = useState<Values>(() => leftValues(template.code));
+  const { run, buy, error, isBusy } = useOrder(template.code);
+  const card = useRef<HTMLElement>(null);
+  // On a phone the form is below the cards.
+  useEffect(() => {
+    // In braces: browsers that answer a promise would have it taken for a clean-up.
+    card.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  useEffect(forgetCheckout, []);
+  const { salePrice, creditCost } = template;
+  const canBuy = salePrice !== null && salePrice.amount > 0 && buyerOf(caller) !== null;
+  const canRun = caller !== undefined && (creditCost === 0 || caller.mayRunUnpaid);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (canBuy) buy(values);
+    else run(values);
+  };
+  return (
+    <section className="card" ref={card}>
+      <header>
+        <h2>{template.name}</h2>
+        {caller?.mayAdministrate === true && (
+          <Link className="btn sm push" to="/shop/templates/$code" params={{ code: template.code }}>
+            {t('shop.edit')}
+          </Link>
+        )}
+      </header>
+      <form className="pad col gap-3" aria-label={template.name} onSubmit={submit}>
+        <TemplateFields parameters={parameters} values={values} onChange={setValues} />
+        {error !== undefined && <Problem error={error} />}
+        {canBuy && (
+          <button type="submit" className="btn pri lg full" disabled={isBusy}>
+            {t('shop.buy', { price: priceText(template) })}
+          </button>
+        )}
+        {canBuy && <p className="c12 mute">{t('shop.buyText')}</p>}
+        {canRun && (
+          <button
+            type={canBuy ? 'button' : 'submit'}
+            className={canBuy ? 'btn full' : 'btn pri lg full'}
+            disabled={isBusy}
+            onClick={canBuy ? () => run(values) : undefined}
+          >
+            {t(creditCost === 0 ? 'shop.run' : 'shop.runUnpaid')}
+          </button>
+        )}
+        {!canBuy && !canRun && caller !== undefined && <p className="mute">{t('shop.notForSale')}</p>}
+      </form>
+    </section>
+  );
+}
+
+/** What the form held before its buyer went to the payment page and came back without paying. */
+function leftValues(code: string): Values {
+  const left = leftCheckout();
+  return left?.code === code ? left.values : {};
 }

@@ -7,7 +7,7 @@ interface Snippet {
 }
 
 /** What snippets are written for. */
-export interface Asked {
+export interface SnippetRequest {
   readonly graphqlUrl: string;
   readonly socketUrl: string;
   /** Whether this server wants a credential of whoever reads this; a snippet then takes it from KILN_KEY. */
@@ -24,7 +24,7 @@ const EVENTS = `subscription ($id: ID!, $afterSeq: Int) {
 }`;
 
 /** The same request in the ways that programs send it, each to be run as it stands. */
-export function snippets(asked: Asked): readonly Snippet[] {
+export function snippets(asked: SnippetRequest): readonly Snippet[] {
   return [
     { title: 'curl', code: curl(asked) },
     { title: 'fetch', code: withFetch(asked) },
@@ -35,11 +35,11 @@ export function snippets(asked: Asked): readonly Snippet[] {
   ];
 }
 
-function curl(asked: Asked): string {
+function curl(asked: SnippetRequest): string {
   return `${shellKey(asked)}${post(asked, MUTATION)}`;
 }
 
-function withFetch(asked: Asked): string {
+function withFetch(asked: SnippetRequest): string {
   const { graphqlUrl, needsKey } = asked;
   return `${jsKey(asked)}const response = await fetch('${graphqlUrl}', {
   method: 'POST',
@@ -50,7 +50,7 @@ const { data, errors } = await response.json();
 console.log(errors ?? data);`;
 }
 
-function apollo(asked: Asked): string {
+function apollo(asked: SnippetRequest): string {
   const { graphqlUrl, socketUrl, needsKey } = asked;
   const [params, headers] = needsKey
     ? [', connectionParams: { authorization }', ', headers: { authorization }']
@@ -76,7 +76,7 @@ client
   .subscribe(({ data }) => console.log(JSON.stringify(data.taskProgress)));`;
 }
 
-function urql(asked: Asked): string {
+function urql(asked: SnippetRequest): string {
   const { graphqlUrl, socketUrl, needsKey } = asked;
   return `// npm install @urql/core graphql graphql-ws (Node >= 22)
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
@@ -104,7 +104,7 @@ client
   .subscribe(({ data }) => data && console.log(JSON.stringify(data.taskProgress)));`;
 }
 
-function python({ graphqlUrl, needsKey }: Asked): string {
+function python({ graphqlUrl, needsKey }: SnippetRequest): string {
   const key = `, "authorization": f"Bearer {os.environ['KILN_KEY']}"`;
   return `import json${needsKey ? ', os' : ''}, urllib.request
 
@@ -117,7 +117,7 @@ print(json.load(urllib.request.urlopen(request)))`;
 /** Where a receiver on the reader's machine listens. */
 const RECEIVER = '127.0.0.1:9000';
 
-function webhooks(asked: Asked): string {
+function webhooks(asked: SnippetRequest): string {
   const isHere = /^(127\.|localhost$|\[::1\]$)/.test(new URL(asked.graphqlUrl).hostname);
   const hook = isHere ? `http://${RECEIVER}/hook` : 'https://example.com/hook';
   const mutation = MUTATION.replace('(input:', `(callbackUrl: "${hook}", input:`);
@@ -141,15 +141,15 @@ node -e "require('http').createServer((request, response) => {
 `;
 
 /** Says where a key comes from. */
-function shellKey(asked: Asked): string {
+function shellKey(asked: SnippetRequest): string {
   return asked.needsKey ? `# ${keySource(asked)}\n` : '';
 }
 
-function keySource({ mayMakeKeys }: Asked): string {
+function keySource({ mayMakeKeys }: SnippetRequest): string {
   return t(mayMakeKeys ? 'snippet.key' : 'snippet.keyOfOthers');
 }
 
-function jsKey(asked: Asked): string {
+function jsKey(asked: SnippetRequest): string {
   return asked.needsKey
     ? `import { env } from 'node:process';
 
@@ -160,7 +160,7 @@ const authorization = \`Bearer \${env.KILN_KEY}\`;
 }
 
 /** A curl command that sends an operation. */
-function post({ graphqlUrl, needsKey }: Asked, query: string): string {
+function post({ graphqlUrl, needsKey }: SnippetRequest, query: string): string {
   return `curl -s ${graphqlUrl} \\
   ${needsKey ? '-H "authorization: Bearer $KILN_KEY" ' : ''}-H 'content-type: application/json' \\
   -d '${JSON.stringify({ query })}'`;

@@ -1,8 +1,8 @@
-import { useQuery } from '@apollo/client/react';
+import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { TaskLogDocument } from '../../api/operations.ts';
+import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/operations.ts';
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -13,7 +13,6 @@ import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
 import { clockText, durationText, exactTime } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { Deliveries } from './deliveries.tsx';
 import { SameRequest } from './same-request.tsx';
 import { TaskActions } from './task-actions.tsx';
 import { TaskInput } from './task-input.tsx';
@@ -135,6 +134,48 @@ function Events({ task }: { readonly task: TaskLog }) {
           </tbody>
         </table>
       </div>
+    </section>
+  );
+}
+
+/** Whom the end of the task was told by webhook, with a way to tell it again; nothing when nobody asked to be told. */
+function Deliveries({ id }: { readonly id: string }) {
+  const { data } = useQuery(TaskDeliveriesDocument, { variables: { id } });
+  const [redeliver, { loading, error }] = useMutation(RedeliverDocument);
+  const deliveries = data?.webhookDeliveries ?? [];
+  if (deliveries.length === 0) return null;
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('task.deliveries')}</h2>
+      </header>
+      <ul>
+        {deliveries.map((delivery) => (
+          <li key={delivery.id} className="pad col">
+            <span className="mono">{delivery.url}</span>
+            <span className="c12 mute">
+              {delivery.deliveredAt === null
+                ? t('task.undelivered', {
+                    count: delivery.attempts,
+                    reason: delivery.lastError ?? delivery.lastStatus ?? '',
+                  })
+                : t('task.delivered', {
+                    status: delivery.lastStatus ?? '',
+                    at: exactTime(delivery.deliveredAt),
+                  })}
+            </span>
+            <button
+              type="button"
+              className="btn sm self-start"
+              disabled={loading}
+              onClick={() => void redeliver({ variables: { id: delivery.id } }).catch(() => undefined)}
+            >
+              {t('task.redeliver')}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error !== undefined && <Problem error={error} />}
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
@@ -7,6 +7,7 @@ import { CancelTaskDocument, type TaskFilter, type TaskKind } from '../../api/op
 import { useSeesAll } from '../../api/use-caller.ts';
 import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
+import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -15,7 +16,6 @@ import { CsvButton } from './csv-button.tsx';
 import { Filters } from './filters.tsx';
 import { LiveRow, TaskRow } from './task-row.tsx';
 import { TaskTable } from './task-table.tsx';
-import { useRowKeys } from './use-row-keys.ts';
 import { useTasks } from './use-tasks.ts';
 
 const SHOWN = 30;
@@ -148,4 +148,34 @@ function BrowserTasks() {
       ))}
     </TaskTable>
   );
+}
+
+interface RowKeys {
+  /** Selects the row whose link has the focus, or takes it out. */
+  readonly toggle: (id: string) => void;
+  /** Cancels what is selected. */
+  readonly cancel: () => void;
+}
+
+/** J and K move through the rows, X selects, C cancels the selected; not while somebody types. */
+function useRowKeys({ toggle, cancel }: RowKeys): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isBusy(event) && !(event.target instanceof HTMLInputElement && event.target.type === 'checkbox'))
+        return;
+      const rows = [...document.querySelectorAll<HTMLElement>('tr[data-task]')];
+      const current = rows.findIndex((row) => row.contains(document.activeElement));
+      if (event.key === 'j') focus(rows[current + 1]);
+      if (event.key === 'k') focus(rows[Math.max(0, current - 1)]);
+      const id = rows[current]?.dataset['task'];
+      if (event.key === 'x' && id !== undefined) toggle(id);
+      if (event.key === 'c') cancel();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+}
+
+function focus(row: HTMLElement | undefined): void {
+  row?.querySelector('a')?.focus();
 }

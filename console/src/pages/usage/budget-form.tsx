@@ -4,6 +4,7 @@ import { type FormEvent, useId, useState } from 'react';
 import {
   type BudgetInput,
   type BudgetPartsFragment,
+  type BudgetPeriod,
   type BudgetScope,
   BudgetsDocument,
   CreateBudgetDocument,
@@ -13,7 +14,6 @@ import {
 import { Modal } from '../../parts/controls/modal.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { BudgetAmounts, type Texts } from './budget-amounts.tsx';
 import { Subject } from './subject.tsx';
 
 interface BudgetFormProps {
@@ -115,4 +115,85 @@ function inputOf({ name, period, refusesUnknownPrices, ...bounds }: Texts): Budg
     maxRunning: number(bounds.maxRunning),
     startsPerMinute: number(bounds.startsPerMinute),
   };
+}
+
+const BOUNDS = [
+  { name: 'amount', step: 'any' },
+  { name: 'softAmount', step: 'any' },
+  { name: 'maxRunning', step: 1 },
+  { name: 'startsPerMinute', step: 1 },
+] as const;
+
+/** What the form of a budget holds, as it is typed. */
+interface Texts {
+  readonly name: string;
+  readonly period: BudgetPeriod;
+  readonly amount: string;
+  readonly softAmount: string;
+  readonly maxRunning: string;
+  readonly startsPerMinute: string;
+  readonly refusesUnknownPrices: boolean;
+}
+
+interface BudgetAmountsProps {
+  readonly texts: Texts;
+  readonly onChange: (texts: Texts) => void;
+}
+
+/** The name, the period and the bounds of a budget; what is left empty is not bounded. */
+function BudgetAmounts({ texts, onChange }: BudgetAmountsProps) {
+  const id = useId();
+  return (
+    <>
+      <div className="key-form">
+        <div className="field">
+          <label htmlFor={`${id}-name`}>{t('field.name')}</label>
+          <input
+            id={`${id}-name`}
+            className="in"
+            value={texts.name}
+            onChange={({ target }) => onChange({ ...texts, name: target.value })}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-period`}>{t('budget.period')}</label>
+          <select
+            id={`${id}-period`}
+            className="in"
+            value={texts.period}
+            onChange={({ target }) =>
+              onChange({ ...texts, period: target.value === 'DAY' ? 'DAY' : 'MONTH' })
+            }
+          >
+            <option value="MONTH">{t('budget.MONTH')}</option>
+            <option value="DAY">{t('budget.DAY')}</option>
+          </select>
+        </div>
+        {BOUNDS.map(({ name, step }) => (
+          <div key={name} className="field">
+            <label htmlFor={`${id}-${name}`}>{t(`budget.${name}`)}</label>
+            <input
+              id={`${id}-${name}`}
+              className="in"
+              type="number"
+              min={0}
+              step={step}
+              placeholder={t('budget.unbounded')}
+              value={texts[name]}
+              onChange={({ target }) => onChange({ ...texts, [name]: target.value })}
+            />
+          </div>
+        ))}
+      </div>
+      <label className="row">
+        <input
+          type="checkbox"
+          className="check"
+          checked={texts.refusesUnknownPrices}
+          onChange={({ target }) => onChange({ ...texts, refusesUnknownPrices: target.checked })}
+        />
+        {t('budget.unknown')}
+      </label>
+    </>
+  );
 }

@@ -224,7 +224,7 @@ function Table({
               <th>{t('usage.name')}</th>
               <th className="num">{t('usage.done')}</th>
               <th className="num p-hide">{t('usage.share')}</th>
-              <th className="num p-hide">{t('usage.pictureCount')}</th>
+              <th className="num p-hide">{t('usage.imageCount')}</th>
               <th className="num p-hide">{t('usage.secondCount')}</th>
               <th className="num">{t('task.cost')}</th>
             </tr>

@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router';
 
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/operations.ts';
-import { t } from '../../text/text.ts';
+import type { Texts } from '../../text/en.ts';
+import { t, textOr } from '../../text/text.ts';
+import { Icon } from '../icons.tsx';
 import { MediaView } from '../media-view.tsx';
+import { codeText } from '../problem.tsx';
 import { SandboxTag } from '../sandbox-tag.tsx';
+import { ServerWords } from '../server-words.tsx';
 import { Ago, bytesText, secondsText } from '../time.tsx';
-import { Failure } from './failure.tsx';
-import { noteText } from './note-text.ts';
 import { ProgressBar } from './progress.tsx';
 import { StateBadge } from './state.tsx';
 import { TaskResult, TaskTexts } from './task-result.tsx';
@@ -97,4 +99,37 @@ function sizeText({ width, height, duration, bytes, contentType }: MediaPartsFra
     contentType,
   ];
   return facts.filter((fact) => fact !== null).join(' · ');
+}
+
+/** A note on a result in the reader's language; the server's own words where its code has no text here. */
+function noteText({
+  code,
+  text,
+  aspectRatio,
+  size,
+  usedAspectRatio,
+}: TaskPartsFragment['noteInfos'][number]): string {
+  if (code === 'OTHER') return text;
+  const key = `note.${code}` as const satisfies keyof Texts;
+  return textOr(key, text, { wanted: aspectRatio ?? '', size: size ?? '', made: usedAspectRatio ?? '' });
+}
+
+/** Why work has failed, in the place of what it would have made: the remedy, then what exactly was said. */
+function Failure({
+  error: { code, message },
+}: {
+  readonly error: { readonly code: string; readonly message: string };
+}) {
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="warning" />
+      <div className="col gap-1">
+        <p className="sb">{codeText(code)}</p>
+        <p>
+          <ServerWords text={message} />
+        </p>
+        <p className="c12 mono">{code}</p>
+      </div>
+    </div>
+  );
 }

@@ -13,7 +13,7 @@ export const startEn = {
   'snippet.called':
     'Called once the task has ended. Answer 2xx, else it is sent again; each delivery can be repeated on the task’s page.',
   'snippet.endpoint':
-    'An endpoint of the operator’s own hears of all tasks, each delivery signed with its secret:',
+    'An endpoint of the operator’s own receives the events of all tasks, each delivery signed with its secret:',
   'snippet.receiver': 'A receiver on this machine that prints what it is sent:',
   'snippet.allow': 'Private addresses are refused unless the operator allows them, so start Kiln with:',
   'snippet.then': 'Then:',

@@ -1,7 +1,7 @@
 import { CLASSES } from './classes.ts';
 import type { InputType, NodeClass } from './classes.ts';
 
-/** What GET /object_info tells of the node classes. */
+/** What GET /object_info reports of the node classes. */
 
 /** The name of an input's type, as links are checked against it. */
 export function typeName(type: InputType): string {

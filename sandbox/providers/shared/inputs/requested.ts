@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../platform/json.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Journal } from '../../../jobs/journal.ts';
-import { givenPicture } from './input-picture.ts';
+import { givenImage } from './input-image.ts';
 
 /** For wires with different fields per model: a job stores them under `requested`, without the pictures. */
 export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
@@ -14,7 +14,7 @@ export function askedOf({ input }: Job): Readonly<Record<string, unknown>> {
 type Requested = Readonly<Record<string, unknown>>;
 
 /** The fields stored under `requested`: all but the pictures, which become files. */
-export function withoutPictures(requested: Requested, fields: readonly string[]): JsonObject {
+export function withoutImages(requested: Requested, fields: readonly string[]): JsonObject {
   // It was parsed from JSON.
   return Object.fromEntries(
     Object.entries(requested).filter(([name]) => !fields.includes(name)),
@@ -22,7 +22,7 @@ export function withoutPictures(requested: Requested, fields: readonly string[])
 }
 
 /** The pictures of these fields, in order; or the first field with a missing picture. */
-export async function picturesOf(
+export async function imagesOf(
   journal: Journal,
   requested: Requested,
   fields: readonly string[],
@@ -32,7 +32,7 @@ export async function picturesOf(
     const value = requested[field] ?? [];
     const addresses: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const address of addresses) {
-      const picture = await givenPicture(journal, address);
+      const picture = await givenImage(journal, address);
       if (picture === null) return { missing: field };
       pictures.push(picture);
     }

@@ -9,7 +9,7 @@ import { makeThumbnail } from '../../thumbnail/thumbnail.ts';
 import { StudioError } from '../../types/media-types.ts';
 import type { StudioVideo } from '../../types/media-types.ts';
 import { verifiedPackets, writeMp4 } from '../../video/mp4.ts';
-import type { PictureTrack } from '../../video/mp4.ts';
+import type { FrameTrack } from '../../video/mp4.ts';
 import { coverFrom, labelsFor } from '../../video/produce.ts';
 import { repeated } from './repeated.ts';
 
@@ -45,7 +45,7 @@ export async function copyVideo(plan: CopyPlan): Promise<CopiedVideo> {
 async function copyTrack(track: InputVideoTrack, plan: CopyPlan): Promise<CopiedVideo> {
   const seconds = durationOf(plan.sound);
   const { packets, rate } = repeated(await packetsWithin(track, seconds), seconds);
-  const pictures = await picturesOf(track, packets);
+  const pictures = await imagesOf(track, packets);
   const poster = await posterOf(plan.video);
   const bytes = await writeMp4({
     pictures,
@@ -86,7 +86,7 @@ async function packetsWithin(track: InputVideoTrack, seconds: number): Promise<E
   return packets;
 }
 
-async function picturesOf(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<PictureTrack> {
+async function imagesOf(track: InputVideoTrack, packets: Iterable<EncodedPacket>): Promise<FrameTrack> {
   const [codec, config] = [await track.getCodec(), await track.getDecoderConfig()];
   if (codec === null || config === null || !new Mp4OutputFormat().getSupportedVideoCodecs().includes(codec)) {
     throw new StudioError(

@@ -1,8 +1,8 @@
 import { createCanvas } from '@napi-rs/canvas';
 import type { Canvas } from '@napi-rs/canvas';
 
+import { paintImage } from '../../art/painted-image.ts';
 import { css, disc } from '../../art/painting.ts';
-import { paintPicture } from '../../art/picture.ts';
 import { createRandom } from '../../art/random.ts';
 import type { FrameRenderer, FramePlan } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
@@ -65,7 +65,7 @@ function paintWall({ seed, size: { width, height } }: FramePlan): Canvas {
 
 /** The scene is darkened, so that the presenter stands out. */
 async function paintScenery({ prompt, seed, size }: FramePlan): Promise<Canvas> {
-  const { canvas } = await paintPicture(
+  const { canvas } = await paintImage(
     { prompt, seed, ...size, references: [], hasCaption: false },
     () => undefined,
   );

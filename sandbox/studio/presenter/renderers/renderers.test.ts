@@ -10,7 +10,7 @@ import { framesOf, mouthTrack } from '../drawing/mouth.ts';
 import type { Mouth } from '../drawing/mouth.ts';
 import { createDrawnPresenter } from './drawn-presenter.ts';
 import { repeated } from './repeated.ts';
-import { createTalkingPicture } from './talking-picture.ts';
+import { createTalkingImage } from './talking-image.ts';
 
 const SIZE = { width: 96, height: 96 };
 const SHUT: Mouth = { open: 0, wide: 0.4, round: 0, level: 0 };
@@ -59,7 +59,7 @@ test('a mouth is drawn on a picture in its face box, and nowhere without one', a
     .toBuffer();
   const face = { x: 0.5, y: 0.25, width: 0.4, height: 0.5 };
   const film = (mouth: Mouth, box: typeof face | null) =>
-    createTalkingPicture({ picture, face: box, size: SIZE }, still(mouth));
+    createTalkingImage({ picture, face: box, size: SIZE }, still(mouth));
   const [shut, open] = [await film(SHUT, face), await film(OPEN, face)];
   const { pixels, left, right, top, bottom } = changes(drawn(shut), drawn(open));
   expect(pixels).toBeGreaterThan(10);
@@ -75,7 +75,7 @@ test('a picture comes nearer as the voice gets louder, and never shows what is b
     .png()
     .toBuffer();
   const track = Array.from({ length: 40 }, (_value, index) => ({ ...SHUT, level: index < 20 ? 0 : 1 }));
-  const film = await createTalkingPicture(
+  const film = await createTalkingImage(
     { picture: edge, face: null, size: SIZE },
     { track, framesPerSecond: 12 },
   );

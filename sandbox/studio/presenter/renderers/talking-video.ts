@@ -1,17 +1,17 @@
 import { createCanvas } from '@napi-rs/canvas';
 
-import type { MovingPictures } from '../../decode/moving-pictures.ts';
+import type { VideoFrames } from '../../decode/video-frames.ts';
 import type { Size } from '../../types/size.ts';
 import type { AsyncFrameRenderer } from '../../video/frame-renderer.ts';
 import { writeI420 } from '../../video/yuv.ts';
 import { drawLevelBar } from '../drawing/level-bar.ts';
 import { frameAt } from './drawn-presenter.ts';
 import type { VoiceTrack } from './drawn-presenter.ts';
-import { zoomTrack } from './talking-picture.ts';
+import { zoomTrack } from './talking-image.ts';
 
 /** A video that covers the frame and zooms with the loudness of the voice. */
 export function createTalkingVideo(
-  pictures: MovingPictures,
+  pictures: VideoFrames,
   size: Size,
   performance: VoiceTrack,
 ): AsyncFrameRenderer {

@@ -49,7 +49,7 @@ describe('a foreign file', () => {
   } as unknown as InputOptions;
   const ref = { url: 'https://example.org/a.png' };
 
-  it('of the wrong kind ends the work before its provider hears of it', async () => {
+  it('of the wrong kind ends the work before its provider learns of it', async () => {
     const prepared = prepareFile(engine, ref, { field: 'image', kind: 'image' }, options);
     await expect(prepared).rejects.toMatchObject({
       code: 'INVALID_INPUT',

@@ -31,7 +31,7 @@ export interface ModelLimits {
   /** Sizes of videos with a last frame; null where it has all of its sizes then. */
   readonly lastFrameSizes: readonly string[] | null;
   /** Whether a video that begins with a picture has the picture's shape, whatever aspect ratio is requested. */
-  readonly pictureDecidesShape: boolean;
+  readonly imageDecidesShape: boolean;
   /** Most results of one request. */
   readonly maxCount: number | null;
   /** Most input images of one request. */

@@ -45,7 +45,7 @@ export function approximations(work: object, limits: Limits): readonly Note[] {
   } & Options;
   if (limits === undefined || aspectRatio === undefined || !isAspectRatio(aspectRatio)) return [];
   const begins = image !== undefined || firstFrame !== undefined;
-  if (begins && limits.pictureDecidesShape) {
+  if (begins && limits.imageDecidesShape) {
     return [`aspect ratio ${aspectRatio} was not used: the video has the shape of its picture`];
   }
   const [, width, height] = /^(\d+)x(\d+)$/i.exec(resolution ?? '') ?? [];

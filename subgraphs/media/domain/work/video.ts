@@ -107,7 +107,7 @@ function framesProblems(work: FrameVideoWork) {
 function videoProblems(work: VideoInputs<unknown>, limits: Limits) {
   const first = work.firstFrame ?? work.image;
   const firstName = work.firstFrame === undefined ? 'image' : 'firstFrame';
-  const isShaped = first !== undefined && limits?.pictureDecidesShape !== false;
+  const isShaped = first !== undefined && limits?.imageDecidesShape !== false;
   const needsPrompt = first === undefined || (limits?.needs.includes('prompt') ?? false);
   const needsFrame =
     limits !== undefined && ['image', 'firstFrame'].some((name) => limits.needs.includes(name));

@@ -4,7 +4,7 @@
 export type Peaks = Float32Array | null;
 
 /** The first picture of a video. */
-export interface FirstPicture {
+export interface FirstFrame {
   /** RGB, three bytes a pixel; null when it can't be decoded here. */
   readonly decoded: { readonly rgb: Uint8Array; readonly width: number; readonly height: number } | null;
   /** The packet of that picture alone, as a Matroska file, for a decoder elsewhere; null when it is decoded. */

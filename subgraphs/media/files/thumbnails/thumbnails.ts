@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import { videoDrawing } from './drawings.ts';
-import { readFirstPicture } from './first-picture.ts';
+import { readFirstFrame } from './first-frame.ts';
 import { thumbnailKey, thumbnailKindOf, type ThumbnailKind } from './sizes.ts';
 import { drawWaveform } from './waveform.ts';
 
@@ -89,7 +89,7 @@ const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffe
   waveform: async (making) => drawWaveform(await contentOf(making), making.width),
   async video(making) {
     const { ffmpeg, source, width } = making;
-    const first = source.bytes > MAX_BYTES ? null : await readFirstPicture(await contentOf(making), ffmpeg);
+    const first = source.bytes > MAX_BYTES ? null : await readFirstFrame(await contentOf(making), ffmpeg);
     return first ?? Buffer.from(videoDrawing(source, width));
   },
 };

@@ -7,7 +7,7 @@ import { upstreamOf } from '../bindings/upstream.ts';
 import { entryOf } from './described-model.ts';
 import { keepModel, markStale, readModel, readModels, type FetchedModel } from './store.ts';
 
-/** What vendors have said of models, in this process and in the database. Every process hears of a new description. */
+/** What vendors have said of models, in this process and in the database. Every process learns of a new description. */
 export interface Descriptions {
   of(upstream: string, name: string): FetchedModel | undefined;
   all(): readonly FetchedModel[];

@@ -70,8 +70,8 @@ describe('a provider that is away', () => {
   });
 
   it('without a fall-back is waited for, also by what is submitted meanwhile, and no attempt is counted', async () => {
-    let isAway = true;
-    away.onStart = () => (isAway ? refuse() : 'accept');
+    let isUnavailable = true;
+    away.onStart = () => (isUnavailable ? refuse() : 'accept');
     const registry = registryOf(...breakers.watch([testBinding('test#0', outageProvider(), away.url)]));
     const tasks = engine.service(registry);
     const started = await Promise.all(Array.from({ length: 7 }, () => tasks.submit(me, image())));
@@ -80,7 +80,7 @@ describe('a provider that is away', () => {
     started.push(await tasks.submit(me, image()));
     const late = started.at(-1)?.id ?? '';
     await until(async () => /next try in \d+ s/.test((await tasks.readMany(me, [late]))[0]?.stage ?? ''));
-    isAway = false;
+    isUnavailable = false;
     for (const { id } of started) expect((await engine.ended(tasks, id)).state).toBe('SUCCEEDED');
     expect(breakers.stateOf('test:0')).toMatchObject({ isOpen: false, until: null });
   });

@@ -30,7 +30,7 @@ export interface ProviderChange {
   /** Its place, which the release before told instead. */
   readonly place: string;
   readonly provider: string;
-  readonly isAway: boolean;
+  readonly isUnavailable: boolean;
   /** Why it is away. */
   readonly reason: string | null;
 }
@@ -79,8 +79,8 @@ export function createBreakers({
     const fields = { provider: provider.name, binding: name, setting: settings, until, reason: lastError };
     if (!wasOpen) {
       logger.error(fields, 'a provider is away: it is asked once in a while until it answers');
-      const change = { binding: name, place: id, provider: provider.name, isAway: true, reason: lastError };
-      changes.tell(change);
+      const source = { binding: name, place: id, provider: provider.name };
+      changes.tell({ ...source, isUnavailable: true, reason: lastError });
     }
     if (until !== null) bus.publish(OPENED_TOPIC, name, until.getTime());
   }
@@ -121,10 +121,10 @@ function createChanges() {
   return {
     listen: (listener: (change: ProviderChange) => void): void => void listeners.push(listener),
     tell,
-    answered(provider: Omit<ProviderChange, 'isAway' | 'reason'>, wasAway: boolean): void {
+    answered(provider: Omit<ProviderChange, 'isUnavailable' | 'reason'>, wasAway: boolean): void {
       if (!wasAway && hasAnswered.has(provider.binding)) return;
       hasAnswered.add(provider.binding);
-      tell({ ...provider, isAway: false, reason: null });
+      tell({ ...provider, isUnavailable: false, reason: null });
     },
   };
 }

@@ -81,7 +81,7 @@ export const catalogEntry = z.strictObject(
     counts: z.array(z.int(), must('must be a list of whole numbers')).nullable().default(null),
     nearestRatios: texts.nullable().default(null),
     lastFrameSizes: texts.nullable().default(null),
-    pictureDecidesShape: z.boolean(must('must be true or false')).default(true),
+    imageDecidesShape: z.boolean(must('must be true or false')).default(true),
     /** What it takes besides, as JSON Schema in the names of its vendor; or the id of the model that takes the same. */
     options: z
       .union(

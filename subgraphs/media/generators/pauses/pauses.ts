@@ -6,7 +6,7 @@ import type { MediaDatabase } from '../../database/database.ts';
 import type { Binding } from '../bindings/binding.ts';
 import { type Pause, readPauses, removePause, writePause } from './pause-store.ts';
 
-/** Bindings that administrators have paused: they get no new work, and what they have goes on. Every process hears of it. */
+/** Bindings that administrators have paused: they get no new work, and what they have goes on. Every process learns of it. */
 export interface Pauses {
   /** The same bindings; each says whether it is paused. */
   watch(bindings: readonly Binding[]): readonly Binding[];

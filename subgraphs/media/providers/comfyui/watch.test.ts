@@ -55,7 +55,7 @@ describe('whoever follows a graph', () => {
     await expect.poll(timers).toBeLessThan(before + MANY / 2);
   });
 
-  it('opens the socket anew when it breaks, and still hears of the end', async () => {
+  it('opens the socket anew when it breaks, and still learns of the end', async () => {
     await world.setLatency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
     const { job, base, context } = followed();
     const { '10': _load, '11': _encode, ...rest } = comfyGraph;

@@ -49,8 +49,7 @@ export async function callOf(
 ): Promise<FalCall> {
   const own = wire ?? COMMON[request.kind];
   const input = await inputIn(own, request, addressOf);
-  const hasPicture =
-    request.kind === 'IMAGE' ? request.images !== undefined : request.firstFrame !== undefined;
-  const path = own.paths?.[hasPicture ? 'pictures' : 'words'] ?? '';
+  const hasImage = request.kind === 'IMAGE' ? request.images !== undefined : request.firstFrame !== undefined;
+  const path = own.paths?.[hasImage ? 'pictures' : 'words'] ?? '';
   return { endpoint: `${model ?? DEFAULTS[request.kind]}${path}`, input };
 }

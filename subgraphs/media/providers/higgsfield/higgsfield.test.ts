@@ -42,7 +42,7 @@ describe('a request to Higgsfield', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
-  it('is out of credit when a known caller is refused, and tells of wrong credentials otherwise', async () => {
+  it('is out of credit when a known caller is refused, and reports wrong credentials otherwise', async () => {
     stage.proxy.respondNext('/soul', { status: 403, body: answers['noCredits'] });
     const error = await failureOf(job().start(soul(), stage.context));
     expect(error).toMatchObject({ code: 'OUT_OF_CREDIT', retryable: true, startUnknown: false });
@@ -124,7 +124,7 @@ describe('the stand-in of Higgsfield', () => {
     expect(last).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
   });
 
-  it('tells of the end where it was asked to', async () => {
+  it('reports the end where it was asked to', async () => {
     const hook = await startRecordingProxy(null);
     try {
       hook.respondNext('/hook', { status: 200 });

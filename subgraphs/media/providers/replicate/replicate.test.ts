@@ -44,7 +44,7 @@ describe('a prediction of Replicate', () => {
     expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
   });
 
-  it('is started by its name or by its version, with a deadline, and where to tell of its end', async () => {
+  it('is started by its name or by its version, with a deadline, and where to report its end', async () => {
     const start = async (model: string, webhookUrl?: string) => {
       stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
       const { connection } = stage.context;

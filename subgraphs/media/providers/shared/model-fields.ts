@@ -18,13 +18,13 @@ export async function inputIn(
   addressOf: AddressOfInput,
 ): Promise<Record<string, unknown>> {
   const given: Readonly<Record<string, unknown>> = { ...request };
-  const startsWithPicture = given['firstFrame'] !== undefined;
-  if (given['lastFrame'] !== undefined && !startsWithPicture)
+  const startsWithImage = given['firstFrame'] !== undefined;
+  if (given['lastFrame'] !== undefined && !startsWithImage)
     throw invalidInput('firstFrame', 'a last frame needs a first one');
   const sent: Record<string, unknown> = {};
   for (const [input, field] of Object.entries(fields)) {
     // With a first frame, the aspect ratio is the picture's.
-    if (input === 'aspectRatio' && startsWithPicture) continue;
+    if (input === 'aspectRatio' && startsWithImage) continue;
     const value =
       field.as === 'size' ? sizeOf(given) : await valueOf(given[input], (file) => addressOf(file, input));
     if (value !== undefined) sent[field.name] = inForm(value, field);

@@ -41,7 +41,7 @@ export async function interruptTask(exchange: Exchange, context: StartContext): 
   });
 }
 
-/** The task; a server without the page's own API (`--nowebui`) tells of no task but what it does now. */
+/** The task; a server without the page's own API (`--nowebui`) reports no task but what it does now. */
 async function readTask(
   exchange: Exchange,
   context: StartContext,

@@ -27,7 +27,7 @@ describe('an answer of Stable Diffusion web UI', () => {
 
   it.each([
     [500, 'outOfMemory', { code: 'UNAVAILABLE', retryable: true, startUnknown: false }],
-    [500, 'badPicture', { code: 'INVALID_INPUT', retryable: false }],
+    [500, 'badImage', { code: 'INVALID_INPUT', retryable: false }],
     [404, 'noApi', { code: 'UNAVAILABLE', message: expect.stringContaining('--api') }],
   ])('of %i %s is read as what it says', async (status, name, expected) => {
     stage.proxy.respondNext('/sdapi/', { status, body: answers[name] });
@@ -117,7 +117,7 @@ describe('a call at the stand-in of Stable Diffusion web UI', () => {
     expect(sentTo('/interrupt')).toBe(1);
   });
 
-  it('at a server that tells of no task is never interrupted', async () => {
+  it('at a server that reports no task is never interrupted', async () => {
     await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
     const cancel = new AbortController();
     const made = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));

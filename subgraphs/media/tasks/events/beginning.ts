@@ -21,7 +21,7 @@ export interface Beginning {
   readonly since: Date | null;
 }
 
-interface Asked extends Beginning {
+interface BeginningRequest extends Beginning {
   readonly owner: string | null;
   /** What was open a moment ago, and what has just ended. */
   readonly found: readonly OwnedTask[];
@@ -36,14 +36,14 @@ interface Begun {
 /** The tasks with which it begins, and when who comes back began. */
 export async function beginningOf(
   database: MediaDatabase,
-  asked: Asked,
+  asked: BeginningRequest,
 ): Promise<{ readonly tasks: readonly Begun[]; readonly beganAt: number }> {
   if (asked.after === null) return { tasks: await begin(database, asked), beganAt: Date.now() };
   const places = readCursor(asked.after);
   return { tasks: await comeBack(database, asked, places), beganAt: places.beganAt };
 }
 
-async function begin(database: MediaDatabase, asked: Asked): Promise<readonly Begun[]> {
+async function begin(database: MediaDatabase, asked: BeginningRequest): Promise<readonly Begun[]> {
   const { owner, found, endedSince, since } = asked;
   // After these, so that what ends between the two is in both, not in none.
   const moment = since ?? endedSince;
@@ -59,7 +59,7 @@ async function begin(database: MediaDatabase, asked: Asked): Promise<readonly Be
 /** Each log after what was read of it: those that are listed after their entry, others after a moment or from the beginning. */
 async function comeBack(
   database: MediaDatabase,
-  { owner, found }: Asked,
+  { owner, found }: BeginningRequest,
   { madeAt, beganAt, floor, seqs }: Places,
 ): Promise<readonly Begun[]> {
   const ended = await readEndedSince(database, owner, new Date(madeAt - ENDED_MS));

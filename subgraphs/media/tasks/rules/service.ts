@@ -14,7 +14,7 @@ import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
 import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { createEventHub, type EventHub, type EventHubLimits } from '../events/event-hub.ts';
-import { createOwnedTasks } from '../events/owned-tasks.ts';
+import { createOwnerTaskFeed } from '../events/owner-task-feed.ts';
 import { requestErasure } from '../removal/erase-owner.ts';
 import { deleteTask } from '../removal/remove.ts';
 import { readSeenAttempts } from '../storage/attempt-store.ts';
@@ -71,7 +71,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
   const transitions = createTransitions({ ...options, maxAttempts: 1 });
   const queueLengths = createQueueLengths({ database, logger });
   const hub = createEventHub({ database, bus, logger, metrics: options.metrics, ...options.hub });
-  const ownedTasks = createOwnedTasks({ database, hub, logger });
+  const ownerTaskFeed = createOwnerTaskFeed({ database, hub, logger });
   const submitter = createSubmitter({ ...options, transactor, queueLengths });
   const readTogether = createTaskReader(database);
   const readSharedAttempts = batchReads({
@@ -100,7 +100,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     async watchOwned(caller, { everyone, ...options }) {
       if (caller.kind === 'anonymous') throw unauthenticated();
       if (everyone && listedOwner(caller) !== null) throw ownOnly();
-      return ownedTasks.watch({ ...options, owner: everyone ? null : caller.id });
+      return ownerTaskFeed.watch({ ...options, owner: everyone ? null : caller.id });
     },
     async attempts(taskIds) {
       const found = await readSharedAttempts(taskIds.filter(isUuid));
@@ -109,7 +109,9 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     queuePosition: (task) => (task.state === 'QUEUED' ? queueLengths.position(task.id) : null),
     watcherCount: () => hub.subscriberCount(),
     close() {
-      ownedTasks.close(new AppError('UNAVAILABLE', 'the server stops; subscribe again', { retryAfter: 1 }));
+      ownerTaskFeed.close(
+        new AppError('UNAVAILABLE', 'the server stops; subscribe again', { retryAfter: 1 }),
+      );
       hub.close();
     },
   };

@@ -3,7 +3,7 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { Task, TaskEvent, TaskFilter, TaskPage } from '../../domain/task.ts';
 import type { Work } from '../../domain/work/work.ts';
 import type { StoredFile } from '../../files/files.ts';
-import type { OwnedSubscription, PlacedEvent } from '../events/owned-tasks.ts';
+import type { OwnedSubscription, PlacedEvent } from '../events/owner-task-feed.ts';
 import type { TaskNeeds } from '../storage/task-reader.ts';
 
 export type { TaskNeeds } from '../storage/task-reader.ts';

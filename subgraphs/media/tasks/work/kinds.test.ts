@@ -59,7 +59,7 @@ const model: CatalogModel = {
   counts: null,
   nearestRatios: null,
   lastFrameSizes: null,
-  pictureDecidesShape: true,
+  imageDecidesShape: true,
   prices: null,
   chargesFailures: false,
   expected: null,

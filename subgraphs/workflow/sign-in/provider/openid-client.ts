@@ -1,6 +1,8 @@
 import * as oidc from 'openid-client';
+import type { CustomFetch } from 'openid-client';
 
-import { discover } from './discovery.ts';
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import { unavailable } from './errors.ts';
 import { begin, complete, exchange, identityOfToken } from './grants.ts';
 import type { IdentityProvider, IdentityProviderOptions } from './identity-provider.ts';
 
@@ -39,4 +41,84 @@ export function createOpenidClient(options: IdentityProviderOptions): IdentityPr
       return oidc.buildEndSessionUrl(found, { post_logout_redirect_uri: returnTo }).href;
     },
   };
+}
+
+const TIMEOUT_SECONDS = 5;
+
+/** The provider's discovery document, or the endpoints of the settings. UNAVAILABLE. */
+async function discover({ http, settings }: IdentityProviderOptions): Promise<oidc.Configuration> {
+  const { issuer, clientId, clientSecret, endpoints } = settings;
+  const fetch = createProviderFetch(http, settings);
+  const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret);
+  const isPlain = new URL(issuer).protocol === 'http:';
+  if (endpoints !== null) {
+    const server = {
+      issuer,
+      authorization_endpoint: endpoints.authorization,
+      token_endpoint: endpoints.token,
+      userinfo_endpoint: endpoints.userinfo,
+    };
+    const made = new oidc.Configuration(server, clientId, undefined, authentication);
+    made.timeout = TIMEOUT_SECONDS;
+    made[oidc.customFetch] = fetch;
+    if (isPlain) oidc.allowInsecureRequests(made);
+    return made;
+  }
+  try {
+    return await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
+      timeout: TIMEOUT_SECONDS,
+      [oidc.customFetch]: fetch,
+      ...(isPlain ? { execute: [oidc.allowInsecureRequests] } : {}),
+    });
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}
+
+/** The fetch function of the OpenID Connect library: our HTTP client, with its limits and the outbound rule. */
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1 << 20;
+
+/** The addresses of the identity provider. */
+interface ProviderAddress {
+  readonly issuer: string;
+  /** Endpoints set by hand. */
+  readonly endpoints: Readonly<Record<string, string>> | null;
+  /** The issuer's address for this process, when it differs from the public one. */
+  readonly internalUrl: string | null;
+}
+
+/** A fetch for one provider. Its origins come from the settings and are trusted; others must be public. */
+function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFetch {
+  const { issuer, endpoints, internalUrl: reachedAt } = place;
+  const own = [issuer, ...Object.values(endpoints ?? {}), ...(reachedAt === null ? [] : [reachedAt])];
+  const trustedOrigins = own.map((url) => new URL(url).origin);
+  return async (url, { method, headers, body, signal }) => {
+    const {
+      status,
+      headers: answered,
+      body: content,
+    } = await http.request({
+      method: method === 'POST' ? 'POST' : 'GET',
+      url:
+        reachedAt !== null && url.startsWith(`${issuer}/`) ? `${reachedAt}${url.slice(issuer.length)}` : url,
+      headers,
+      ...(body === undefined || body === null ? {} : { body: textOf(body) }),
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      ...(signal === undefined ? {} : { signal }),
+      // Codes and refresh tokens are single-use; reads can be retried.
+      retry: method === 'POST' ? 'never' : 'safe',
+      trustedOrigins,
+    });
+    const hasBody = status !== 204 && status !== 304;
+    return new Response(hasBody ? new Uint8Array(content) : null, { status, headers: answered });
+  };
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('an identity provider is sent forms and texts only');
 }

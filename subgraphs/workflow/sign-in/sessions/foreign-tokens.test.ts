@@ -19,10 +19,10 @@ beforeAll(async () => {
   jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256' }] };
 });
 
-function tokens({ now = new Date(), isAway = false } = {}) {
+function tokens({ now = new Date(), isUnavailable = false } = {}) {
   const request: HttpClient['request'] = async () => {
     const body = Buffer.from(JSON.stringify(jwks));
-    return { status: isAway ? 500 : 200, headers: {}, body };
+    return { status: isUnavailable ? 500 : 200, headers: {}, body };
   };
   const users = {
     userOf: async ({ subject, appId }: { subject: string; appId: string }) => ({
@@ -81,7 +81,7 @@ describe('tokens of a service that was replaced', () => {
   });
 
   it('are neither valid nor refused while the keys can not be read', async () => {
-    const error: unknown = await tokens({ isAway: true })
+    const error: unknown = await tokens({ isUnavailable: true })
       .callerOf(await token())
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AppError);
@@ -103,13 +103,17 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
         seconds: 900,
         now: () => now,
       });
-    const callerOf = (isAway: boolean) =>
+    const callerOf = (isUnavailable: boolean) =>
       createCallerOf({
         tokens: access(new Date()),
         sessions: { isOpen: async () => true },
         users: { isAdmin: async () => false },
         keys: { find: async () => null },
-        foreign: [tokens({ isAway })],
+<<<<<<< HEAD:subgraphs/workflow/sign-in/sessions/legacy-tokens.test.ts
+        legacy: tokens({ isUnavailable }),
+=======
+        foreign: [tokens({ isUnavailable })],
+>>>>>>> main:subgraphs/workflow/sign-in/sessions/foreign-tokens.test.ts
       });
     const claims = { userId: 'usr_bob', sessionId: 'ses_1', scope: '', platform: 'idp' } as const;
     const hourAgo = new Date(Date.now() - 3_600_000);

@@ -1,11 +1,12 @@
 import { useState } from 'react';
 
+import { client } from '../../../api/client.ts';
+import { DeleteMediaDocument } from '../../../api/operations.ts';
 import type { Piece } from '../../../library/use-pieces.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
-import { deletePieces } from './delete.ts';
 
 interface DeleteDialogProps {
   readonly pieces: readonly Piece[];
@@ -49,3 +50,23 @@ export function DeleteDialog({ pieces, onClose, onDeleted }: DeleteDialogProps) 
 }
 
 const SHOWN = 6;
+
+/** Which files are deleted, and why another one is not. */
+interface Deletion {
+  readonly deleted: ReadonlySet<string>;
+  readonly failed: unknown;
+}
+
+/** Deletes files one after the other, and stops at the first that is refused. */
+async function deletePieces(pieces: readonly Piece[]): Promise<Deletion> {
+  const deleted = new Set<string>();
+  for (const { media } of pieces) {
+    try {
+      await client.mutate({ mutation: DeleteMediaDocument, variables: { id: media.id } });
+    } catch (failed) {
+      return { deleted, failed };
+    }
+    deleted.add(media.id);
+  }
+  return { deleted, failed: null };
+}

@@ -51,7 +51,7 @@ export function Viewer({ media, name, onClose, onMove }: ViewerProps) {
       }}
     >
       {isImage ? (
-        <Picture media={media} name={name} image={image} scale={scale} onToggle={toggle} onZoom={zoom} />
+        <ViewedImage media={media} name={name} image={image} scale={scale} onToggle={toggle} onZoom={zoom} />
       ) : (
         <div className="viewer-media">
           <MediaView key={media.id} media={media} alt={name} />
@@ -86,7 +86,7 @@ function Tool({ icon, label, onClick }: ToolProps) {
   );
 }
 
-interface PictureProps extends Pick<ViewerProps, 'media' | 'name'> {
+interface ImageProps extends Pick<ViewerProps, 'media' | 'name'> {
   readonly image: RefObject<HTMLImageElement | null>;
   readonly scale: number | null;
   readonly onToggle: () => void;
@@ -94,7 +94,7 @@ interface PictureProps extends Pick<ViewerProps, 'media' | 'name'> {
 }
 
 /** The wheel zooms around its middle, dragging moves it. */
-function Picture({ media, name, image, scale, onToggle, onZoom }: PictureProps) {
+function ViewedImage({ media, name, image, scale, onToggle, onZoom }: ImageProps) {
   const frame = useRef<HTMLButtonElement>(null);
   const hasMoved = useRef(false);
   useWheel(frame, onZoom);

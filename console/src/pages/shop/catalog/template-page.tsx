@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
 
 import {
   CatalogDocument,
@@ -9,14 +10,17 @@ import {
   ShopDocument,
 } from '../../../api/operations.ts';
 import { useCaller } from '../../../api/use-caller.ts';
+import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
+import type { Values } from '../../../work/work.ts';
+import { useParameters } from '../order/template.ts';
+import { useOrder } from '../order/use-order.ts';
 import { TemplateEditor } from './template-editor.tsx';
 import { TemplateState } from './template-state.tsx';
-import { TestRun } from './test-run.tsx';
 
 /** One template, for administrators: its form, whether it can be run and sold, and a run to try it. */
 export function TemplatePage() {
@@ -115,5 +119,35 @@ function Delete({ template: { code, name } }: { readonly template: CatalogPartsF
         {t('shop.delete')}
       </button>
     </>
+  );
+}
+
+/** Runs the template as it is saved, without a payment, and goes to its execution. */
+function TestRun({ template }: { readonly template: CatalogPartsFragment }) {
+  const caller = useCaller();
+  const parameters = useParameters(template);
+  const [values, setValues] = useState<Values>({});
+  const { run, error, isBusy } = useOrder(template.code);
+  const { isActive, creditCost } = template;
+  const isPaid = caller?.mayRunUnpaid !== true && creditCost > 0;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run(values);
+  };
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.testRun')}</h2>
+      </header>
+      <form className="pad col gap-3" aria-label={t('shop.testRun')} onSubmit={submit}>
+        <TemplateFields parameters={parameters} values={values} onChange={setValues} />
+        {error !== undefined && <Problem error={error} />}
+        {!isActive && <p className="mute">{t('shop.testInactive')}</p>}
+        {isPaid && <p className="mute">{t('shop.testPaid')}</p>}
+        <button type="submit" className="btn pri self-start" disabled={isBusy || !isActive || isPaid}>
+          {t('shop.run')}
+        </button>
+      </form>
+    </section>
   );
 }

@@ -1,18 +1,26 @@
-import { useMutation } from '@apollo/client/react';
+import { useMutation, useQuery, useSubscription } from '@apollo/client/react';
 import { Link, useParams } from '@tanstack/react-router';
+import { useRef } from 'react';
 
-import { CancelTaskDocument, type ExecutionPageQuery } from '../../../api/operations.ts';
+import {
+  type AttemptPartsFragment,
+  CancelTaskDocument,
+  ExecutionEventsDocument,
+  ExecutionPageDocument,
+  type ExecutionPageQuery,
+  type ExecutionStatus,
+} from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { Problem } from '../../../parts/problem.tsx';
+import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { Outcome } from '../../../parts/task/outcome.tsx';
+import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { executionStage, STATE_OF } from '../executions.tsx';
 import { Facts, Parameters } from './facts.tsx';
 import { PaymentCard } from './payment-card.tsx';
 import { SameRequest } from './same-request.tsx';
-import { Steps } from './steps.tsx';
-import { isOver, useExecution } from './use-execution.ts';
 
 type Execution = NonNullable<ExecutionPageQuery['execution']>;
 
@@ -82,4 +90,68 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
       </span>
     </header>
   );
+}
+
+type Task = NonNullable<NonNullable<ExecutionPageQuery['execution']>['task']>;
+
+/** What was done for it, step by step: which provider, how it went, how long, and why not. */
+function Steps({ task: { attempts, endedAt } }: { readonly task: Task }) {
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.steps')}</h2>
+        <span className="c12 faint num">{attempts.length}</span>
+      </header>
+      {attempts.length === 0 && <p className="pad mute">{t('shop.noSteps')}</p>}
+      <ol className="shop-steps">
+        {attempts.map((attempt) => (
+          <li key={`${attempt.step} ${attempt.number}`}>
+            <span className="row">
+              <AttemptName attempt={attempt} />
+              <span className="num">{lastedText(attempt, endedAt)}</span>
+            </span>
+            <AttemptError attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function lastedText({ startedAt, endedAt }: AttemptPartsFragment, taskEndedAt: string | null): string {
+  const end = endedAt ?? taskEndedAt;
+  return durationText((end === null ? Date.now() : Date.parse(end)) - Date.parse(startedAt));
+}
+
+/** Whether an execution has ended. */
+function isOver(status: ExecutionStatus): boolean {
+  return status !== 'PENDING' && status !== 'RUNNING';
+}
+
+/**
+ * Loads an execution by its task's id, which its buyer knows also without an account, and follows its log until it ends.
+ * After a lost connection the server replays what was missed. Its steps and payment are no part of the log: they are asked
+ * for again with every new stage.
+ */
+function useExecution(taskId: string) {
+  const { data, error, refetch } = useQuery(ExecutionPageDocument, {
+    variables: { taskId },
+    fetchPolicy: 'cache-and-network',
+  });
+  const execution = data?.execution;
+  const seen = useRef('');
+  useSubscription(ExecutionEventsDocument, {
+    variables: { id: execution?.id ?? '', afterSeq: execution?.task?.lastSeq ?? 0 },
+    skip: execution === undefined || execution === null || isOver(execution.status),
+    // A new lastSeq with every answer must not start a new subscription.
+    shouldResubscribe: false,
+    onData({ data: { data: event } }) {
+      if (event === undefined) return;
+      const { status, stage } = event.executionProgress;
+      if (seen.current === `${status} ${stage}`) return;
+      seen.current = `${status} ${stage}`;
+      refetch().catch(() => undefined);
+    },
+  });
+  return { execution, error };
 }

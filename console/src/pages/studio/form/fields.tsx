@@ -1,7 +1,11 @@
+import { useQuery } from '@apollo/client/react';
 import { useId } from 'react';
 
+import { CheckPromptDocument } from '../../../api/operations.ts';
 import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
+import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { Icon } from '../../../parts/icons.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';
@@ -9,8 +13,6 @@ import { ComfyFields } from './comfy-fields.tsx';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
 import type { FieldProps } from './field-props.ts';
 import { MaskField } from './mask/mask-field.tsx';
-import { PromptCheck } from './prompt-check.tsx';
-import { Questions } from './questions.tsx';
 import { VoiceField } from './voice-field.tsx';
 
 const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
@@ -118,4 +120,56 @@ function FileMember({ choice, member, values, onChange, label }: FieldProps & { 
 function rangeOf(ranges: unknown, member: string): readonly [number, number] | null {
   const range = (ranges as Record<string, [number, number] | undefined> | null)?.[member];
   return range ?? null;
+}
+
+const QUESTIONS = ['describe', 'list', 'words', 'prompt'] as const;
+
+/** What is often asked about a picture, a recording or a video: a click fills the prompt. */
+function Questions({ onChoose }: { readonly onChoose: (question: string) => void }) {
+  return (
+    <div className="row wrap gap1" role="group" aria-label={t('question.often')}>
+      {QUESTIONS.map((one) => (
+        <button
+          key={one}
+          type="button"
+          className="chip"
+          title={t(`question.${one}`)}
+          onClick={() => onChoose(t(`question.${one}`))}
+        >
+          {t(`question.short.${one}`)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const REST_MS = 600;
+
+/** What a provider may say against a prompt, before anything is spent; nothing while it looks fine. */
+function PromptCheck({ generator, prompt }: { readonly generator: string; readonly prompt: string }) {
+  const rested = useDebounced(prompt.trim(), REST_MS);
+  const { data } = useQuery(CheckPromptDocument, {
+    variables: { generator, prompt: rested },
+    skip: rested === '' || prompt.trim() === '',
+    // A question per pause in typing: none is worth keeping.
+    fetchPolicy: 'no-cache',
+  });
+  const check = data?.checkPrompt;
+  return (
+    <div role="status" className="empty:absolute">
+      {check?.allowed === false && prompt.trim() !== '' && (
+        <div className="note warn">
+          <Icon name="warning" />
+          <div>
+            <p>{t('studio.checked')}</p>
+            <ul>
+              {check.reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          </div>
+        </div>
+      )}
+    </div>
+  );
 }

@@ -2,9 +2,14 @@ import { isEnded } from '../../../api/use-live-task.ts';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-import { Axis } from './axis.tsx';
-import { segmentsOfAttempt, ticksOfAttempt } from './segments.ts';
-import { Legend, type Span, Stages, Track } from './stages.tsx';
+import {
+  nodesOf,
+  type Segment,
+  segmentsOf,
+  segmentsOfAttempt,
+  type Tick,
+  ticksOfAttempt,
+} from './segments.ts';
 import type { TaskLog } from './task-log.ts';
 
 type Attempt = TaskLog['attempts'][number];
@@ -59,5 +64,131 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
       <span className="num tm">{durationText(ended - started)}</span>
       <AttemptError attempt={attempt} />
     </li>
+  );
+}
+
+/** Steps of an axis in milliseconds: each a time that people count in. */
+const STEPS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000];
+/** Most times that stand beside each other without touching. */
+const MOST = 6;
+
+/** The time since the task was created, above the bars; these say the same in words. */
+function Axis({ from, to }: Span) {
+  const total = Math.max(1, to - from);
+  const step = stepOf(total);
+  const times = Array.from({ length: Math.floor(total / step) + 1 }, (_, index) => index * step);
+  return (
+    <li className="ax" aria-hidden="true">
+      <span />
+      <span className="track">
+        {times.map((time) => (
+          <span key={time} className="tick" style={{ left: `${(time / total) * 100}%` }}>
+            {durationText(time)}
+          </span>
+        ))}
+      </span>
+      <span />
+    </li>
+  );
+}
+
+function stepOf(total: number): number {
+  const found = STEPS.find((step) => total / step <= MOST);
+  return found ?? Math.ceil(total / MOST / 60_000) * 60_000;
+}
+
+/** The time that all bars share. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Nodes beyond these are not drawn; a graph may have hundreds. */
+const MOST_NODES = 40;
+
+interface TrackProps extends Span {
+  readonly segments: readonly Segment[];
+  readonly ticks?: readonly Tick[];
+}
+
+/** One bar: its segments, and a tick for each answer. The same as words for those who do not see it. */
+function Track({ from, to, segments, ticks = [] }: TrackProps) {
+  // The event of an end is written a moment after it.
+  const bounded = (at: number) => Math.min(to, Math.max(from, at));
+  const share = (ms: number) => `${(ms / Math.max(1, to - from)) * 100}%`;
+  return (
+    <span
+      className="track"
+      role="img"
+      aria-label={segments.map((one) => `${one.text} ${durationText(one.to - one.from)}`).join(', ')}
+    >
+      {segments.map((segment) => (
+        <span
+          key={segment.from}
+          className={`seg-b ${segment.look}`}
+          title={`${segment.text} ${durationText(segment.to - segment.from)}`}
+          style={{
+            left: share(bounded(segment.from) - from),
+            width: share(bounded(segment.to) - bounded(segment.from)),
+          }}
+        />
+      ))}
+      {ticks.map(({ at, text }, index) => (
+        <span
+          // Two answers may come in one millisecond.
+          key={`${at} ${index}`}
+          className="poll"
+          title={`${durationText(at - from)}: ${text}`}
+          style={{ left: share(bounded(at) - from) }}
+        />
+      ))}
+    </span>
+  );
+}
+
+/** Where the time of a task went, stage by stage; a workflow's nodes have a bar each below it. */
+function Stages({ task, from, to }: Span & { readonly task: TaskLog }) {
+  const nodes = nodesOf(task, to);
+  return (
+    <>
+      <li className="ln">
+        <span className="nm cut med">{t('task.stages')}</span>
+        <Track from={from} to={to} segments={segmentsOf(task, to)} />
+        <span className="num tm">{durationText(to - from)}</span>
+      </li>
+      {nodes.length > 1 &&
+        nodes.slice(0, MOST_NODES).map(({ node, runs }) => (
+          <li key={node} className="ln sub">
+            <span className="nm cut mute" title={node}>
+              {node}
+            </span>
+            <Track from={from} to={to} segments={runs} />
+            <span className="num tm">
+              {durationText(runs.reduce((sum, run) => sum + run.to - run.from, 0))}
+            </span>
+          </li>
+        ))}
+    </>
+  );
+}
+
+/** What the bars mean. */
+function Legend() {
+  const looks = [
+    ['q', 'task.queued'],
+    ['s', 'task.started'],
+    ['r', 'task.polled'],
+    ['w', 'task.stored'],
+    ['f', 'task.failedBar'],
+  ] as const;
+  return (
+    <span className="push row wrap hint">
+      {looks.map(([look, text]) => (
+        <span key={look} className="lg" title={look === 'r' ? t('task.ticks') : undefined}>
+          <i className={`seg-b ${look}`} />
+          {t(text)}
+        </span>
+      ))}
+    </span>
   );
 }

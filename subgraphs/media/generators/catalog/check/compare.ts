@@ -124,11 +124,11 @@ const PRICES = {
 function priceFindings(
   { id, prices }: CatalogEntry,
   told: Table[string],
-  ofPicture: Table[string] | undefined,
+  ofImage: Table[string] | undefined,
 ): readonly Finding[] {
   return Object.entries(PRICES).flatMap(([unit, names]): readonly Finding[] => {
     const usual = prices?.find(({ unit: own, when = {} }) => own === unit && !('resolution' in when));
-    const table = unit === 'picture' && ofPicture !== undefined ? ofPicture : told;
+    const table = unit === 'picture' && ofImage !== undefined ? ofImage : told;
     const theirs = names.map((name) => table[name]).find((value) => typeof value === 'number');
     if (usual === undefined || typeof theirs !== 'number') return [];
     const ours = usual.amount / (usual.per ?? 1);

@@ -55,7 +55,7 @@ it('writes next times together, and again when writing has failed', async () => 
   expect(written.at(-1)).toEqual([10, 30]);
 });
 
-it('tells of an attempt whose asking has thrown, and goes on', async () => {
+it('reports an attempt whose asking has thrown, and goes on', async () => {
   const { rounds, asked, failed, written } = roundsOver([1, 2], 2);
   await rounds.tick();
   asked[0]?.fail();

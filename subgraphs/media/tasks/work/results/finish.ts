@@ -9,8 +9,8 @@ import { moveSteps } from '../../storage/step-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf } from '../attempts/attempt-context.ts';
+import { createBatchedWriter } from '../attempts/batched-writer.ts';
 import type { EndDependencies } from '../attempts/dependencies.ts';
-import { createGatheredWriter } from '../attempts/gathered-writer.ts';
 import type { UpstreamFinish } from '../attempts/upstream-finish.ts';
 import { closeFinished, withSteps, type Finished } from './closed-attempts.ts';
 import { notesOf, outcomeOf, toFinishedWork } from './outcomes.ts';
@@ -34,7 +34,7 @@ const AT_ONCE = 2;
  * was no longer open. What ends at about the same time is written together.
  */
 export function createFinisher(dependencies: EndDependencies): (finish: UpstreamFinish) => Promise<boolean> {
-  return createGatheredWriter({
+  return createBatchedWriter({
     most: MOST,
     atOnce: AT_ONCE,
     // Each task once: its steps end one after the other, and each end has a number of its own in the task's log.

@@ -3,7 +3,7 @@ import type { StepInput } from '../../../domain/work/work.ts';
 import type { FileService } from '../../../files/files.ts';
 
 /**
- * What the stored files of a result tell of what it took: how many pictures, how much video and sound. A duration that was
+ * What the stored files of a result say of what it took: how many pictures, how much video and sound. A duration that was
  * asked for stays: it is what providers charge.
  */
 export async function measuredUnits(

@@ -114,8 +114,8 @@ async function withRetries<Result>(
       return await body();
     } catch (error) {
       signal.throwIfAborted();
-      const isAway = isStoreUnavailable(error) || databaseAway(error) !== undefined;
-      const isWaiting = isAway && Date.now() < outageEnd;
+      const isUnavailable = isStoreUnavailable(error) || databaseAway(error) !== undefined;
+      const isWaiting = isUnavailable && Date.now() < outageEnd;
       if (error instanceof PermanentResultError || (tries >= limits.maxStoreTries && !isWaiting)) throw error;
       const pauseSeconds = Math.min(limits.storePauseSeconds, 2 ** (tries - 1));
       await pause(pauseSeconds * 1000, undefined, { signal });

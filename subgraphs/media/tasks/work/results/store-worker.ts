@@ -175,7 +175,7 @@ interface StoredStep {
   readonly steps: readonly StepRow[];
 }
 
-/** The attempt whose result has been stored, with what the files tell of it. */
+/** The attempt whose result has been stored, with what the files say of it. */
 async function settleStored(
   dependencies: StoreDependencies,
   { scope, task, steps }: StoredStep,

@@ -168,6 +168,6 @@ it('are used for as many requests a minute as the provider takes, over all worke
   for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   const [first = 0, , , , fifth = 0] = times;
   expect(times).toHaveLength(5);
-  // The provider may hear of the first one somewhat after it was counted.
+  // The provider may learn of the first one somewhat after it was counted.
   expect(fifth - first).toBeGreaterThan(1_000);
 });

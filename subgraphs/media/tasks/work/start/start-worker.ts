@@ -19,8 +19,8 @@ import type { InputDependencies } from '../inputs/input-files.ts';
 import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
 import type { CallRunner } from './call-runner.ts';
 import { holdClaim, now, takeClaim } from './claim.ts';
-import { detour } from './detour.ts';
 import { openAttempt } from './open-attempt.ts';
+import { reroute } from './reroute.ts';
 import { startJob, type StartDependencies } from './start-job.ts';
 
 /** The work behind a start job: at most one start per attempt (docs/decisions/2026-11-20-at-most-once-starts.md). */
@@ -49,7 +49,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
     const opened = await openAttempt(options, job.data as StepJob, binding);
     if (opened.kind === 'gone') return;
     if (opened.kind === 'full') return LATER;
-    if (opened.kind === 'away') return detour(options, job.data as StepJob, binding);
+    if (opened.kind === 'away') return reroute(options, job.data as StepJob, binding);
     if (opened.kind === 'open') {
       const { context } = opened;
       const span = attemptSpan(options, 'start work', { ...context.task, attempt: context.attempt });
@@ -62,12 +62,12 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
   }
   return {
     async handler(job): Promise<JobOutcome> {
-      if (leaving.aborted) return HAND_BACK;
+      if (leaving.aborted) return RELEASED;
       preparing.add(job);
       try {
         return await start(job);
       } catch (error) {
-        if (leaving.aborted && preparing.has(job)) return HAND_BACK;
+        if (leaving.aborted && preparing.has(job)) return RELEASED;
         throw error;
       } finally {
         preparing.delete(job);
@@ -87,7 +87,7 @@ export function createStartWorker(options: StartWorkerOptions, binding: Binding)
 const LATER = { againInSeconds: 1 };
 
 /** For another worker, now. */
-const HAND_BACK = { againInSeconds: 0 };
+const RELEASED = { againInSeconds: 0 };
 
 interface Start {
   readonly job: Job;

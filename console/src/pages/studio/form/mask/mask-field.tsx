@@ -37,7 +37,7 @@ export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
         <Icon name="studio" size={14} />
         {t('mask.paint')}
       </button>
-      <p className="help">{t(picture === null ? 'mask.needsPicture' : 'mask.help')}</p>
+      <p className="help">{t(picture === null ? 'mask.needsImage' : 'mask.help')}</p>
       {isPainting && picture !== null && (
         <Suspense>
           <MaskEditor

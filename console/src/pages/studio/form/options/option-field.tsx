@@ -1,14 +1,13 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 
+import { t } from '../../../../text/text.ts';
 import { type Control, fits } from '../../../../work/options/control.ts';
 import type { OptionField as Field } from '../../../../work/options/fields.ts';
 import { optionAt, valueOf, withOption } from '../../../../work/options/values.ts';
-import { ChoiceOption } from './choice-option.tsx';
-import { JsonOption } from './json-option.tsx';
+import { textOf } from '../../../../work/work.ts';
 import { NumberOption } from './number-option.tsx';
-import { Name, type OptionProps } from './option-frame.tsx';
-import { nameOf } from './option-words.ts';
-import { SwitchOption } from './switch-option.tsx';
+import { describedBy, Name, OptionFrame, type OptionProps } from './option-frame.tsx';
+import { nameOf, standardText, wordsOf } from './option-words.ts';
 import { LinesOption, TextOption } from './text-option.tsx';
 
 /** Options of fields that set options. */
@@ -73,5 +72,90 @@ function Fitting(props: OptionProps & { readonly control: Control }) {
       return <LinesOption {...props} />;
     default:
       return <JsonOption {...props} />;
+  }
+}
+
+/** Yes or no; untouched it stands as the model takes it by itself. */
+function SwitchOption(props: OptionProps) {
+  const { id, field, value, onChange } = props;
+  const isOn = (value ?? field.standard) === true;
+  return (
+    <OptionFrame
+      {...props}
+      note={standardText(field)}
+      beside={
+        <button
+          type="button"
+          id={id}
+          className="switch"
+          role="switch"
+          aria-checked={isOn}
+          onClick={() => onChange(!isOn)}
+          {...describedBy(props)}
+        />
+      }
+    />
+  );
+}
+
+/** One of the vendor's words or numbers, or what the model takes by itself. */
+function ChoiceOption(
+  props: OptionProps & { readonly control: Extract<Control, { readonly kind: 'choice' }> },
+) {
+  const { id, field, value, control, onChange } = props;
+  return (
+    <OptionFrame {...props}>
+      <select
+        id={id}
+        className="in"
+        value={textOf(value)}
+        onChange={({ target }) =>
+          onChange(control.values.find((one) => String(one) === target.value) ?? null)
+        }
+        {...describedBy(props)}
+      >
+        <option value="">{standardText(field)}</option>
+        {control.values.map((one) => (
+          <option key={one} value={String(one)}>
+            {wordsOf(one)}
+          </option>
+        ))}
+      </select>
+    </OptionFrame>
+  );
+}
+
+/** Whatever has no control of its own, as JSON; while it is none the form is not sent. */
+function JsonOption(props: OptionProps) {
+  const { id, value, onChange } = props;
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = typed ?? (value === undefined ? '' : JSON.stringify(value, null, 2));
+  const fault = isJson(shown) ? undefined : t('options.noJson');
+  const problem = fault ?? props.problem;
+  return (
+    <OptionFrame {...props} problem={problem} note={t('options.json')}>
+      <textarea
+        id={id}
+        ref={(area) => area?.setCustomValidity(fault ?? '')}
+        className="in short mono"
+        spellCheck={false}
+        value={shown}
+        onBlur={() => fault === undefined && setTyped(null)}
+        onChange={({ target: { value: text } }) => {
+          setTyped(text);
+          if (isJson(text)) onChange(text.trim() === '' ? null : JSON.parse(text));
+        }}
+        {...describedBy({ ...props, problem })}
+      />
+    </OptionFrame>
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    if (text.trim() !== '') JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,75 @@
+import { createCanvas, ImageData } from '@napi-rs/canvas';
+import type { Canvas } from '@napi-rs/canvas';
+
+import type { FaceBox } from '../../types/media-types.ts';
+import type { Size } from '../../types/size.ts';
+import { loadPixels } from '../../video/camera.ts';
+import type { FrameRenderer } from '../../video/frame-renderer.ts';
+import { writeI420 } from '../../video/yuv.ts';
+import { drawMouth } from '../drawing/draw-mouth.ts';
+import type { MouthPlace } from '../drawing/draw-mouth.ts';
+import { drawLevelBar } from '../drawing/level-bar.ts';
+import { frameAt } from './drawn-presenter.ts';
+import type { VoiceTrack } from './drawn-presenter.ts';
+
+/** The plan of a talking picture. */
+export interface TalkingImagePlan {
+  readonly picture: Uint8Array;
+  /** The known face: a mouth is drawn there. */
+  readonly face: FaceBox | null;
+  readonly size: Size;
+}
+
+/** A picture that zooms with the loudness of the voice and drifts a little. Throws UNREADABLE_MEDIA. */
+export async function createTalkingImage(
+  { picture, face, size }: TalkingImagePlan,
+  performance: VoiceTrack,
+): Promise<FrameRenderer> {
+  const { width, height } = size;
+  const { canvas: still, whole } = await openImage(picture, size);
+  const place = face === null ? null : mouthIn(face, whole, size);
+  const zooms = zoomTrack(performance);
+  const canvas = createCanvas(width, height);
+  const brush = canvas.getContext('2d');
+  return {
+    draw(moment, frame) {
+      const { index, mouth } = frameAt(performance, moment);
+      const seconds = index / performance.framesPerSecond;
+      const zoom = zooms[index] ?? 1;
+      const left = (-width * (zoom - 1)) / 2 + Math.sin(seconds * 0.7) * width * 0.005;
+      const top = (-height * (zoom - 1)) / 2 + Math.sin(seconds * 1.1) * height * 0.004;
+      brush.setTransform(zoom, 0, 0, zoom, left, top);
+      brush.drawImage(still, 0, 0);
+      if (place !== null) drawMouth(brush, place, mouth);
+      brush.resetTransform();
+      drawLevelBar(brush, size, performance.track, index);
+      writeI420(canvas.data(), size, frame);
+    },
+  };
+}
+
+/** The zoom of every frame, by the voice. At least 1.03, so that the drift shows no edge. */
+export function zoomTrack({ track }: VoiceTrack): number[] {
+  let zoom = 1.03;
+  return track.map(({ level }) => {
+    zoom += (1.03 + 0.045 * level - zoom) * 0.35;
+    return zoom;
+  });
+}
+
+/** The picture scaled to cover the frame, and its uncropped size. */
+async function openImage(picture: Uint8Array, size: Size): Promise<{ canvas: Canvas; whole: Size }> {
+  const { rgba, whole } = await loadPixels(picture, size);
+  const canvas = createCanvas(size.width, size.height);
+  canvas.getContext('2d').putImageData(new ImageData(rgba, size.width, size.height), 0, 0);
+  return { canvas, whole };
+}
+
+/** The position of the mouth in a face: three quarters down, a third as wide. Relative to the middle, which cropping keeps. */
+function mouthIn(face: FaceBox, whole: Size, size: Size): MouthPlace {
+  return {
+    x: size.width / 2 + (face.x + face.width / 2 - 0.5) * whole.width,
+    y: size.height / 2 + (face.y + face.height * 0.76 - 0.5) * whole.height,
+    reach: face.width * whole.width * 0.2,
+  };
+}
