@@ -103,9 +103,12 @@ export function readStarts(schema: GraphQLSchema): readonly Start[] {
   });
 }
 
+/** Arguments of every start that say nothing of what is wanted. */
+const OPTIONS = ['callbackUrl', 'idempotencyKey', 'joinSeconds'];
+
 /** The arguments of a mutation that say what is wanted: without those that every start has. */
 export function argumentsOf({ field }: Start) {
-  return field.args.filter(({ name }) => name !== 'callbackUrl' && name !== 'idempotencyKey');
+  return field.args.filter(({ name }) => !OPTIONS.includes(name));
 }
 
 /** The one argument `input`, where a start takes its input so. */

@@ -106,7 +106,10 @@ describe('idempotency', () => {
 
   it('narrowed by joinSeconds answers running work alone, and then stands for the new task', async () => {
     const submission = image('joined', { idempotencyKey: 'joined', joinSeconds: 60 });
-    const [first, second] = await Promise.all([service.submit(me, submission), service.submit(me, submission)]);
+    const [first, second] = await Promise.all([
+      service.submit(me, submission),
+      service.submit(me, submission),
+    ]);
     expect(second.id).toBe(first.id);
     await service.cancel(me, first.id);
     const third = await service.submit(me, submission);
