@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
@@ -85,7 +85,7 @@ describe('hostile bodies', () => {
           body: JSON.stringify({ ...sound[path], ...changes }),
         });
         const text = await answer.text();
-        expect(answer.status, text.slice(0, 500)).toBeLessThan(500);
+        expect([answer.status < 500, text]).toEqual([true, text]);
         if (answer.status < 400) return;
         const { error } = JSON.parse(text) as { error: Record<string, unknown> };
         expect(Object.keys(error).toSorted()).toEqual(['code', 'message', 'param', 'type']);

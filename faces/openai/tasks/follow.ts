@@ -22,7 +22,7 @@ export async function startTask<Data extends object, Variables extends object>(
   document: Operation<Data, Variables>,
   variables: Immutable<Variables>,
 ): Promise<FaceTask> {
-  const all = { ...variables, ...callbackOf(call) } as Immutable<Variables>;
+  const all = { ...(variables as object), ...callbackOf(call) } as Immutable<Variables>;
   const [task] = Object.values(await runDocument(call, document, all)) as readonly FaceTask[];
   if (task === undefined) throw new AppError('INTERNAL', 'a mutation that starts work answered nothing');
   nameTask(call, task);

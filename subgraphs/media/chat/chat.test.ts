@@ -367,6 +367,35 @@ describe('an idempotency key', () => {
     });
   });
 
+  it('narrowed by joinSeconds stands for a reply in the making, and whoever follows that keeps it', async () => {
+    let calls = 0;
+    const gate = Promise.withResolvers<void>();
+    const service = serviceFor(
+      registryFor(
+        answering(async () => {
+          const answer = outcome(`answer ${(calls += 1)}`);
+          await gate.promise;
+          return answer;
+        }),
+      ),
+    );
+    const ask1 = (joinSeconds?: number) =>
+      service.chat(me, ask('again'), { idempotencyKey: 'again', joinSeconds, signal: here() });
+    const first = ask1(60);
+    await until(async () => calls === 1);
+    const options = { idempotencyKey: 'again', joinSeconds: 60, signal: here() };
+    const joined = await service.stream(me, ask('again'), options);
+    const apart = [ask1(0), ask1(0), ask1(0)];
+    await until(async () => calls === 4);
+    gate.resolve();
+    const followed = await Array.fromAsync(joined);
+    expect([(await first).text, followed.at(-1)?.reply?.text]).toEqual(['answer 1', 'answer 1']);
+    const texts = await Promise.all(apart.map(async (one) => (await one).text));
+    expect(texts.toSorted()).toEqual(['answer 2', 'answer 3', 'answer 4']);
+    expect((await ask1()).text).toMatch(/^answer [2-4]$/);
+    expect((await ask1(60)).text).toBe('answer 5');
+  });
+
   it('is free again after a day', async () => {
     let calls = 0;
     const service = serviceFor(registryFor(answering(() => outcome(`answer ${(calls += 1)}`))));

@@ -43,6 +43,8 @@ export interface ChatServiceOptions extends Pick<
 const LONGEST_MS = 10 * 60_000;
 /** Days that the cost of each chat is kept; the totals stay. */
 const COST_DAYS = 90;
+/** Most tries to begin a reply under a key that others begin theirs under at the same time. */
+const MOST_ROUNDS = 100;
 /** Milliseconds between removals of old replies by one process. */
 const PRUNE_EVERY_MS = 60_000;
 
@@ -60,15 +62,18 @@ export function createChatService(options: ChatServiceOptions): ChatService {
     entry: IdempotencyRecord,
     { input, joinSeconds }: JoinOptions & { readonly input: ChatInput },
   ): Promise<string> {
-    // A repeated request is answered before anything else is checked.
-    const known = await replyOfKey(store, entry);
-    if (known !== null && !isPast(known, joinSeconds)) return known.id;
-    const prepared = await prepareChat(options, caller, input);
-    prune();
-    const begun = await runner.begin({ ...entry, replaces: known?.id ?? null }, prepared);
-    const id = begun ?? (await replyOfKey(store, entry))?.id;
-    if (id === undefined) throw new AppError('INTERNAL', 'a reply was neither started nor found');
-    return id;
+    let prepared: PreparedChat | null = null;
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      // A repeated request is answered before anything else is checked.
+      const known = await replyOfKey(store, entry);
+      if (known !== null && !isPast(known, joinSeconds)) return known.id;
+      prepared ??= await prepareChat(options, caller, input);
+      prune();
+      // Null: another request was faster, whose reply is looked at in turn.
+      const id = await runner.begin({ ...entry, replaces: known?.id ?? null }, prepared);
+      if (id !== null) return id;
+    }
+    throw new AppError('UNAVAILABLE', 'too many requests under this key at once', { retryAfter: 1 });
   }
   return {
     async chat(caller, input, { idempotencyKey, joinSeconds, signal }) {

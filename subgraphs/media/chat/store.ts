@@ -98,11 +98,16 @@ async function begin(
   database: MediaDatabase,
   { owner, key, fingerprint, replaces = null }: NewReply,
 ): Promise<string | null> {
+  if (replaces !== null) {
+    // Whoever follows it goes on doing so: only its key is free.
+    await sql`/* chat.release-key */
+      update media.chat_replies set key = key || ':' || id where id = ${replaces}::uuid and key = ${key}`.execute(
+      database,
+    );
+  }
   await sql`/* chat.forget */
     delete from media.chat_replies where owner = ${owner} and key = ${key}
-      and (id = ${replaces}::uuid or created_at < now() - make_interval(hours => ${RETENTION_HOURS}))`.execute(
-    database,
-  );
+      and created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.execute(database);
   const row = await database
     .insertInto('media.chatReplies')
     .values({ id: newId(), owner, key, fingerprint })

@@ -104,6 +104,23 @@ describe('idempotency', () => {
     expect(other.id).not.toBe(task.id);
   });
 
+  it('narrowed by joinSeconds answers running work alone, and then stands for the new task', async () => {
+    const submission = image('joined', { idempotencyKey: 'joined', joinSeconds: 60 });
+    const [first, second] = await Promise.all([
+      service.submit(me, submission),
+      service.submit(me, submission),
+    ]);
+    expect(second.id).toBe(first.id);
+    await service.cancel(me, first.id);
+    const third = await service.submit(me, submission);
+    expect(third.id).not.toBe(first.id);
+    const whatever = { ...submission, joinSeconds: null };
+    expect((await service.submit(me, whatever)).id).toBe(third.id);
+    const past = { ...submission, joinSeconds: 0 };
+    const others = await Promise.all(Array.from({ length: 4 }, () => service.submit(me, past)));
+    expect(others.map(({ id }) => id)).not.toContain(third.id);
+  });
+
   it('does not burn a key on a request that failed validation', async () => {
     const bad = { kind: 'IMAGE', generator: 'test', prompt: '' } as const;
     await expect(service.submit(me, image('', { work: bad, idempotencyKey: 'kept' }))).rejects.toMatchObject({
