@@ -12,6 +12,8 @@ import { type CoerceVariables, compileVariables } from '../../platform/graphql/e
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
+import { refuseConflicts, withOwnNames } from './operation/own-names.ts';
+import { requirementsOf } from './operation/requirements.ts';
 
 /** The supergraph, and the plans of operations over it. */
 export interface Planner {
@@ -64,6 +66,9 @@ const MAX_VARIABLE_ERRORS = 5;
 /** Alternatives that are compared for one operation: beyond them planning would take seconds, for plans that are hardly better. */
 const PLANNING_LIMITS = { maxEvaluatedPlans: 1_000, pathsLimit: 1_000 };
 
+/** Looking for fragments of the document that fit into fetches would take half of the time of a document that has some. */
+const PLANNING = { exposeDocumentNodeInFetchNode: true, reuseQueryFragments: false, debug: PLANNING_LIMITS };
+
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
   readonly isChecked?: boolean;
@@ -76,12 +81,18 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
-  const makePlan = (document: DocumentNode, operationName: string | undefined): OperationPlan => {
-    const { planner, apiModel, apiSchema, supergraphSchema } = parts();
+  const makePlan = (asked: DocumentNode, operationName: string | undefined): OperationPlan => {
+    const { planner, apiModel, apiSchema, supergraphSchema, requirements } = parts();
+    refuseConflicts(apiSchema, asked, requirements);
+    const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
-    const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
-    const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, apiModel, supergraphSchema });
+    const model = operationFromDocument(apiModel, document, { ...named, validate: false });
+    const plan = planner.buildQueryPlan(model);
+    const compiled = (made: QueryPlan): CompiledPlan => {
+      const own = compilePlan({ plan: made, operation, model, supergraphSchema });
+      return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
+    };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     const planned: PlannedOperation = { operation, coerceVariables };
@@ -126,9 +137,10 @@ function planningParts(supergraphSdl: string, isChecked: boolean) {
   return {
     apiModel,
     apiSchema: apiModel.toGraphQLJSSchema(),
-    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true, debug: PLANNING_LIMITS }),
+    planner: new QueryPlanner(supergraph, PLANNING),
     supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
+    requirements: requirementsOf(supergraphSdl),
   };
 }
 

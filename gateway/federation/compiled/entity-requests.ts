@@ -23,7 +23,10 @@ export interface EntityFetch extends FetchPlace {
   readonly bringsLeavesOnly: boolean;
   /** How results of leaves are merged; null where results have more. */
   readonly leafMerging: LeafMerging | null;
-  /** The query without the name that each fetch of a plan has, and what it requires; null when no other fetch can use the result. */
+  /**
+   * The query without the name that each fetch of a plan has, and what it requires: in one run variables of one name have one value.
+   * Null when no other fetch can use the result.
+   */
   readonly cacheKey: string | null;
 }
 
@@ -46,7 +49,7 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   const { fetch, supergraphSchema, represent, placeOf } = compiled;
   const variables = usedVariables(fetch, run);
   if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
-  const known = knownEntities(compiled, run, variables);
+  const known = knownEntities(compiled, run);
   const own = emptyBatch();
   const fresh: EntityPlace[] = [];
   const objects: RequestingObject[] = [];
@@ -59,11 +62,14 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
       const representation = represent(object);
       if (representation === null || !representation['__typename']) continue;
       applyRewrites(supergraphSchema, fetch.inputRewrites, representation);
-      entity = requestedEntity(own, representation);
+      entity = requestedEntity(own, representation, compiled.cacheKey !== null);
       place.entity = entity;
       known.size += 1;
       fresh.push(place);
-    } else if (!compiled.bringsLeavesOnly) run.isShared = true;
+    } else {
+      entity.isShared = true;
+      if (!compiled.bringsLeavesOnly) run.isShared = true;
+    }
     objects.push({ object, entity });
   }
   const requests = { own, variables, objects };
@@ -74,14 +80,14 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   return requests;
 }
 
-function knownEntities({ fetch, cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
-  if (cacheKey === null || run.answers === null) return noEntities();
-  const { variableUsages = [] } = fetch;
-  return run.answers.of(variableUsages.length === 0 ? cacheKey : `${cacheKey} ${JSON.stringify(variables)}`);
+function knownEntities({ cacheKey }: EntityFetch, { answers }: Run): KnownEntities {
+  return cacheKey === null || answers === null ? noEntities() : answers.of(cacheKey);
 }
 
-function requestedEntity(batch: EntityBatch, representation: Members): RequestedEntity {
-  return { batch, index: batch.representations.push(representation) - 1, received: undefined };
+/** What later fetches may find in the cache is shared from the beginning. */
+function requestedEntity(batch: EntityBatch, representation: Members, isShared: boolean): RequestedEntity {
+  const index = batch.representations.push(representation) - 1;
+  return { batch, index, isShared, received: undefined };
 }
 
 function emptyBatch(): EntityBatch {
@@ -127,7 +133,7 @@ export async function awaitBatches(
     if (!lost.has(batch)) continue;
     const known = retried.get(one.entity);
     const representation = batch.representations[index] ?? {};
-    const entity = known ?? requestedEntity(retry, representation);
+    const entity = known ?? requestedEntity(retry, representation, true);
     retried.set(one.entity, entity);
     batches.delete(batch);
     one.entity = entity;
