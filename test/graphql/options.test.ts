@@ -70,6 +70,21 @@ describe('options', () => {
     });
   });
 
+  it('are part of an estimate, and refused there too', async () => {
+    const ESTIMATE = 'query ($input: EstimateInput!) { estimateCost(input: $input) { amount } }';
+    const work = { kind: 'IMAGE', generator: 'union', model: 'gpt-image-1.5' };
+    const amount = async (more: object) =>
+      (await asking.ok(ESTIMATE, { input: { ...work, ...more } })).estimateCost.amount;
+    expect([await amount({ quality: 'low' }), await amount({ quality: 'high' })]).toEqual([0.009, 0.133]);
+    expect(await amount({ quality: 'low', options: { moderation: 'low' } })).toBe(0.009);
+    expect(await asking.refusal(ESTIMATE, { input: { ...work, options: { style: 'vivid' } } })).toMatchObject(
+      {
+        code: 'BAD_USER_INPUT',
+        field: 'options.style',
+      },
+    );
+  });
+
   it('that are no object, or too large, are refused', async () => {
     expect(await refusal([1])).toMatchObject({ code: 'BAD_USER_INPUT', field: 'options' });
     expect(await refusal({ user: 'x'.repeat(32_001) })).toMatchObject({

@@ -14,6 +14,16 @@ export const KNOWN: readonly KnownDifference[] = [
     why: 'gpt-image-2.5 came after the description of 21 August 2026: openai 7.57.0 (npm), resources/images.d.ts, has xhigh and max for it',
   },
   {
+    provider: 'openai',
+    told: '"complexity"',
+    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for pictures and edits',
+  },
+  {
+    provider: 'openai',
+    told: '"safety_identifier"',
+    why: 'newer than the description: openai 7.57.0 (npm), resources/images.d.ts, has it for pictures and edits, and calls `user` deprecated',
+  },
+  {
     provider: 'gemini',
     told: ':predictLongRunning in the description',
     why: 'Google documents videos of Veo with it, and its discovery of August 2026 has neither it nor another way; @google/genai 3.x has it for Vertex alone, and interactions of Omni models',

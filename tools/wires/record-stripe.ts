@@ -59,8 +59,9 @@ async function sell(provider: PayProvider, pay: (sessionId: string) => Promise<v
 }
 
 /** The price of a product that is new, changed and looked up. */
-async function offer({ account, catalog }: PayProvider): Promise<string> {
-  await account();
+async function offer(provider: PayProvider): Promise<string> {
+  await provider.account();
+  const { catalog } = provider;
   const product = { templateCode: 'poster', name: 'Poster', description: 'One poster', isActive: true };
   const productId = await catalog.createProduct({ ...product, idempotencyKey: randomUUID() });
   const price = { productId, amount: 500, currency: 'usd' };

@@ -1,6 +1,6 @@
 import { createCatalog } from '../../subgraphs/media/generators/catalog/catalog.ts';
 import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
-import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
+import type { Provider, StartContext } from '../../subgraphs/media/providers/contract/provider.ts';
 import { REFERENCE, type ContractRow } from '../../test/providers/contract/row.ts';
 import { contextOf, type Environment } from '../../test/providers/environment/environment.ts';
 import type { SentRequest } from '../../test/providers/environment/recording-proxy.ts';
@@ -76,7 +76,12 @@ function withOptions(
     kind,
     {
       ...call,
-      call: (request: object, context: never) => call.call({ ...request, options } as never, context),
+      call: async (request: object, context: StartContext) => {
+        const asked = { ...request, options };
+        const problems = provider.inputProblems?.(asked as never, context.connection) ?? [];
+        if (problems.length > 0) throw new Error('refused before it is sent');
+        return call.call(asked as never, context);
+      },
     },
   ]);
   const { chat, chatStream: _streamed, ...rest } = provider;

@@ -100,6 +100,18 @@ export interface ModelOptions {
   };
   /** Veo 3.1 Fast */
   readonly 'veo-3.1-fast-generate-001': ModelOptions['veo-3.1-generate-001'];
+  /** Gemini 3.8 Flash TTS */
+  readonly 'gemini-3.8-flash-tts': {
+    readonly generationConfig?: {
+      readonly temperature?: number | undefined;
+      readonly speechConfig?: {
+        /** BCP-47, such as en-US. */
+        readonly languageCode?: string | undefined;
+      } | undefined;
+    } | undefined;
+  };
+  /** Gemini 3.8 Flash-Lite TTS */
+  readonly 'gemini-3.8-flash-lite-tts': ModelOptions['gemini-3.8-flash-tts'];
   /** Gemini 3.5 flash lite */
   readonly 'gemini-3.5-flash-lite': {
     /** How the model generates. */

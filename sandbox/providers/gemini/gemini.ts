@@ -65,8 +65,11 @@ function checkCredentials(
   if (key === undefined || key === null || key === '') return { answer: noKey() };
   if (secret !== null && key !== secret) return { answer: wrongKey() };
   const routed = path.replace(/:([A-Za-z]+)$/, '/$1');
-  // One path at Google, two operations for faults: pictures and texts.
-  return { path: routed.replace(/-image(-\w+)*\/generateContent$/, '$&/picture'), params: {} };
+  // One path at Google, three operations for faults: pictures, speech and texts.
+  const told = routed
+    .replace(/-image(-\w+)*\/generateContent$/, '$&/picture')
+    .replace(/-tts\/generateContent$/, '$&/speech');
+  return { path: told, params: {} };
 }
 
 type Handler<Context> = (
@@ -90,6 +93,7 @@ function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
   return [
     route(['POST', '/v1beta/models/:model/generateContent'], 'generate', generateContent),
     route(['POST', '/v1beta/models/:model/generateContent/picture'], 'image', generateContent),
+    route(['POST', '/v1beta/models/:model/generateContent/speech'], 'speech', generateContent),
     route(['POST', '/v1beta/models/:model/streamGenerateContent'], 'stream', streamGenerateContent),
     route(['POST', '/v1beta/models/:model/predictLongRunning'], 'video', startVideo),
     route(['GET', '/v1beta/models/:model/operations/:id'], 'operation', showOperation),

@@ -16,6 +16,7 @@ import type { Files } from './files.ts';
 import { formatted, functionCall } from './functions.ts';
 import { generateRequest, mediaIn, textIn } from './request.ts';
 import type { GenerateRequest } from './request.ts';
+import { speechProblem, voiceOf, wavSamples } from './speech.ts';
 
 /** The context of this wire's handlers. */
 export interface GeminiContext {
@@ -64,6 +65,8 @@ export async function generate(
   if (isImage && !model.includes('image')) {
     return { answer: invalid('The requested combination of response modalities is not supported.') };
   }
+  const wrong = speechProblem(model, requested);
+  if (wrong !== null) return { answer: invalid(wrong) };
   if (fault?.fault === 'queue-full') return { answer: exhausted(3) };
   if (fault?.fault === 'moderation') return { answer: json(blockedJson(model, requested)) };
   const { runner } = context;
@@ -96,10 +99,12 @@ async function submit(
     aspectRatio: generationConfig?.imageConfig?.aspectRatio ?? null,
     seed: generationConfig?.seed ?? null,
     pictures,
+    voice: voiceOf(requested),
     // Uploaded files are not deleted together with this job.
     media: [...pictures, ...media],
   };
-  const operation = isImage ? 'image' : 'generate';
+  const isSpeech = input.voice !== null;
+  const operation = isSpeech ? 'speech' : isImage ? 'image' : 'generate';
   const jobFault = jobFaultOf(fault);
   const job = await runner.submit({ id, operation, reference: null, input, fault: jobFault });
   return job ?? { answer: exhausted(3) };
@@ -127,8 +132,10 @@ async function endOf(
   if (file !== undefined) {
     const picture = await journal.readImage(file.name);
     if (picture === null) return { answer: refuse(500, 'the picture is gone') };
-    const data = picture.toString('base64');
-    const parts = [{ inlineData: { mimeType: file.contentType, data } }];
+    const samples = file.contentType === 'audio/wav' ? wavSamples(picture) : null;
+    const data = (samples?.bytes ?? picture).toString('base64');
+    const mimeType = samples === null ? file.contentType : `audio/L16;codec=pcm;rate=${samples.rate}`;
+    const parts = [{ inlineData: { mimeType, data } }];
     return { id, model, parts, finishReason: 'STOP', promptTokens, tokens: 1_290 };
   }
   const call = functionCall(requested);

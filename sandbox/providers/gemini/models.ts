@@ -11,6 +11,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   'gemini-3.5-flash-lite': ['generateContent', 'countTokens'],
   'gemini-3.8-flash': ['generateContent', 'countTokens'],
   'gemini-3.1-flash-image': ['generateContent', 'countTokens'],
+  'gemini-3.8-flash-tts': ['generateContent', 'countTokens'],
   'gemini-2.5-flash': ['generateContent', 'countTokens'],
   'gemini-2.5-pro': ['generateContent', 'countTokens'],
   'gemini-2.5-flash-image': ['generateContent', 'countTokens'],

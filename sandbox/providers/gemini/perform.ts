@@ -1,5 +1,5 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioError } from '../../studio/types/media-types.ts';
+import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { renderImage } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -24,6 +24,8 @@ export async function perform(
       return performVideo(tools, job, signal);
     case 'image':
       return performImage(tools, job, signal, onPreview);
+    case 'speech':
+      return performSpeech(tools, job, signal);
     default:
       return answer(tools, job, signal);
   }
@@ -43,6 +45,19 @@ async function performImage(
     ...(typeof seed === 'number' && { seed }),
   };
   return renderImage(tools, { id: job.id, index: 0, onPreview }, request, signal);
+}
+
+async function performSpeech(
+  { studio, journal }: MediaTools,
+  { id, input }: Job,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const voice = input['voice'] as StudioVoiceId;
+  const request = { text: textOf(input['prompt']) ?? '', voice, speed: 1, format: 'wav' } as const;
+  const { bytes, contentType, duration } = await studio.speech(request, { signal });
+  const name = `${id}.wav`;
+  await journal.writePicture(name, bytes);
+  return { files: [{ name, contentType, duration }], texts: [], facts: {} };
 }
 
 async function answer(tools: MediaTools, { input }: Job, signal: AbortSignal): Promise<JobResult> {

@@ -96,7 +96,15 @@ const generateBody = z.strictObject({
           thinkingLevel: z.enum(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']).optional(),
         })
         .optional(),
-      responseModalities: z.array(z.enum(['TEXT', 'IMAGE'])).optional(),
+      responseModalities: z.array(z.enum(['TEXT', 'IMAGE', 'AUDIO'])).optional(),
+      speechConfig: z
+        .strictObject({
+          languageCode: z.string().optional(),
+          voiceConfig: z
+            .strictObject({ prebuiltVoiceConfig: z.strictObject({ voiceName: z.string().min(1) }) })
+            .optional(),
+        })
+        .optional(),
       imageConfig: z
         .strictObject({
           aspectRatio: z

@@ -83,6 +83,7 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
   'agg/vidc': [binding('kling', aggregated(kling, '/kling'), video)],
   speech_router: [binding('minimax', minimax, voice)],
   'agg/speech_router': [binding('minimax', aggregated(minimax, '/minimax'), voice)],
+  'speech/gemini': [binding('gemini', gemini, ofKinds('SPEECH'))],
   comfy: [binding('comfyui', comfyui)],
   // One binding per wire and kind: the model that runs unnamed is the binding's first.
   union: [

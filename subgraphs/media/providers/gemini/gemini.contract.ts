@@ -96,6 +96,46 @@ const gemini: ContractRow = {
       },
     },
     {
+      title: 'speech',
+      operation: 'speech',
+      hasReference: false,
+      fields: {
+        contents: [{ role: 'user', parts: [{ text: 'good morning' }] }],
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: {
+            voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } },
+            languageCode: 'en-US',
+          },
+        },
+      },
+      run: async (provider, context) =>
+        provider.calls?.SPEECH?.call(
+          {
+            kind: 'SPEECH',
+            text: 'good morning',
+            voiceId: 'Kore',
+            options: { generationConfig: { speechConfig: { languageCode: 'en-US' } } },
+          },
+          { ...context, connection: { ...context.connection, model: 'gemini-3.8-flash-tts' } },
+        ),
+      check: (answer) => {
+        const { files, units } = answer as Outcome;
+        const [file] = files;
+        const sound = must(file !== undefined && 'content' in file ? file : null, 'inline sound');
+        const wav = Buffer.from(sound.content);
+        const header = wav.toString('latin1', 0, 16);
+        expect([files.length, sound.contentType, header.slice(0, 4), header.slice(8)]).toEqual([
+          1,
+          'audio/wav',
+          'RIFF',
+          'WAVEfmt ',
+        ]);
+        expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
+        expect(units).toEqual({ inputTokens: 3, outputTokens: 1_290 });
+      },
+    },
+    {
       title: 'an analysis',
       operation: 'generate',
       hasReference: false,

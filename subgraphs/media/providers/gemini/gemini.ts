@@ -6,10 +6,11 @@ import { analyse } from './analysis.ts';
 import { chat, chatStream } from './chat.ts';
 import { uploadFile } from './files.ts';
 import { makeImages } from './images.ts';
+import { speak } from './speech.ts';
 import { videoJob } from './veo.ts';
 
 /**
- * The Gemini API: chat (whole or streamed), images and analyses as calls of generateContent, files in Google's own
+ * The Gemini API: chat (whole or streamed), images, speech and analyses as calls of generateContent, files in Google's own
  * storage, and videos (Veo) as long-running operations. The key is sent as `x-goog-api-key`. The wire has no field for
  * our reference, and no way to find a start by it.
  */
@@ -22,6 +23,7 @@ export function createGemini({ http }: { readonly http: HttpClient }): Provider 
     jobs: { VIDEO: videoJob(exchange) },
     calls: {
       IMAGE: { call: (request, context) => makeImages(exchange, request, context) },
+      SPEECH: { call: (request, context) => speak(exchange, request, context) },
       ANALYSIS: { call: (request, context) => analyse(tools, request, context) },
     },
     chat: (request, context) => chat(exchange, request, context),

@@ -258,3 +258,18 @@ describe('chat', () => {
     });
   });
 });
+
+describe('moderation of pictures', () => {
+  it('is not taken where pictures are edited, before anything is sent', () => {
+    const { provider, context } = stage;
+    const work = {
+      kind: 'IMAGE',
+      generator: 'union',
+      prompt: 'a fox',
+      options: { moderation: 'low' },
+    } as const;
+    const problems = (more: object) => provider.inputProblems?.({ ...work, ...more }, context.connection);
+    expect(problems({})).toEqual([]);
+    expect(problems({ images: [{ fileId: 'a' }] })).toMatchObject([{ field: 'options.moderation' }]);
+  });
+});

@@ -1,4 +1,6 @@
+import type { Problem } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { StepInput } from '../../domain/work/work.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createByteExchange, createExchange } from '../shared/exchange.ts';
@@ -19,6 +21,7 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
   const events = createEventStream(options.http);
   return {
     name: 'openai',
+    inputProblems: editProblems,
     jobs: { VIDEO: videoJob(exchange) },
     calls: {
       IMAGE: {
@@ -36,4 +39,11 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
     chat: (request, context) => chat(exchange, request, context),
     chatStream: (request, context) => chatStream(events, request, context),
   };
+}
+
+/** Edits of pictures have no `moderation`, which pictures from words have. */
+function editProblems(work: StepInput): readonly Problem[] {
+  if (work.kind !== 'IMAGE' || work.options?.['moderation'] === undefined) return [];
+  const isEdit = work.mask !== undefined || (work.images ?? []).length > 0;
+  return isEdit ? [{ field: 'options.moderation', message: 'is not taken together with images' }] : [];
 }

@@ -121,13 +121,18 @@ const PRICES = {
   outputToken: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const;
 
+/** Whether a price is of the usual size and of the quality that is sent where nobody names one. */
+function isUsual(when: Readonly<Record<string, unknown>>): boolean {
+  return !('resolution' in when) && (when['quality'] ?? 'medium') === 'medium';
+}
+
 function priceFindings(
   { id, prices }: CatalogEntry,
   told: Table[string],
   ofImage: Table[string] | undefined,
 ): readonly Finding[] {
   return Object.entries(PRICES).flatMap(([unit, names]): readonly Finding[] => {
-    const usual = prices?.find(({ unit: own, when = {} }) => own === unit && !('resolution' in when));
+    const usual = prices?.find(({ unit: own, when = {} }) => own === unit && isUsual(when));
     const table = unit === 'picture' && ofImage !== undefined ? ofImage : told;
     const theirs = names.map((name) => table[name]).find((value) => typeof value === 'number');
     if (usual === undefined || typeof theirs !== 'number') return [];
