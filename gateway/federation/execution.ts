@@ -1,23 +1,24 @@
 import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
 import type {
   GraphqlExecutor,
   GraphqlRequest,
   ResultStream,
 } from '../../platform/graphql/operations/executor.ts';
-import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
+import { isEndOfStream, isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { inSpan } from '../../platform/tracing/span.ts';
+import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
-import { gatewayFailure, variableErrors } from './results.ts';
+import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
@@ -52,15 +53,15 @@ export function createExecution(options: ExecutionOptions): Execution {
     failure: (thrown) => gatewayFailure(thrown, context, logger),
   });
   const subscribePlanned = async (
-    { primary, compiled }: SubscriptionPlan,
+    plan: SubscriptionPlan,
     request: GraphqlRequest,
   ): Promise<ResultStream | ExecutionResult> => {
-    const started = await subscribeTo(primary, inputOf(request));
+    const started = await subscribeTo(plan.primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const stream = mapStream<ExecutionResult, ExecutionResult>({
       source: started,
-      map: (result) => compiled.run({ ...inputOf(request), answered: { fetch: primary, result } }),
+      map: (result) => runEvent(result, plan, inputOf(request)),
       failed: (thrown) => failed(thrown, request),
       signals: [request.context.signal],
       onEnd: () => open.forget(end),
@@ -72,10 +73,12 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     async execute(request) {
       try {
-        const { plan, refused } = planned(request);
+        const { plan, refused, form } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-        return await meter.measure(plan.operation, request, () => plan.compiled.run(inputOf(request)));
+        const input = inputOf(withValues(request, form));
+        const result = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        return form === undefined ? result : renamedResult(result, form);
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -98,16 +101,35 @@ export function createExecution(options: ExecutionOptions): Execution {
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
   const { planner, documents } = options;
   return (request) => {
-    const { document, errors } = documents.prepare(request.query);
+    const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
     const refused = planner.hasPlan(document, request.operationName)
       ? null
       : refusedOperation(document, request, options);
-    if (refused !== null) return { refused };
+    if (refused !== null) return { refused: form === undefined ? refused : renamedResult(refused, form) };
     const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
-    const { errors: misfits } = plan.coerceVariables(request.variables);
-    return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };
+    const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
+    return misfits === undefined ? { plan, form } : { refused: variableErrors(misfits) };
   };
+}
+
+/** Runs the rest of a plan for an event; what the source says at its end is no event, and nothing is joined to it. */
+async function runEvent(
+  result: ExecutionResult,
+  { primary, compiled }: SubscriptionPlan,
+  input: RunInput,
+): Promise<ExecutionResult> {
+  if (isEndOfStream(result)) {
+    const { errors = [] } = result;
+    return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
+  }
+  const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
+  return { ...rest, data };
+}
+
+/** A request with the literals that are variables of the document which is run. */
+function withValues(request: GraphqlRequest, form: SharedForm | undefined): GraphqlRequest {
+  return form === undefined ? request : { ...request, variables: { ...request.variables, ...form.values } };
 }
 
 /** What ends each open stream. Not one signal for all: adding a listener to it compares it with every other one. */
@@ -128,8 +150,8 @@ function createOpenStreams() {
 }
 
 type Planned =
-  | { readonly plan: OperationPlan; readonly refused?: undefined }
-  | { readonly plan?: undefined; readonly refused: ExecutionResult };
+  | { readonly plan: OperationPlan; readonly form: SharedForm | undefined; readonly refused?: undefined }
+  | { readonly plan?: undefined; readonly form?: undefined; readonly refused: ExecutionResult };
 
 function notHere(message: string): AppError {
   return new AppError('BAD_USER_INPUT', message);

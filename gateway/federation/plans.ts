@@ -64,6 +64,9 @@ const MAX_VARIABLE_ERRORS = 5;
 /** Alternatives that are compared for one operation: beyond them planning would take seconds, for plans that are hardly better. */
 const PLANNING_LIMITS = { maxEvaluatedPlans: 1_000, pathsLimit: 1_000 };
 
+/** Looking for fragments of the document that fit into fetches would take half of the time of a document that has some. */
+const PLANNING = { exposeDocumentNodeInFetchNode: true, reuseQueryFragments: false, debug: PLANNING_LIMITS };
+
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
   readonly isChecked?: boolean;
@@ -80,8 +83,9 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const { planner, apiModel, apiSchema, supergraphSchema } = parts();
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
-    const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
-    const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, apiModel, supergraphSchema });
+    const model = operationFromDocument(apiModel, document, { ...named, validate: false });
+    const plan = planner.buildQueryPlan(model);
+    const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, model, supergraphSchema });
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     const planned: PlannedOperation = { operation, coerceVariables };
@@ -126,7 +130,7 @@ function planningParts(supergraphSdl: string, isChecked: boolean) {
   return {
     apiModel,
     apiSchema: apiModel.toGraphQLJSSchema(),
-    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true, debug: PLANNING_LIMITS }),
+    planner: new QueryPlanner(supergraph, PLANNING),
     supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
   };

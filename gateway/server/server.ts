@@ -45,6 +45,7 @@ import {
   mountBelow,
   type Handler,
   requireHttps,
+  type StyleAt,
 } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
@@ -110,6 +111,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly maxBodyBytes?: number;
   /** The same for callers without a credential (default: no other bound). */
   readonly anonymousBodyBytes?: number | undefined;
+  /** Most points of one new document of theirs (default: no bound). */
+  readonly anonymousPoints?: number | undefined;
   /** Folder of the built console, which need not exist yet; absent: no console. */
   readonly consoleFolder?: string | undefined;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
@@ -130,6 +133,10 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly rest?: Handler | undefined;
   /** The same for requests that need nothing of Express. */
   readonly restHandler?: RestHandler | undefined;
+  /** Folders whose requests it serves without Express (default /api). */
+  readonly restFolders?: readonly string[];
+  /** How paths respond to what fails before their handler (default: as the documented ones). */
+  readonly styleAt?: StyleAt | undefined;
   /** Whether plain requests take the short way (default: yes). */
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
@@ -204,6 +211,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
       signIns: options.signIns,
@@ -281,8 +289,16 @@ function hotDoorOf(parts: {
     serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
+    restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+      answerThrown(thrown, {
+        request,
+        response,
+        path: request.url ?? '/',
+        logger,
+        basePath,
+        styleAt: options.styleAt,
+      }),
   });
 }
 
@@ -340,7 +356,7 @@ function createApp(parts: {
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
-  app.use(answerError(options.logger, basePath));
+  app.use(answerError(options.logger, basePath, options.styleAt));
   return app;
 }
 

@@ -6,6 +6,7 @@ import type { executeQueryPlan as ExecuteQueryPlan, GraphQLDataSource } from '@a
 import type { FetchNode } from '@apollo/query-planner';
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import { withRightShapes } from '../../gateway/federation/compiled/shape/wrong-shapes.ts';
 import type { Planner } from '../../gateway/federation/plans.ts';
 import { gatewayFailure } from '../../gateway/federation/results.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
@@ -29,8 +30,8 @@ export interface ReferenceOptions {
 
 /**
  * Apollo counts the representations that it sends and the entities that it has found as if they were the same, so that
- * an error behind a type condition is told of another entity (`products[0]` for `products[2]`). This puts that right in
- * a copy of its executor; nothing else is changed.
+ * an error behind a type condition is told of another entity (`products[0]` for `products[2]`). And one value of a wrong
+ * shape costs it the whole answer. This puts both right in a copy of its executor; nothing else is changed.
  */
 const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
   [
@@ -40,6 +41,22 @@ const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
   [
     'const hydratedPath = (_a = hydratedPaths[errorPath[1]])',
     'const hydratedPath = (_a = hydratedPaths[cursor.representationToEntity[errorPath[1]]])',
+  ],
+  [
+    'const result = await opentelemetry_1.tracer.startActiveSpan(opentelemetry_1.OpenTelemetrySpanNames.POST_PROCESSING',
+    `const right = withRightShapes(operation, unfilteredData);
+     Object.assign(unfilteredData, right.data);
+     errors.push(...right.errors);
+     const result = await opentelemetry_1.tracer.startActiveSpan(opentelemetry_1.OpenTelemetrySpanNames.POST_PROCESSING`,
+  ],
+  ['return value.flatMap((element)', 'return (Array.isArray(value) ? value : []).flatMap((element)'],
+  [
+    '(0, federation_internals_1.assert)(!Array.isArray(value), () => `Unexpected array in result for path element ${current}`);',
+    "if (typeof value !== 'object' || Array.isArray(value)) return undefined;",
+  ],
+  [
+    "(0, federation_internals_1.assert)(Array.isArray(data), 'expected array when encountering `@`');",
+    'if (!Array.isArray(data)) return;',
   ],
 ];
 
@@ -51,12 +68,13 @@ function correctedExecutor(): typeof ExecuteQueryPlan {
     source = source.replace(wrong, right);
   }
   const loaded = { exports: {} as { executeQueryPlan: typeof ExecuteQueryPlan } };
-  // oxlint-disable-next-line typescript/no-implied-eval -- the installed file with two expressions put right
-  new Function('module', 'exports', 'require', '__dirname', source)(
+  // oxlint-disable-next-line typescript/no-implied-eval -- the installed file with these expressions put right
+  new Function('module', 'exports', 'require', '__dirname', 'withRightShapes', source)(
     loaded,
     loaded.exports,
     createRequire(file),
     path.dirname(file),
+    withRightShapes,
   );
   return loaded.exports.executeQueryPlan;
 }

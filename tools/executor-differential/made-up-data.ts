@@ -31,6 +31,8 @@ export interface Identity {
   readonly __typename: string;
   readonly n: number;
   readonly given?: Readonly<Record<string, unknown>>;
+  /** Where it was met: one entity says different things at different places. */
+  readonly place?: number;
 }
 
 interface FieldPlace {
@@ -45,6 +47,7 @@ interface FieldPlace {
 
 /** Few, so that the same entity is met again and again. */
 const ENTITIES_OF_A_TYPE = 5;
+const PLACES = 3;
 
 export function createMadeUpData(from: {
   readonly subgraph: string;
@@ -62,6 +65,7 @@ export function createMadeUpData(from: {
     return {
       __typename: typeName,
       n: index * forms.length + (form < 0 ? hashOf(seed, 'form') % forms.length : form),
+      place: hashOf(seed, 'place') % PLACES,
     };
   };
   const abstractOf = (type: GraphQLAbstractType, seed: readonly unknown[]): Identity | null => {
@@ -117,7 +121,7 @@ export function createMadeUpData(from: {
       if (key !== undefined) return key;
       const required = facts.requiredBy(subgraph, parent, field).map((name) => source?.given?.[name]);
       const asker = facts.isCommon(parent, field) ? '' : subgraph;
-      const seed = [asker, parent, source?.n ?? 'root', field, given, required, changes];
+      const seed = [asker, parent, source?.n ?? 'root', source?.place, field, given, required, changes];
       if (hashOf(seed, 'fails') % 70 === 0) {
         throw new GraphQLError(`no ${parent}.${field}`, { extensions: { code: 'UNAVAILABLE' } });
       }
@@ -131,7 +135,8 @@ export function createMadeUpData(from: {
       const forms = facts.formsOf(typeName);
       const type = schema.getType(typeName);
       const name = isInterfaceType(type) ? (forms[n % forms.length] ?? typeName) : typeName;
-      return { __typename: name, n, given: representation };
+      // The same for every fetch that names it alike, however many representations it holds.
+      return { __typename: name, n, given: representation, place: hashOf(representation) % PLACES };
     },
   };
 }

@@ -1,7 +1,8 @@
-import { type Operation, operationFromDocument, type Schema } from '@apollo/federation-internals';
+import type { Operation } from '@apollo/federation-internals';
 import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
-import { type ExecutionResult, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
+import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
 import type { OperationContext } from '../operation/operation-context.ts';
 import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
@@ -12,22 +13,20 @@ import { compileShaper } from './shape/shape-result.ts';
 
 /** A plan made ready to be run often. */
 export interface CompiledPlan {
-  /** Runs it; rejects only where the data's shape breaks the plan (a list in place of an object). */
+  /** Runs it. What a subgraph fails at, or gives in a wrong shape, is in the result. */
   run(input: RunInput): Promise<ExecutionResult>;
 }
 
 export interface PlanToCompile {
   readonly plan: QueryPlan;
   readonly operation: OperationContext;
-  readonly apiModel: Schema;
+  /** The operation as the planner has read it. */
+  readonly model: Operation;
   readonly supergraphSchema: GraphQLSchema;
 }
 
 /** Compiles a plan: its nodes become functions, its answer's shape is known beforehand. */
-export function compilePlan({ plan, operation, apiModel, supergraphSchema }: PlanToCompile): CompiledPlan {
-  const definitions = [operation.operation, ...Object.values(operation.fragments)];
-  const document = { kind: Kind.DOCUMENT, definitions } as const;
-  const model = operationFromDocument(apiModel, document, { validate: false });
+export function compilePlan({ plan, operation, model, supergraphSchema }: PlanToCompile): CompiledPlan {
   const shape = compileShaper(model, operation);
   const { node } = plan;
   if (node?.kind === 'Subscription') throw new Error('a subscription has a plan for each of its events');
@@ -36,9 +35,20 @@ export function compilePlan({ plan, operation, apiModel, supergraphSchema }: Pla
   return {
     async run(input) {
       const answers = isQuery ? createEntityCache() : null;
-      const run: Run = { ...input, data: {}, errors: [], isShared: false, places: new Map(), answers };
+      const run: Run = {
+        ...input,
+        data: {},
+        errors: [],
+        isShared: false,
+        isAnswered: false,
+        shared: new WeakSet(),
+        places: new Map(),
+        answers,
+      };
       await step?.(run, [run.data]);
-      return shape(run);
+      const result = shape(run);
+      if (run.isAnswered && result.errors !== undefined && result.data) noteAnswered(result.data);
+      return result;
     },
   };
 }
