@@ -81,18 +81,7 @@ export async function startPublicServer(
   const hasMedia = !isForeign || mediaUrls !== null;
   const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
-  const federation = await createFederation({
-    supergraphSdl: options.supergraphSdl,
-    isChecked: !isForeign,
-    links: observed(
-      known === undefined ? options.links : { ...options.links, workflow: known.link },
-      options,
-    ),
-    metrics: options.metrics,
-    ...planningOf(config),
-    logger,
-  });
-  lifecycle.add('federation', () => federation.close());
+  const federation = await federationOf(parts, options, { isForeign, workflow: known?.link });
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const fallback = await loadFallback(parts, { ...options, executor: federation });
@@ -136,6 +125,25 @@ export async function startPublicServer(
   lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
   return { url, server, federation };
+}
+
+/** Federates the subgraphs; the lifecycle closes it. */
+async function federationOf(
+  { config, logger, lifecycle }: ProcessParts,
+  options: PublicServerOptions,
+  { isForeign, workflow }: { readonly isForeign: boolean; readonly workflow: SubgraphLink | undefined },
+): Promise<FederatedExecutor> {
+  const { supergraphSdl, links, metrics } = options;
+  const federation = await createFederation({
+    supergraphSdl,
+    isChecked: !isForeign,
+    links: observed(workflow === undefined ? links : { ...links, workflow }, options),
+    metrics,
+    ...planningOf(config),
+    logger: logger.part('gateway'),
+  });
+  lifecycle.add('federation', () => federation.close());
+  return federation;
 }
 
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
