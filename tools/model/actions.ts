@@ -17,7 +17,8 @@ export interface Action {
 }
 
 const SECONDS = [2, 16, 25, 60, 150, 400, 2_000];
-const QUEUES = [...BINDINGS.map(startQueue), STORE_QUEUE];
+const STARTS = BINDINGS.map(startQueue);
+const QUEUES = [...STARTS, STORE_QUEUE];
 /** Of the workflow subgraph: starts, ends, refunds and cancels of executions. */
 const PAID_QUEUES = [executions.startQueue, executions.endedQueue, refundQueue, executions.cancelQueue];
 
@@ -44,6 +45,7 @@ const ACTIONS = {
   deliver: [6, (world, choice) => deliver(world, choice, QUEUES)],
   deliverPaid: [3, (world, choice) => (isPaid(world) ? deliver(world, choice, PAID_QUEUES) : undefined)],
   deliverTwice: [2, deliverTwice],
+  hesitate: [2, hesitate],
   poll: [3, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
   pollLater: [4, (world, choice) => pollLater(world, choice, pick(SECONDS, choice) ?? 2)],
   recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
@@ -102,7 +104,10 @@ const ACTIONS = {
     1,
     (world, choice) => {
       const id = pick([...BINDINGS, ORDER], choice) ?? '';
-      if (!world.removed.delete(id)) world.removed.add(id);
+      if (!world.removed.delete(id)) {
+        world.removed.add(id);
+        takeAway(world, id);
+      }
       return world.restart(choice % world.processes.length);
     },
   ],
@@ -166,6 +171,12 @@ function deliver(world: World, choice: number, queues: readonly string[]): void 
   run(world, choice, (process) => process.deliver(pick(queues, choice >> 1) ?? ''));
 }
 
+/** After some time the slots of its work are given up, though it may run. */
+function takeAway({ upstream }: World, binding: string): void {
+  upstream.takenAway.add(binding);
+  for (const purchase of upstream.purchases) if (purchase.binding === binding) purchase.isUnanswered = true;
+}
+
 /** One job is delivered to two processes at once: a start, when there is no other. */
 async function deliverTwice(world: World, choice: number): Promise<void> {
   if ((await dueQueues(world)).length === 0) {
@@ -177,6 +188,46 @@ async function deliverTwice(world: World, choice: number): Promise<void> {
   for (const [index, process] of world.processes.entries()) {
     process.begin(() => process.deliver(queue, index > 0));
   }
+}
+
+/**
+ * A start is on its way for long, or its process is paused before the answer comes; another process gets its job and looks after it,
+ * and does what follows from that.
+ */
+async function hesitate(world: World, choice: number): Promise<void> {
+  const { upstream, schedule } = world;
+  const queue = await startAtHand(world, choice);
+  if (queue === undefined) return;
+  const [one, other] = [processOf(world, choice), processOf(world, choice + 1)];
+  const release = Promise.withResolvers<void>();
+  const at = choice % 4 < 2 ? 'arrival' : 'answer';
+  upstream.held = { at, until: release.promise };
+  one.begin(() => one.deliver(queue));
+  await schedule.advance(60);
+  const isHeld = upstream.held === null;
+  upstream.held = null;
+  const goOn = async (body: () => Promise<unknown>): Promise<void> => {
+    other.begin(body);
+    await schedule.advance(60);
+  };
+  if (isHeld) {
+    if (at === 'answer') await world.letPass(25, one);
+    await goOn(() => other.deliver(queue, true));
+    await goOn(() => other.worker.recovery.sweep());
+    await world.letPass(pick(SECONDS, choice) ?? 2, at === 'answer' ? one : undefined);
+    for (const next of await dueQueues(world)) await goOn(() => other.deliver(next));
+  }
+  release.resolve();
+}
+
+/** The queue of a start that is due: of a new task, when there is none. */
+async function startAtHand(world: World, choice: number): Promise<string | undefined> {
+  const starts = async () => (await dueQueues(world)).filter((queue) => STARTS.includes(queue));
+  if ((await starts()).length === 0) {
+    submit(world, processOf(world, choice), choice);
+    await world.schedule.advance(60);
+  }
+  return pick(await starts(), choice);
 }
 
 /** Some work is finished, and the jobs that would store it are lost. */

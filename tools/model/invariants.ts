@@ -5,7 +5,14 @@ import type { World } from './world.ts';
 /** What does not hold at the end of a run. */
 export async function brokenInvariants(world: World): Promise<readonly string[]> {
   const { upstream, payments } = world;
-  const broken = [...upstream.violations, ...payments.violations, ...(await brokenTasks(world))];
+  // What nobody has answered about may be given up.
+  const unknown = upstream.purchases.filter(({ isKnown, isUnanswered }) => !isKnown && !isUnanswered);
+  const broken = [
+    ...upstream.violations,
+    ...unknown.map(({ reference, state }) => `was ${state} and nobody knew: ${reference}`),
+    ...payments.violations,
+    ...(await brokenTasks(world)),
+  ];
   return payments.charges.size === 0 ? broken : [...broken, ...(await brokenPayments(world))];
 }
 

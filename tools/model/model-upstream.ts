@@ -18,6 +18,8 @@ interface Purchase {
   state: 'running' | 'finished' | 'failed' | 'lost' | 'cancelled';
   /** Nobody has answered about it: after some time its slot is given up, though it may run. */
   isUnanswered: boolean;
+  /** Somebody has heard how it ended, or has cancelled it. */
+  isKnown: boolean;
 }
 
 /** An upstream that keeps a journal of what it took, and misbehaves as it is told. */
@@ -27,6 +29,10 @@ export interface ModelUpstream {
   readonly violations: string[];
   isSilent: boolean;
   cancelsFail: boolean;
+  /** What the next start waits for before it arrives, or its answer before it comes back. */
+  held: { readonly at: 'arrival' | 'answer'; readonly until: Promise<void> } | null;
+  /** Bindings that some process has done without: of their work nobody may be left who can ask. */
+  readonly takenAway: Set<string>;
   /** What becomes of the next starts; accepted when there is none. */
   readonly nextStarts: ('refused' | 'cut' | 'accepted-and-cut')[];
   providersOf(process: ScheduledProcess, binding: string): Provider;
@@ -48,6 +54,8 @@ export function createModelUpstream(): ModelUpstream {
     violations: [],
     isSilent: false,
     cancelsFail: false,
+    held: null,
+    takenAway: new Set(),
     nextStarts: [],
     providersOf: (process, binding) => {
       const of: Caller = { upstream: state, process, binding };
@@ -82,17 +90,22 @@ function buy({ upstream, binding }: Caller, reference: string): void {
     reference,
     step,
     state: isCall(binding) ? 'finished' : 'running',
-    isUnanswered: false,
+    isUnanswered: upstream.takenAway.has(binding),
+    isKnown: isCall(binding),
   });
 }
 
 async function start(caller: Caller, reference: string): Promise<void> {
   const { upstream, process } = caller;
   await process.gate('send start');
+  const { held } = upstream;
+  upstream.held = null;
+  if (held?.at === 'arrival') await held.until;
   const fate = upstream.nextStarts.shift();
   if (fate === 'refused') throw new UpstreamError('RATE_LIMITED', 'later');
   if (fate === 'cut') throw silence(true);
   buy(caller, reference);
+  if (held?.at === 'answer') await held.until;
   await process.gate('answer of start');
   if (fate === 'accepted-and-cut') throw silence(true);
 }
@@ -126,8 +139,10 @@ function jobsOf(caller: Caller): JobCapability {
     async status(handle) {
       await process.gate('status');
       if (upstream.isSilent) stayQuiet(handle);
-      const state = purchaseOf(handle)?.state ?? 'lost';
+      const purchase = purchaseOf(handle);
+      const state = purchase?.state ?? 'lost';
       await process.gate('answer of status');
+      if (purchase !== undefined) purchase.isKnown ||= state !== 'running';
       if (state === 'lost') throw new UpstreamError('LOST', 'no such work');
       if (state === 'running') return { state: 'queued' };
       if (state === 'finished') return { state, outcome: OUTCOME };
@@ -137,6 +152,7 @@ function jobsOf(caller: Caller): JobCapability {
       await process.gate('cancel');
       if (upstream.isSilent || upstream.cancelsFail) stayQuiet(handle);
       const purchase = purchaseOf(handle);
+      if (purchase !== undefined) purchase.isKnown = true;
       if (purchase === undefined || !isLive(purchase)) return 'too-late';
       purchase.state = 'cancelled';
       await process.gate('answer of cancel');

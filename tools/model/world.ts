@@ -5,7 +5,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { memoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
 import { createModelPayments } from './model-payments.ts';
 import { createModelUpstream } from './model-upstream.ts';
-import { startProcess, type Shared } from './process.ts';
+import { type ModelProcess, startProcess, type Shared } from './process.ts';
 import { createSchedule, type Scheduler } from './scheduled-process.ts';
 
 /** The error code of PostgreSQL for a lock that was not free in time. */
@@ -59,11 +59,11 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
       await Promise.all([...endings, ...processes.map((process) => process.crash())]);
     },
     /**
-     * Makes everything in the database that much older. Claims of processes that live are renewed, so they stay. No time
-     * passes while a transaction that waits for its turn holds what would have to change.
+     * Makes everything in the database that much older. Claims of processes that live are renewed, so they stay, but for one
+     * that is `paused`. No time passes while a transaction that waits for its turn holds what would have to change.
      */
-    async letPass(seconds: number): Promise<void> {
-      const claims = processes.flatMap((process) => [...process.starting]);
+    async letPass(seconds: number, paused?: ModelProcess): Promise<void> {
+      const claims = processes.flatMap((process) => (process === paused ? [] : [...process.starting]));
       const hasPaid = shared.payments.charges.size > 0;
       try {
         await pool.query({

@@ -1,7 +1,7 @@
 import { type KnownEntities, noEntities } from './known-entities.ts';
 
 /**
- * The entities requested in one run of a query, by cache key (subgraph, selection, variables): each is requested once, also
+ * The entities requested in one run of a query, by cache key (subgraph, selection): each is requested once, also
  * while the response is pending. Not in a mutation, where a later root field changes what an earlier one read.
  */
 export interface EntityCache {

@@ -23,7 +23,10 @@ export interface EntityFetch extends FetchPlace {
   readonly bringsLeavesOnly: boolean;
   /** How results of leaves are merged; null where results have more. */
   readonly leafMerging: LeafMerging | null;
-  /** The query without the name that each fetch of a plan has, and what it requires; null when no other fetch can use the result. */
+  /**
+   * The query without the name that each fetch of a plan has, and what it requires: in one run variables of one name have one value.
+   * Null when no other fetch can use the result.
+   */
   readonly cacheKey: string | null;
 }
 
@@ -46,7 +49,7 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   const { fetch, supergraphSchema, represent, placeOf } = compiled;
   const variables = usedVariables(fetch, run);
   if ('representations' in variables) throw new Error('Variables cannot contain key "representations"');
-  const known = knownEntities(compiled, run, variables);
+  const known = knownEntities(compiled, run);
   const own = emptyBatch();
   const fresh: EntityPlace[] = [];
   const objects: RequestingObject[] = [];
@@ -77,10 +80,8 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
   return requests;
 }
 
-function knownEntities({ fetch, cacheKey }: EntityFetch, run: Run, variables: Members): KnownEntities {
-  if (cacheKey === null || run.answers === null) return noEntities();
-  const { variableUsages = [] } = fetch;
-  return run.answers.of(variableUsages.length === 0 ? cacheKey : `${cacheKey} ${JSON.stringify(variables)}`);
+function knownEntities({ cacheKey }: EntityFetch, { answers }: Run): KnownEntities {
+  return cacheKey === null || answers === null ? noEntities() : answers.of(cacheKey);
 }
 
 /** What later fetches may find in the cache is shared from the beginning. */

@@ -2,7 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import { graphql } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
-import { anonymousCaller } from '../../access/caller.ts';
+import { anonymousCaller, type Caller } from '../../access/caller.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 
 function newBuilder() {
@@ -38,6 +38,30 @@ describe('the rule plugin', () => {
     const result = await graphql({ schema: builder.toSchema(), source: '{ inner }', contextValue: context });
     expect(ran).toBe(0);
     expect(result.errors?.[0]?.originalError).toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('writes down the mutations that are to be audited, and no other of a caller on what is their own', async () => {
+    const builder = newBuilder();
+    builder.queryField('one', (t) => t.string({ rule: 'public', resolve: () => 'x' }));
+    builder.mutationType({});
+    for (const [name, more] of [
+      ['deleted', { audited: true }],
+      ['renamed', {}],
+    ] as const) {
+      builder.mutationField(name, (t) =>
+        t.string({ rule: 'owner', args: { id: t.arg.id({ required: true }) }, ...more, resolve: () => 'x' }),
+      );
+    }
+    const recorded: unknown[] = [];
+    const audit = { record: async (_: unknown, entry: unknown) => void recorded.push(entry) };
+    const caller: Caller = { ...anonymousCaller('t', null), kind: 'user', id: 'ann' };
+    const { errors } = await graphql({
+      schema: builder.toSchema(),
+      source: 'mutation { deleted(id: "one") renamed(id: "two") }',
+      contextValue: { caller, authMode: 'required', audit } satisfies RuleContext,
+    });
+    expect(errors).toBeUndefined();
+    expect(recorded).toEqual([{ what: 'deleted', target: 'one' }]);
   });
 
   it('refuses a NUL character, and half of a surrogate pair, anywhere in the arguments, naming the field', async () => {
