@@ -99,7 +99,7 @@ function handleTasks(server: Server, options: McpServerOptions, { context }: Exc
     needTasks(mcpReq);
     await protocolErrors(async () => {
       const task = await readTask(execution, taskId);
-      if (!isEnded(task)) await cancelTask(execution, taskId);
+      if (!isEnded(task)) await cancelTask(execution, taskId).catch(unlessTooLate);
     });
     return {};
   });
@@ -109,6 +109,11 @@ function handleTasks(server: Server, options: McpServerOptions, { context }: Exc
     await protocolErrors(() => readTask(execution, taskId));
     return {};
   });
+}
+
+/** Asking to stop is acknowledged although the work is over: `tasks/get` says how it ended. */
+function unlessTooLate(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'TOO_LATE') throw error;
 }
 
 type Asked = ServerContext['mcpReq'];

@@ -31,8 +31,8 @@ import { drain } from './drain.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
-import { serveMcp } from './mcp.ts';
-import { answerError, answerNotFound, sendError, mountBelow, requireHttps } from './middleware.ts';
+import { answerError, answerNotFound, requireHttps, sendError } from './middleware.ts';
+import { mountOwn } from './own-answers.ts';
 import { serveSchema } from './schema-file.ts';
 import type { GatewayServerOptions } from './server-options.ts';
 
@@ -263,18 +263,6 @@ function createApp(parts: {
   app.use(answerNotFound(basePath));
   app.use(answerError(options.logger, basePath, options.styleAt));
   return app;
-}
-
-/** Mounts what sends its own kind of answer: files, webhooks, streams, pages of the sandbox. */
-function mountOwn(mounted: express.Router, options: GatewayServerOptions, counted: RequestHandler): void {
-  for (const [folder, handler] of [
-    ['/files', options.files],
-    ['/hooks', options.hooks],
-  ] as const) {
-    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
-  }
-  if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
-  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
 }
 
 function isHttps(publicUrl: string | null): boolean {

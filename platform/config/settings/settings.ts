@@ -21,7 +21,6 @@ import {
   oneOf,
 } from './formats.ts';
 import { observabilitySettings } from './observability-settings.ts';
-import { openaiFaceSettings } from './openai-face-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
 import { CENTURY_DAYS, retentionSettings } from './retention-settings.ts';
@@ -93,7 +92,6 @@ export const settings = {
   ),
   ...signInSettings,
   ...capacitySettings,
-  ...faceSettings,
   TRUST_PROXY: setting(
     list(addressOrRange, 'IP addresses or CIDR ranges'),
     'addresses or CIDRs of proxies whose X-Forwarded-* headers are trusted',
@@ -120,12 +118,7 @@ export const settings = {
     'most uploads, as bytes/files, 0 = no bound: anonymous per address and day, user and key in all; keys and users with scope admin have none',
     'anonymous=10737418240/1000,user=107374182400/10000,key=0/0',
   ),
-  SYNC_MAX_WAIT: setting(
-    integer(1, 3_600),
-    'seconds that a synchronous operation waits when it has no max_wait_time',
-    '500',
-  ),
-  ...openaiFaceSettings,
+  ...faceSettings,
   QUEUE_MAX_HOURS: setting(
     integer(1, 8_760),
     'hours that work may wait for its start, before it ends as failed and what was paid for it is refunded',
