@@ -19,7 +19,7 @@ RUN npm ci --ignore-scripts --workspace=console
 COPY console console/
 RUN node console/build.ts
 
-FROM ${NODE_IMAGE} AS production
+FROM ${NODE_IMAGE} AS without-migration
 ENV NODE_ENV=production
 WORKDIR /kiln
 COPY --from=modules /kiln/node_modules node_modules/
@@ -27,12 +27,17 @@ COPY package.json LICENSE THIRD_PARTY_NOTICES.md ./
 COPY gateway gateway/
 COPY platform platform/
 COPY rest-compat rest-compat/
+COPY faces faces/
 COPY schema schema/
 COPY subgraphs subgraphs/
 COPY --from=console /kiln/console/dist console/dist/
 USER node
 EXPOSE 4000
 CMD ["node", "gateway/main.ts"]
+
+# With what takes an existing installation over; who has none builds `--target without-migration`.
+FROM without-migration AS production
+COPY migration migration/
 
 # What the demo has besides: the sandbox, its libraries, and PostgreSQL.
 FROM ${NODE_IMAGE} AS demo-modules

@@ -1,9 +1,26 @@
-import { runProcess } from '../platform/runtime/run-process.ts';
+import { runProcess, type ProcessParts } from '../platform/runtime/run-process.ts';
 import { buildConsole } from './composition/build-console.ts';
+import { isSupervised, reportToSupervisor, supervise } from './composition/supervisor.ts';
 
 // Entry point of every role (`npm start`, ROLE, `npm run start:ROLE`). Only what the role needs is loaded: a gateway
 // alone is 80 MB smaller for it.
 await runProcess(async (parts) => {
+  if (parts.config.processes > 1 && !isSupervised) return startSupervised(parts);
+  await startRole(parts);
+  if (isSupervised) reportToSupervisor(parts);
+});
+
+/** What all processes share is opened by the supervisor, before the first of them starts. */
+async function startSupervised(parts: ProcessParts): Promise<void> {
+  if (parts.config.role === 'all') {
+    const { openData } = await import('../platform/runtime/open-data.ts');
+    await openData(parts).connection;
+    if (parts.config.console.build) buildConsole(parts);
+  }
+  await supervise(parts);
+}
+
+async function startRole(parts: ProcessParts): Promise<void> {
   switch (parts.config.role) {
     case 'all': {
       const { openData } = await import('../platform/runtime/open-data.ts');
@@ -13,7 +30,7 @@ await runProcess(async (parts) => {
       await import('../subgraphs/media/compose.ts');
       const { startEverything } = await import('./composition/everything.ts');
       await startEverything(parts, data);
-      if (parts.config.console.build) buildConsole(parts);
+      if (parts.config.console.build && !isSupervised) buildConsole(parts);
       return;
     }
     case 'gateway': {
@@ -32,4 +49,4 @@ await runProcess(async (parts) => {
       await startMediaProcess(parts);
     }
   }
-});
+}

@@ -10,8 +10,7 @@ import type { GraphqlExecutor, RequestContext } from '../platform/graphql/operat
 import { noteRequest } from '../platform/http/request-facts.ts';
 import type { Logger } from '../platform/process/logger.ts';
 import { createPages, type Page } from './docs/served-pages.ts';
-import { isNothing, type Fallback } from './fallback/fallback.ts';
-import { ASKED_HEADER } from './fallback/old-reader.ts';
+import { ASKED_HEADER, type Fallback } from './fallback.ts';
 import { responseStyleOf } from './replies/response-style.ts';
 import { createMatcher, type Matcher } from './route/match.ts';
 import { rateClassOf } from './route/rate-class.ts';
@@ -167,7 +166,8 @@ async function runWithFallback(deps: RestRouterDeps, run: RunRequest): Promise<R
       ? { ...response, body: await fallback.joined(operation, response.body) }
       : response;
   } catch (error) {
-    const answer = isNothing(error) ? await fallback.answer(operation) : null;
+    const isNotFound = error instanceof AppError && error.code === 'NOT_FOUND';
+    const answer = isNotFound ? await fallback.answer(operation) : null;
     if (answer === null) throw error;
     return answer;
   }

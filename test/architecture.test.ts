@@ -74,6 +74,18 @@ describe('the architecture', () => {
     expect(early).toEqual([]);
   });
 
+  it('lets only the composition root know the migration, loaded only where it is there, and it only the migrations of the gateway', () => {
+    const isMigration = (file: string) => file.startsWith('migration/');
+    const crossing = arrows.filter(({ from, to }) => isMigration(from) !== isMigration(to));
+    const inwards = crossing.filter(({ to }) => isMigration(to));
+    expect([...new Set(inwards.map(({ from }) => from))]).toEqual(['gateway/composition/fallback.ts']);
+    expect(readFileSync(path.join(root, 'gateway/composition/fallback.ts'), 'utf8')).not.toMatch(
+      /^import (?!type\b).*\/migration\//m,
+    );
+    const gateway = crossing.filter(({ to }) => to.startsWith('gateway/')).map(({ to }) => to);
+    expect(gateway).toEqual(['gateway/migrations/all.ts']);
+  });
+
   it('never imports test support from the product', () => {
     expect(arrows.filter(({ to }) => isTestSupport(to))).toEqual([]);
   });

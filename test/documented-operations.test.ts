@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
+import { mutationReport } from '../tools/mutations/mutations.ts';
 import {
   documentedFacts,
   openApiAnswers,
@@ -14,7 +15,6 @@ import {
 } from './documented-operations/comparison/facts.ts';
 import { readingFaults } from './documented-operations/comparison/readings.ts';
 import { documented, keyOf } from './documented-operations/documents/operation.ts';
-import { mutationReport } from './documented-operations/mutations/mutations.ts';
 
 /**
  * The documented operations as data, against the tables and against the OpenAPI documents made of them. The same

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
@@ -13,6 +14,7 @@ import { composeMedia } from '../../subgraphs/media/compose.ts';
 import type { MediaSubgraph } from '../../subgraphs/media/subgraph.ts';
 import { composeWorkflow } from '../../subgraphs/workflow/compose.ts';
 import type { BootstrapKey } from '../authentication/credentials.ts';
+import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
 import { allMigrations } from '../migrations/all.ts';
 import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
@@ -54,13 +56,16 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     reserved,
     metrics: runtime.metrics,
     tracer: runtime.tracer,
+    sharedCounts: await sharedCountsOf(runtime),
     readiness: { database: () => runtime.database.check(), files: storeCheck(runtime) },
     files: media.handleFile,
+    openFile: media.openFile,
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
     database: runtime.database,
   });
-  if (config.auth.isAllEmbedded) {
+  // Of several processes the first one says it.
+  if (config.auth.isAllEmbedded && (cluster.worker?.id ?? 1) === 1) {
     printConsoleAddress(publicUrl, await onceThere(developmentCode, { logger }));
   }
   // Last, so that whatever waited for this start does not compete with it for the database.
@@ -76,6 +81,12 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
   );
   sayWhoMayCall(parts);
   return { ...server, runtime, media };
+}
+
+/** Of several processes that serve one address. */
+async function sharedCountsOf({ config, database, logger }: Runtime): Promise<SharedCounts | undefined> {
+  const { rate, countsInDatabase } = config.limits;
+  return rate !== null && countsInDatabase ? openSharedCounts({ database, logger }) : undefined;
 }
 
 /** From the first moment of a stop nothing more is taken; what nobody else can take up is finished, while the server drains and after. */

@@ -1,59 +1,25 @@
-import type { Database } from '../../platform/database/database.ts';
-import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
-import type { HttpClient } from '../../platform/http/http-client.ts';
-import { createOutboundRule } from '../../platform/http/safe-url.ts';
-import { createHttpClient } from '../../platform/http/undici-http-client.ts';
-import type { Metrics } from '../../platform/metrics/metrics.ts';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { FallbackParts } from '../../migration/fallback/compose.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
-import { createResultCopier } from '../../rest-compat/fallback/copy-results.ts';
-import { createFallback, type Fallback } from '../../rest-compat/fallback/fallback.ts';
-import { createOldReader } from '../../rest-compat/fallback/old-reader.ts';
-import { createFallbackReads } from '../../rest-compat/fallback/reads.ts';
-import { createEndedAnswers } from '../../rest-compat/fallback/store-ended.ts';
-import { createStoredAnswers } from '../../rest-compat/fallback/stored-answers.ts';
+import type { Fallback } from '../../rest-compat/fallback.ts';
 
-interface FallbackParts {
-  readonly executor: GraphqlExecutor;
-  readonly publicUrl: string;
-  readonly metrics: Metrics;
-  /** Stores answers that do not change; absent: none are stored. */
-  readonly database?: Database | undefined;
-}
+const MIGRATION = new URL('../../migration/fallback/compose.ts', import.meta.url);
 
-/** The fallback of FALLBACK_MEDIA_URL and FALLBACK_WORKFLOW_URL; what an import has stored is answered without them, too. */
-export function composeFallback(parts: ProcessParts, options: FallbackParts): Fallback | undefined {
-  const { config, logger, lifecycle } = parts;
-  const urls = Object.values(config.fallback).filter((url) => url !== null);
-  if (urls.length === 0 && options.database === undefined) return undefined;
-  if (urls.length > 0 && options.database === undefined) {
-    logger.warn('answers of the old services are passed on, not stored: set DATABASE_URL for the gateway');
+/** The fallback to existing services, from `migration/`, which an image may leave out once a migration is over. */
+export async function loadFallback(
+  parts: ProcessParts,
+  options: FallbackParts,
+): Promise<Fallback | undefined> {
+  if (existsSync(fileURLToPath(MIGRATION))) {
+    const { composeFallback } = await import('../../migration/fallback/compose.ts');
+    return composeFallback(parts, options);
   }
-  const http = createHttpClient({
-    outbound: createOutboundRule({ allow: config.outbound.allow }),
-    logger,
-  });
-  lifecycle.add('calls of the old services', () => http.close());
-  const readerOf = (url: string | null) => (url === null ? null : createOldReader({ http, logger, url }));
-  return createFallback({
-    executor: options.executor,
-    logger,
-    authMode: config.auth.mode,
-    readers: { media: readerOf(config.fallback.media), workflow: readerOf(config.fallback.workflow) },
-    ended: endedAnswers(parts, options, { urls, http }),
-    reads: createFallbackReads(logger, options.metrics),
-  });
-}
-
-/** Null where nothing can be stored: without a database, or when addresses of copies would end (FILES_URL_TTL). */
-function endedAnswers(
-  { config, logger }: ProcessParts,
-  { database, executor, publicUrl }: FallbackParts,
-  { urls, http }: { readonly urls: readonly string[]; readonly http: HttpClient },
-) {
-  if (database === undefined || config.files.urlTtlSeconds > 0) return null;
-  const trustedOrigins = urls.map((url) => new URL(url).origin);
-  const maxBytes = config.limits.uploadMaxBytes;
-  const copying = { executor, http, logger, trustedOrigins, publicUrl, maxBytes };
-  const copier = urls.length === 0 ? null : createResultCopier(copying);
-  return createEndedAnswers({ stored: createStoredAnswers(database), copier, logger });
+  if (Object.values(parts.config.fallback).some((url) => url !== null)) {
+    throw new Error(
+      'FALLBACK_MEDIA_URL and FALLBACK_WORKFLOW_URL need migration/, which this image does not have',
+    );
+  }
+  return undefined;
 }

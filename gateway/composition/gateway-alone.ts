@@ -46,7 +46,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   );
   const reserved = await reservePort(config.server, lifecycle);
   const publicUrl = publicUrlOf(config.server, reserved.port);
-  const { files, hooks } = proxiesTo(endpoints.get('media'), parts);
+  const { files, openFile, hooks } = proxiesTo(endpoints.get('media'), parts);
   const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {
     supergraphSdl,
@@ -59,6 +59,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     sharedCounts: await sharedCountsOf(parts, database),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files,
+    openFile,
     hooks,
     database,
   });
@@ -76,7 +77,7 @@ async function sharedCountsOf(
 ): Promise<SharedCounts | undefined> {
   if (database !== undefined) {
     const counts = await openSharedCounts({ database, logger });
-    return config.limits.rate === null ? undefined : counts;
+    return config.limits.rate !== null && config.limits.countsInDatabase ? counts : undefined;
   }
   if (config.limits.rate === null || config.limits.countsUrl !== null) return undefined;
   logger.info(
@@ -89,12 +90,14 @@ async function sharedCountsOf(
 function proxiesTo(media: Endpoints | undefined, parts: ProcessParts) {
   const { lifecycle, logger } = parts;
   const sign = isOurs(parts, 'media') ? signerFor(parts, 'media') : undefined;
-  if (media === undefined || sign === undefined) return { files: undefined, hooks: undefined };
+  if (media === undefined || sign === undefined) {
+    return { files: undefined, openFile: undefined, hooks: undefined };
+  }
   const files = createFileProxy({ media, sign, logger });
   lifecycle.add('file proxy', () => files.close());
   const hooks = createHookProxy({ media, sign });
   lifecycle.add('hook proxy', () => hooks.close());
-  return { files: files.handle, hooks: hooks.handle };
+  return { files: files.handle, openFile: files.open, hooks: hooks.handle };
 }
 
 /** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */

@@ -7,11 +7,12 @@ import type {
   GraphqlRequest,
   ResultStream,
 } from '../../platform/graphql/operations/executor.ts';
-import { isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
+import { isEndOfStream, isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { inSpan } from '../../platform/tracing/span.ts';
+import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
@@ -52,15 +53,15 @@ export function createExecution(options: ExecutionOptions): Execution {
     failure: (thrown) => gatewayFailure(thrown, context, logger),
   });
   const subscribePlanned = async (
-    { primary, compiled }: SubscriptionPlan,
+    plan: SubscriptionPlan,
     request: GraphqlRequest,
   ): Promise<ResultStream | ExecutionResult> => {
-    const started = await subscribeTo(primary, inputOf(request));
+    const started = await subscribeTo(plan.primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const stream = mapStream<ExecutionResult, ExecutionResult>({
       source: started,
-      map: (result) => compiled.run({ ...inputOf(request), answered: { fetch: primary, result } }),
+      map: (result) => runEvent(result, plan, inputOf(request)),
       failed: (thrown) => failed(thrown, request),
       signals: [request.context.signal],
       onEnd: () => open.forget(end),
@@ -110,6 +111,20 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
     const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
     return misfits === undefined ? { plan, form } : { refused: variableErrors(misfits) };
   };
+}
+
+/** Runs the rest of a plan for an event; what the source says at its end is no event, and nothing is joined to it. */
+async function runEvent(
+  result: ExecutionResult,
+  { primary, compiled }: SubscriptionPlan,
+  input: RunInput,
+): Promise<ExecutionResult> {
+  if (isEndOfStream(result)) {
+    const { errors = [] } = result;
+    return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
+  }
+  const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
+  return { ...rest, data };
 }
 
 /** A request with the literals that are variables of the document which is run. */

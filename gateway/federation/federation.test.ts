@@ -10,6 +10,7 @@ import {
   type ExecutionResult,
   type GraphQLError,
   GraphQLError as RefusalError,
+  parse,
   type ValidationRule,
 } from 'graphql';
 import { Upload } from 'graphql-upload-minimal';
@@ -29,6 +30,7 @@ import {
 import { rememberRequestBytes } from '../../platform/graphql/uploads/request-bytes.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
+import { follow } from '../transports/streams/keep-following.ts';
 import { createFederation } from './federation.ts';
 import { linksFromSupergraph } from './links-from-supergraph.ts';
 
@@ -238,6 +240,33 @@ describe.each(ways)('the federated executor over %s', (way) => {
       { path: ['taskProgress', 'strict'], extensions: { code: 'INTERNAL' } },
     ]);
     await stream.return?.();
+  });
+
+  it('gives every event of a subscription while a joined subgraph is away', async () => {
+    const two = createTwoSubgraphs();
+    const { link: media } = await connect(two.media, way);
+    const away: SubgraphLink = {
+      ...createLocalLink({ subgraph: two.workflow, logger }),
+      execute: async () => ({ errors: [new RefusalError('gone', { extensions: { code: 'UNAVAILABLE' } })] }),
+    };
+    const supergraph = composeTwoSubgraphs(undefined, 'summary: String!');
+    const links = { media, workflow: away };
+    const federation = await createFederation({ supergraphSdl: supergraph, links, logger });
+    cleanups.push(() => federation.close());
+    const query = 'subscription { taskProgress(id: "t2") { seq task { summary } } }';
+    const request = { query, variables: {}, context: contextOf() };
+    const stream = streamOf(
+      await follow({ federation }, { request, document: parse(query), fields: ['taskProgress'] }),
+    );
+    const first = stream.next();
+    await expect.poll(() => two.listenerCount()).toBe(1);
+    for (const seq of [1, 2, 3]) two.emit('t2', seq);
+    two.complete();
+    const event = { data: null, errors: [{ message: 'gone', extensions: { code: 'UNAVAILABLE' } }] };
+    expect(plain((await first).value)).toMatchObject(event);
+    expect(plain((await stream.next()).value)).toMatchObject(event);
+    expect(plain((await stream.next()).value)).toMatchObject(event);
+    expect((await stream.next()).done).toBe(true);
   });
 
   it.each([
@@ -500,7 +529,7 @@ describe('the federated executor', () => {
     const next = stream.next();
     await mediaServer?.close();
     const last = plain((await next).value);
-    expect(last.data).toBeNull();
+    expect(last).not.toHaveProperty('data');
     expect(last.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
     expect((await stream.next()).done).toBe(true);
     expect(two.listenerCount()).toBe(0);

@@ -15,7 +15,7 @@ const rateLimits: Migration = {
   },
 };
 
-/** Answers of existing services that do not change any more (rest-compat/fallback). */
+/** Answers of existing services that do not change any more (migration/fallback). */
 const storedAnswers: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
     await sql`

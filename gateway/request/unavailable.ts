@@ -1,5 +1,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 
+import { isAnswered } from '../../platform/graphql/operations/partial-data.ts';
+
 /** An answer that has no data because something is away: 503, which proxies and clients know to send again. */
 export interface Unavailable {
   readonly status: 503;
@@ -9,7 +11,10 @@ export interface Unavailable {
 /** Seconds when no error names any. */
 const USUAL_SECONDS = 2;
 
-/** Whether all of an answer is missing because something is away; partial answers, and other errors, keep their status. */
+/**
+ * Whether all of an answer is missing because something is away; partial answers (also one that is null because a subgraph
+ * said so), and other errors, keep their status.
+ */
 export function unavailableOf({
   data,
   errors = [],
@@ -19,7 +24,7 @@ export function unavailableOf({
 }): Unavailable | null {
   if (errors.length === 0) return null;
   const isAway = ({ extensions }: GraphQLFormattedError): boolean => extensions?.['code'] === 'UNAVAILABLE';
-  const hasData = Object.values(data ?? {}).some((value) => value !== null);
+  const hasData = isAnswered(data) || Object.values(data ?? {}).some((value) => value !== null);
   if (hasData || !errors.every(isAway)) return null;
   return { status: 503, retryAfterSeconds: longestWait(errors) || USUAL_SECONDS };
 }

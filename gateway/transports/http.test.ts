@@ -1,6 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { noteAnswered } from '../../platform/graphql/operations/partial-data.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
 import { unavailableOf } from '../request/unavailable.ts';
 import { type TestGateway, post, startTestGateway, until } from '../server/server-under-test.fixture.ts';
@@ -219,5 +220,9 @@ test('an answer is 503 when all of it is missing because something is away', () 
     retryAfterSeconds: 7,
   });
   expect(unavailableOf({ data: { task: null, me: {} }, errors: [away] })).toBeNull();
+  // What a subgraph said is null is an answer.
+  const data = { task: null, me: null };
+  noteAnswered(data);
+  expect(unavailableOf({ data, errors: [away] })).toBeNull();
   expect(unavailableOf({ data: null, errors: [away, { message: 'no' }] })).toBeNull();
 });

@@ -18,6 +18,7 @@ export interface SettingsContext {
 /** Checks the settings that depend on each other. A partial configuration does not start. */
 export function checkCombinations(context: SettingsContext, report: Report): void {
   checkSplit(context, report);
+  checkProcesses(context, report);
   checkAuth(context, report);
   checkSandboxSignIn(context, report);
   checkProviders(context.values, report);
@@ -25,15 +26,18 @@ export function checkCombinations(context: SettingsContext, report: Report): voi
   checkPayments(context.values, report, context.production);
   checkSignIn(context.values, report, context.production);
   checkFallback(context.values, report);
-  checkRates(context.values, report);
+  checkRates(context, report);
   if (context.production && context.values.SANDBOX_URL !== null) {
     report('SANDBOX_URL', 'there is no sandbox in production: unset it, or set KILN_ENV=development');
   }
 }
 
 /** Without limits nothing is counted, so that a limit of a single caller would hold nobody. */
-function checkRates(values: Values, report: Report): void {
+function checkRates({ values, role }: SettingsContext, report: Report): void {
   const isLimited = values.RATE_LIMIT_CALLERS.some(({ limits }) => limits !== null);
+  if (values.RATE_COUNTS === 'database' && role === 'gateway' && values.DATABASE_URL === null) {
+    report('RATE_COUNTS', 'database needs DATABASE_URL at a gateway');
+  }
   if (values.RATE_LIMIT !== null || !isLimited) return;
   report('RATE_LIMIT_CALLERS', 'limits nobody while RATE_LIMIT is off: give RATE_LIMIT high limits instead');
 }
@@ -43,6 +47,21 @@ function checkFallback(values: Values, report: Report): void {
   for (const name of ['FALLBACK_MEDIA_URL', 'FALLBACK_WORKFLOW_URL'] as const) {
     if (values[name] === null || values[name] !== values.PUBLIC_URL) continue;
     report(name, 'is PUBLIC_URL itself: give the old service another address before Kiln takes this one');
+  }
+}
+
+function checkProcesses({ values, role, production }: SettingsContext, report: Report): void {
+  if (values.PROCESSES === 1) return;
+  if (role !== 'all' && role !== 'gateway') {
+    report(
+      'PROCESSES',
+      `is for roles all and gateway: start as many processes of role ${role} as it should be`,
+    );
+  } else if (role === 'all' && !production && values.SANDBOX_URL === null) {
+    report(
+      'PROCESSES',
+      'needs SANDBOX_URL in development (npm run start:sandbox): the embedded sandbox is part of one process',
+    );
   }
 }
 

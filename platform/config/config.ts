@@ -112,6 +112,11 @@ function splitOf({ values, commandLine }: SettingsContext) {
   };
 }
 
+function countsInDatabase({ values, role }: SettingsContext): boolean {
+  const isGateway = role === 'gateway' && values.DATABASE_URL !== null;
+  return (values.RATE_COUNTS ?? (isGateway || values.PROCESSES > 1 ? 'database' : 'process')) === 'database';
+}
+
 /** Who may call. */
 function authOf(context: SettingsContext) {
   const { values } = context;
@@ -130,6 +135,17 @@ function authOf(context: SettingsContext) {
   };
 }
 
+/** OpenAI's API over our graph. */
+function openaiFaceOf(values: SettingsContext['values']) {
+  if (values.OPENAI_FACE === 'off') return null;
+  const {
+    OPENAI_FACE_PREFIX: prefix,
+    OPENAI_MODEL_ALIASES: aliases,
+    OPENAI_WAIT_SECONDS: waitSeconds,
+  } = values;
+  return { prefix, aliases, waitSeconds };
+}
+
 function configOf(context: SettingsContext) {
   const { values, role, production } = context;
   return {
@@ -139,6 +155,8 @@ function configOf(context: SettingsContext) {
     demo: !production && values.KILN_ENV === 'demo',
     /** What this process runs: everything, or one part of a split system. */
     role,
+    /** How many processes serve the port; above 1 they have a supervisor. */
+    processes: values.PROCESSES,
     server: serverOf(context),
     data: {
       /** Absolute. */
@@ -159,6 +177,8 @@ function configOf(context: SettingsContext) {
       rate: values.RATE_LIMIT,
       /** Redis that counts for all gateways; null: PostgreSQL or each by itself. */
       countsUrl: values.COUNTS_URL,
+      /** Whether requests are counted in the database, together with other processes. */
+      countsInDatabase: countsInDatabase(context),
       /** The first entry that names a caller holds. */
       callerRates: values.RATE_LIMIT_CALLERS,
       /** Per address and caller; 0: no bound. */
@@ -179,6 +199,8 @@ function configOf(context: SettingsContext) {
       /** What one worker does at once; null: as many as the binding takes. */
       workerSlots: { start: values.START_SLOTS, poll: values.POLL_SLOTS, store: values.STORE_SLOTS },
     },
+    /** The tools of agents, at /mcp. */
+    mcp: { on: values.MCP === 'on' },
     files: {
       /** 0: addresses are permanent and unsigned. */
       urlTtlSeconds: values.FILES_URL_TTL,
@@ -194,6 +216,8 @@ function configOf(context: SettingsContext) {
       promptRetentionDays: values.PROMPT_RETENTION_DAYS,
       ...storageOf(values),
     },
+    /** OpenAI's API over our graph; null: it is not served. */
+    openaiFace: openaiFaceOf(values),
     /** Existing services that are asked for what is not known here; null: none. */
     fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },

@@ -18,7 +18,7 @@ export interface MigrationSet {
   readonly schema: string;
   /**
    * Applied in the order of their names. A released migration is never changed: add another one, which only adds
-   * (test/upgrade/migrations.test.ts). One that takes away what the previous release no longer uses is named
+   * (tools/upgrade/migrations.test.ts). One that takes away what the previous release no longer uses is named
    * `0030-what-needs-0025`: a process that does not know migration 0025 does not start on such a database.
    */
   readonly migrations: Readonly<Record<string, Migration>>;

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Server as SocketServer } from 'node:net';
 
@@ -29,11 +30,19 @@ export async function listenOn(
       resolve();
     };
     server.once('error', fail);
-    if (holder === undefined) server.listen({ port, host, backlog: BACKLOG }, succeed);
+    if (holder === undefined) server.listen({ port, host, backlog: BACKLOG, ...sharing() }, succeed);
     else server.listen(holder, BACKLOG, succeed);
   });
   const { address, family, port: actual } = server.address() as AddressInfo;
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}` };
+}
+
+/**
+ * Processes of one port (PROCESSES) each have a socket of their own where the kernel spreads connections over them: node:cluster,
+ * which does elsewhere, loses those that it hands to a process that has just died.
+ */
+function sharing(): { readonly exclusive?: true; readonly reusePort?: true } {
+  return cluster.isWorker && process.platform === 'linux' ? { exclusive: true, reusePort: true } : {};
 }
 
 function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {

@@ -1,7 +1,9 @@
+import cluster from 'node:cluster';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import { listenOn, stopAccepting } from '../http/server.ts';
+import { answerQuestion, askQuestion } from '../process/cluster/questions.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
 import { noMetrics, type Metrics } from './metrics.ts';
@@ -31,7 +33,29 @@ export async function startMetrics({ config, lifecycle, logger }: MetricsOptions
   // Loaded only when needed.
   const { createMetrics } = await import('./prometheus.ts');
   const metrics = createMetrics(config.role);
-  if (port === null) return metrics;
+  if (cluster.isWorker) return metricsOfAll(metrics);
+  if (port !== null) await serveMetrics(metrics, port, { config, lifecycle, logger });
+  return metrics;
+}
+
+/** What a process under a supervisor is asked for, and what it asks the supervisor for. */
+export const OWN_METRICS = 'metrics of this process';
+export const ALL_METRICS = 'metrics of all processes';
+/** Prometheus waits ten seconds. */
+const ASKING_MS = 5_000;
+
+/** One of several processes under a supervisor, which serves METRICS_PORT, answers for all of them. */
+function metricsOfAll(metrics: Metrics): Metrics {
+  answerQuestion(process, OWN_METRICS, () => metrics.text());
+  return { ...metrics, text: () => askQuestion(process, ALL_METRICS, ASKING_MS) };
+}
+
+/** Serves them on a port of their own. */
+export async function serveMetrics(
+  metrics: Pick<Metrics, 'text'>,
+  port: number,
+  { config, lifecycle, logger }: MetricsOptions,
+): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url?.split('?', 1)[0] === '/metrics') void sendMetrics(metrics, response);
     else response.writeHead(404).end();
@@ -39,7 +63,6 @@ export async function startMetrics({ config, lifecycle, logger }: MetricsOptions
   const { url } = await listenOn(server, config.server.host, port);
   lifecycle.add('metrics', () => stopAccepting(server));
   logger.info({ url: `${url}/metrics` }, 'metrics are served');
-  return metrics;
 }
 
 /** Serves /metrics to whoever sends the key as a bearer token, and 404 to everybody without one. */
@@ -61,7 +84,7 @@ export function createKeyCheck(key: string | null): (request: IncomingMessage) =
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-async function sendMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
+async function sendMetrics(metrics: Pick<Metrics, 'text'>, response: ServerResponse): Promise<void> {
   const text = await metrics.text();
   response.writeHead(200, {
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',

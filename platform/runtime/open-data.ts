@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import path from 'node:path';
 
 import type { PoolConfig } from 'pg';
@@ -18,7 +19,8 @@ export interface OpenedData {
  */
 export function openData(parts: ProcessParts): OpenedData {
   const { config, lifecycle } = parts;
-  if (config.role === 'all') {
+  // One of several processes: its supervisor has the lock.
+  if (config.role === 'all' && !cluster.isWorker) {
     const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
     lifecycle.add('data directory', async () => release());
   }

@@ -11,7 +11,7 @@ export interface Arrow {
 
 /** Tests and what only they use: it may import everything, and the product never imports it. */
 export function isTestSupport(file: string): boolean {
-  return /^test\/|\.(test|fixture|contract)\.tsx?$|\/(testing|fixtures)\/|\/test-kit\.ts$/.test(file);
+  return /^(test|tools)\/|\.(test|fixture|contract)\.tsx?$|\/(testing|fixtures)\/|\/test-kit\.ts$/.test(file);
 }
 
 /** The TypeScript files of the areas. */

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { rows } from './contract/rows.ts';
 import { capabilitiesOf, must, registeredNames } from './environment/environment.ts';
-import { rows } from './rows/rows.ts';
 
 /** Every provider has the same shape, is in the registry, has a stand-in, a fixture with its sources, and a row. */
 
@@ -23,7 +23,7 @@ function foldersIn(where: string): string[] {
 
 describe('the providers', () => {
   it('are what the registry has, under their own names', () => {
-    // A second way to speak the OpenAI wire: its tests are in vendors/.
+    // A second way to speak the OpenAI wire: its tests are beside its adapter.
     expect(names.toSorted()).toEqual([...folders, 'openai-compatible'].toSorted());
     expect(names.map((name) => capabilitiesOf(name)?.name)).toEqual(names);
   });
@@ -57,7 +57,7 @@ describe('the providers', () => {
   });
 
   it.each(folders)('have the same files: %s', (name) => {
-    const files = readdirSync(path.join(folder, name)).filter((file) => !file.endsWith('.test.ts'));
+    const files = readdirSync(path.join(folder, name)).filter((file) => /^[^.]+\.ts$/.test(file));
     expect(files).toEqual(expect.arrayContaining([`${name}.ts`, 'wire.ts']));
     const source = readFileSync(path.join(folder, name, `${name}.ts`), 'utf8');
     const factory = `create-${name}`.replaceAll(/-(\w)/g, (_, first: string) => first.toUpperCase());

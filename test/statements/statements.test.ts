@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { LARGE } from '../../tools/upgrade/statements.ts';
 import { until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
-import { LARGE } from '../upgrade/statements.ts';
 import { findingsOf, nameOf, type Finding } from './findings.ts';
 import { fillWithHistory, SHOP } from './history.ts';
 import { doPeriodicWork } from './periodic.ts';

@@ -50,12 +50,15 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-async function start(settings: Record<string, string>): Promise<{ program: Program; url: string }> {
+async function start(
+  settings: Record<string, string>,
+  supergraph = file,
+): Promise<{ program: Program; url: string }> {
   const [port] = await freePorts(1);
   const address = `http://127.0.0.1:${port}`;
   const program = await startProgram({
     command: 'npm',
-    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', file],
+    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', supergraph],
     settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings },
     ready: () => isReady(address),
   });
@@ -205,6 +208,36 @@ it('carries subscriptions, with what the other subgraph joins', async () => {
   const task = { id: 't2', execution: { name: expect.any(String) } };
   expect(seen).toEqual([1, 2, 3].map((seq) => ({ seq, task })));
   expect(two.listenerCount()).toBe(0);
+});
+
+it('goes on with events while a joined subgraph is away, and ends with an error when the source is lost', async () => {
+  const own = createTwoSubgraphs();
+  const [source, joined] = await Promise.all([servePlainly(own.media), servePlainly(own.workflow)]);
+  const other = path.join(folder.path, 'away.graphql');
+  await writeFile(other, composeTwoSubgraphs({ media: source.url, workflow: joined.url }));
+  const away = await start({}, other);
+  await joined.close();
+  const query = 'subscription { taskProgress(id: "t2") { seq task { id summary } } }';
+  const client = createClient({
+    url: `${away.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+  });
+  const events = client.iterate({ query });
+  const first = events.next();
+  await expect.poll(() => own.listenerCount()).toBe(1);
+  for (const seq of [1, 2, 3]) own.emit('t2', seq);
+  for (const [index, event] of [await first, await events.next(), await events.next()].entries()) {
+    expect(event.value).toMatchObject({
+      data: { taskProgress: { seq: index + 1, task: { id: 't2', summary: null } } },
+      errors: [{ extensions: { code: 'UNAVAILABLE' } }],
+    });
+  }
+  const last = events.next();
+  await source.close();
+  await expect(last).rejects.toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+  await client.dispose();
+  await away.program.end();
 });
 
 it('leaves no subscription behind at the subgraph when its subscribers vanish', async () => {

@@ -2,6 +2,7 @@ import type { Operation } from '@apollo/federation-internals';
 import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
+import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
 import type { OperationContext } from '../operation/operation-context.ts';
 import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
@@ -12,7 +13,7 @@ import { compileShaper } from './shape/shape-result.ts';
 
 /** A plan made ready to be run often. */
 export interface CompiledPlan {
-  /** Runs it; rejects only where the data's shape breaks the plan (a list in place of an object). */
+  /** Runs it. What a subgraph fails at, or gives in a wrong shape, is in the result. */
   run(input: RunInput): Promise<ExecutionResult>;
 }
 
@@ -34,9 +35,20 @@ export function compilePlan({ plan, operation, model, supergraphSchema }: PlanTo
   return {
     async run(input) {
       const answers = isQuery ? createEntityCache() : null;
-      const run: Run = { ...input, data: {}, errors: [], isShared: false, places: new Map(), answers };
+      const run: Run = {
+        ...input,
+        data: {},
+        errors: [],
+        isShared: false,
+        isAnswered: false,
+        shared: new WeakSet(),
+        places: new Map(),
+        answers,
+      };
       await step?.(run, [run.data]);
-      return shape(run);
+      const result = shape(run);
+      if (run.isAnswered && result.errors !== undefined && result.data) noteAnswered(result.data);
+      return result;
     },
   };
 }

@@ -16,7 +16,7 @@ const subgraphs = {
     type Product @key(fields: "id") { id: ID! name: String! twin: Product inside: [Found!] }
     type Shelf @key(fields: "id") { id: ID! label: String }
     type Facts { int: Int float: Float boolean: Boolean id: ID string: String }
-    type Query { found: [Found!]! products: [Product!]! best: [Product!]! facts: Facts }
+    type Query { found: [Found!]! products: [Product!]! best: [Product!]! facts: Facts product(id: ID!): Product }
     type Mutation { restock: Product! sell: Product! }`,
   stock: `${LINK}
     type Product @key(fields: "id") { id: ID! count: Int! note: String places: [Place!] }
@@ -227,6 +227,52 @@ describe('the shape of an answer', () => {
       stock: nothing,
     });
     expect(result).toEqual({ data: { facts: { [name]: null } } });
+  });
+
+  it('fails the field of a value of the wrong shape at its path, and no other', async () => {
+    const shop = () => ({
+      data: {
+        products: [product('a', { name: 'one', twin: 42 }), product('b', { name: 'two', inside: {} })],
+        facts: [],
+        best: [product('c')],
+      },
+    });
+    const stock = entities((id) => (id === 'c' ? (42 as never) : { places: [7], count: 1 }));
+    const query =
+      '{ products { name twin { name count } inside { __typename } note } facts { int } best { id note } }';
+    const { result } = await run(query, { shop, stock });
+    expect(result.data).toEqual({
+      products: [
+        { name: 'one', twin: null, inside: null, note: null },
+        { name: 'two', twin: null, inside: null, note: null },
+      ],
+      facts: null,
+      best: [{ id: 'c', note: null }],
+    });
+    const at = result.errors?.map(({ path }) => path?.join('.')).toSorted();
+    expect(at).toEqual(['best.0', 'facts', 'products.0.twin', 'products.1.inside']);
+    const nested = await run('{ products { places { code } } }', { shop, stock });
+    expect(nested.result.data).toEqual({ products: [{ places: null }, { places: null }] });
+    expect(nested.result.errors?.map(({ path }) => path)).toEqual([
+      ['products', 0, 'places', 0],
+      ['products', 1, 'places', 0],
+    ]);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('takes a variable of the name %s', async (name) => {
+    const seen: unknown[] = [];
+    const shop: Answer = ({ variables }) => {
+      seen.push(JSON.stringify(variables));
+      return { data: { product: product('a', { name: 'one' }) } };
+    };
+    const query = `query ($${name}: ID!, $skip: Boolean!) { product(id: $${name}) { name @skip(if: $skip) } }`;
+    const variables = JSON.parse(`{ "${name}": "a", "skip": false }`) as Record<string, unknown>;
+    const { result } = await run(query, { shop, stock: nothing }, variables);
+    expect(result).toEqual({ data: { product: { name: 'one' } } });
+    expect(seen[0]).toContain(`"${name}":"a"`);
+    const skips = `query ($${name}: Boolean!) { product(id: "a") { name @skip(if: $${name}) id } }`;
+    const skipped = await run(skips, { shop, stock: nothing }, JSON.parse(`{ "${name}": true }`) as object);
+    expect(skipped.result).toEqual({ data: { product: { id: 'a' } } });
   });
 
   it("says what is wrong with values that break the schema in Apollo's words", async () => {

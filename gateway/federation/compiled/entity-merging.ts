@@ -3,9 +3,10 @@ import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 import type { EntityRequests, EntityFetch, RequestingObject } from './entity-requests.ts';
 import { toCallerError, placesOf } from './fetch-errors.ts';
 import type { EntityBatch, ReceivedEntity, RequestedEntity } from './known-entities.ts';
-import { merge } from './merge.ts';
+import { merge, share } from './merge.ts';
 import type { Run } from './run.ts';
 import type { Members } from './shape/merged.ts';
+import { wrongShape } from './shape/wrong-shapes.ts';
 
 /** The entities that a fetch requested, and the batches with the responses. */
 interface Received {
@@ -40,15 +41,25 @@ export function reportErrors({ fetch, path }: EntityFetch, run: Run, { requests,
 /** Merges the entities into the objects that they were requested for. */
 export function mergeEntities(compiled: EntityFetch, run: Run, { requests, batches }: Received): void {
   for (const batch of batches) assertEntities(batch);
+  const misshapen = new Set<unknown>();
   for (const { object, entity } of requests.objects) {
     const received = (entity.received ??= receive(compiled, entity, object));
     if (received === 'nothing') continue;
+    if (received === 'no object') {
+      misshapen.add(object);
+      continue;
+    }
     const { members, names, mergeLeaves } = received;
-    if (mergeLeaves !== null) mergeLeaves(object, members);
+    if (entity.isShared) share(Object.values(members), run.shared);
+    if (mergeLeaves !== null) mergeLeaves(object, members, run.shared);
     else {
       run.places.clear();
-      merge(object, members, names);
+      merge(object, members, names, run.shared);
     }
+  }
+  if (misshapen.size === 0) return;
+  for (const place of [...placesOf(misshapen, compiled.path, run).values()].flat()) {
+    run.errors.push(wrongShape('for an entity', place));
   }
 }
 
@@ -60,7 +71,8 @@ function receive(
 ): ReceivedEntity {
   const entities = batch.result?.data?.['_entities'] as readonly (Members | null)[] | undefined;
   const members = entities?.[index];
-  if (!members) return 'nothing';
+  if (members === null || members === undefined) return 'nothing';
+  if (typeof members !== 'object' || Array.isArray(members)) return 'no object';
   if (!members['__typename']) members['__typename'] = object['__typename'];
   const { outputRewrites } = fetch;
   if (outputRewrites !== undefined) applyRewrites(supergraphSchema, outputRewrites, members);

@@ -62,11 +62,14 @@ export function requestEntities(compiled: EntityFetch, run: Run, found: readonly
       const representation = represent(object);
       if (representation === null || !representation['__typename']) continue;
       applyRewrites(supergraphSchema, fetch.inputRewrites, representation);
-      entity = requestedEntity(own, representation);
+      entity = requestedEntity(own, representation, compiled.cacheKey !== null);
       place.entity = entity;
       known.size += 1;
       fresh.push(place);
-    } else if (!compiled.bringsLeavesOnly) run.isShared = true;
+    } else {
+      entity.isShared = true;
+      if (!compiled.bringsLeavesOnly) run.isShared = true;
+    }
     objects.push({ object, entity });
   }
   const requests = { own, variables, objects };
@@ -81,8 +84,10 @@ function knownEntities({ cacheKey }: EntityFetch, { answers }: Run): KnownEntiti
   return cacheKey === null || answers === null ? noEntities() : answers.of(cacheKey);
 }
 
-function requestedEntity(batch: EntityBatch, representation: Members): RequestedEntity {
-  return { batch, index: batch.representations.push(representation) - 1, received: undefined };
+/** What later fetches may find in the cache is shared from the beginning. */
+function requestedEntity(batch: EntityBatch, representation: Members, isShared: boolean): RequestedEntity {
+  const index = batch.representations.push(representation) - 1;
+  return { batch, index, isShared, received: undefined };
 }
 
 function emptyBatch(): EntityBatch {
@@ -128,7 +133,7 @@ export async function awaitBatches(
     if (!lost.has(batch)) continue;
     const known = retried.get(one.entity);
     const representation = batch.representations[index] ?? {};
-    const entity = known ?? requestedEntity(retry, representation);
+    const entity = known ?? requestedEntity(retry, representation, true);
     retried.set(one.entity, entity);
     batches.delete(batch);
     one.entity = entity;

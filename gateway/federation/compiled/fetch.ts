@@ -1,10 +1,10 @@
 import { applyRewrites } from '@apollo/gateway/dist/dataRewrites.js';
 import type { FetchNode } from '@apollo/query-planner';
-import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { toCallerError } from './fetch-errors.ts';
-import { merge } from './merge.ts';
+import { merge, share } from './merge.ts';
 import type { ResponsePath } from './response-path.ts';
 import type { Run, RunInput } from './run.ts';
 import type { Members } from './shape/merged.ts';
@@ -58,7 +58,8 @@ function linkTo({ serviceName }: FetchNode, { links }: RunInput): SubgraphLink {
 
 /** Those of the request's variables that a fetch uses. */
 export function usedVariables({ variableUsages = [] }: FetchNode, { variables }: RunInput): Members {
-  const used: Members = {};
+  // Without a prototype: `__proto__` is the name of a variable like any other.
+  const used = Object.create(null) as Members;
   for (const name of variableUsages) {
     if (Object.hasOwn(variables, name) && variables[name] !== undefined) used[name] = variables[name];
   }
@@ -76,9 +77,21 @@ export function compileRootFetch({ fetch, path, supergraphSchema }: FetchPlace):
       run.errors.push(toCallerError(error, serviceName, at));
     }
     if (data === null || data === undefined) return;
+    if (typeof data !== 'object' || Array.isArray(data))
+      throw new Error('Expected "data" in response to be an object');
+    run.isAnswered ||= hasAnswer(data, errors);
     applyRewrites(supergraphSchema, outputRewrites, data);
-    if (objects.length > 1) run.isShared = true;
+    if (objects.length > 1) {
+      run.isShared = true;
+      share(Object.values(data), run.shared);
+    }
     run.places.clear();
-    for (const object of objects) merge(object as Members, data);
+    for (const object of objects) merge(object as Members, data, undefined, run.shared);
   };
+}
+
+/** Whether a root field has a value, or is null without an error that says why. */
+function hasAnswer(data: Members, errors: readonly GraphQLError[]): boolean {
+  const isFailed = (name: string) => errors.some(({ path }) => path === undefined || path[0] === name);
+  return Object.entries(data).some(([name, value]) => value !== null || !isFailed(name));
 }

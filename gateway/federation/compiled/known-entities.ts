@@ -19,6 +19,8 @@ export interface EntityBatch {
 export interface RequestedEntity {
   readonly batch: EntityBatch;
   readonly index: number;
+  /** Whether its answer may stand at several places. */
+  isShared: boolean;
   /** What was answered for it; undefined until it was looked for. */
   received: ReceivedEntity | undefined;
 }
@@ -26,6 +28,7 @@ export interface RequestedEntity {
 /** An answered entity, the names of its members, and what merges them where all are leaves. */
 export type ReceivedEntity =
   | 'nothing'
+  | 'no object'
   | {
       readonly members: Members;
       readonly names: readonly string[];

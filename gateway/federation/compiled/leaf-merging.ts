@@ -1,9 +1,9 @@
-import { mergeMember } from './merge.ts';
+import { mergeMember, type SharedValues } from './merge.ts';
 import { isInherited } from './own-members.ts';
 import type { Members } from './shape/merged.ts';
 
 /** Merges the members of a received object that has exactly these names, in this order, into another object. */
-export type MergeMembers = (target: Members, source: Members) => void;
+export type MergeMembers = (target: Members, source: Members, shared: SharedValues) => void;
 
 /**
  * Finds the function that merges objects of leaves with these names; null when there is none. It is generated, so that
@@ -37,9 +37,9 @@ function generate(names: readonly string[]): MergeMembers {
     const literal = JSON.stringify(name);
     return `const v${at} = source[${literal}];
       if (typeof v${at} !== 'object') { if (v${at} !== undefined) target[${literal}] = v${at}; }
-      else mergeMember(target, ${literal}, v${at});`;
+      else mergeMember(target, ${literal}, v${at}, shared);`;
   });
-  const source = `return (target, source) => { ${lines.join('\n')} };`;
+  const source = `return (target, source, shared) => { ${lines.join('\n')} };`;
   // oxlint-disable-next-line typescript/no-implied-eval -- see above
   const make = new Function('mergeMember', source) as (member: typeof mergeMember) => MergeMembers;
   return make(mergeMember);

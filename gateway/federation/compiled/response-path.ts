@@ -6,7 +6,7 @@ export type ResponsePath = readonly string[];
 
 /**
  * What a path leads to from these objects: nothing of nulls, every element of lists, each once where one object may stand at
- * several places. Throws where a list stands in place of an object or the other way round, as Apollo does.
+ * several places. A list in place of an object, or the other way round, leads nowhere: its field fails when the answer is shaped.
  */
 export function valuesAt(
   objects: readonly unknown[],
@@ -24,7 +24,7 @@ export function valuesAt(
 function elementsOf(lists: readonly unknown[]): unknown[] {
   const elements: unknown[] = [];
   for (const list of lists) {
-    if (!Array.isArray(list)) throw new TypeError('expected a list');
+    if (!Array.isArray(list)) continue;
     for (const element of list) if (isThere(element)) elements.push(element);
   }
   return elements;
@@ -34,8 +34,8 @@ function membersOf(objects: readonly unknown[], name: string): unknown[] {
   const members: unknown[] = [];
   const read = memberReader(name);
   for (const object of objects) {
-    if (Array.isArray(object)) throw new TypeError(`unexpected list at ${name}`);
-    const member = read(object as object);
+    if (typeof object !== 'object' || object === null || Array.isArray(object)) continue;
+    const member = read(object);
     if (isThere(member)) members.push(member);
   }
   return members;

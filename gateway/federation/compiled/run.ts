@@ -4,6 +4,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import type { EntityCache } from './entity-cache.ts';
+import type { SharedValues } from './merge.ts';
 import type { Members, Merged } from './shape/merged.ts';
 
 /** What a compiled plan is run for. */
@@ -22,6 +23,10 @@ export interface Run extends RunInput, Merged {
   readonly data: Members;
   readonly errors: GraphQLError[];
   isShared: boolean;
+  /** Whether a subgraph has answered a root field, if only by null. */
+  isAnswered: boolean;
+  /** Received values that stand at several places. */
+  readonly shared: SharedValues;
   /** What the paths of the plan lead to, as long as nothing but leaves is merged. */
   readonly places: Map<string, readonly unknown[]>;
   /** What entities answered in this run; null where a later fetch may find another value (mutations). */

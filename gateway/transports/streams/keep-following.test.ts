@@ -66,3 +66,15 @@ it('leaves a stream that broke off and goes on with another', async () => {
   await stream.return?.();
   expect(subgraph.counts.left).toBe(2);
 });
+
+it('passes on an event that a joined subgraph fails, and follows the same stream', async () => {
+  const subgraph = createSubgraph();
+  const stream = await followed(subgraph);
+  const lost = { ...BREAK, data: null };
+  subgraph.opened[0]?.push(lost);
+  expect((await stream.next()).value).toEqual(lost);
+  subgraph.opened[0]?.push({ data: { log: { kilnResumeSeq: 2 } } });
+  expect((await stream.next()).value).toMatchObject({ data: { log: { kilnResumeSeq: 2 } } });
+  expect(subgraph.opened).toHaveLength(1);
+  await stream.return?.();
+});

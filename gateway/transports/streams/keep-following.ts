@@ -4,7 +4,7 @@ import type { DocumentNode, ExecutionResult } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../../platform/graphql/operations/executor.ts';
-import { isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
+import { isEndOfStream, isStream, mapStream } from '../../../platform/graphql/operations/streams.ts';
 import type { ServedFederation } from '../admission/transport.ts';
 import { type EventId, takeEventId } from './resume.ts';
 import { createStreamMemory, type StreamMemory } from './stream-memory.ts';
@@ -81,10 +81,10 @@ export async function followUnnumbered(
 
 const BROKEN = (): ExecutionResult => ({ errors: [codedError('UNAVAILABLE', 'the stream broke off')] });
 
-/** Whether a result says "unavailable for now", so that the stream is interrupted rather than complete. */
-export function isBreak({ data, errors = [] }: ExecutionResult): boolean {
-  const isUnavailable = errors.some(({ extensions }) => extensions['code'] === 'UNAVAILABLE');
-  return isUnavailable && (data === undefined || data === null);
+/** Whether a stream says that its source is "unavailable for now", so that it is interrupted rather than complete. */
+export function isBreak(result: ExecutionResult): boolean {
+  const { errors = [] } = result;
+  return isEndOfStream(result) && errors.some(({ extensions }) => extensions['code'] === 'UNAVAILABLE');
 }
 
 /** Subscribes at first, and after a break; null when nothing says where to go on. */

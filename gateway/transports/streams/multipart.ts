@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 
-import { isStream } from '../../../platform/graphql/operations/streams.ts';
+import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
 import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
@@ -70,7 +70,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
 
       const stream = permit.open(FORMAT);
       const isDone = await pumpResults({
-        results: outcome,
+        results: throwingAtItsEnd(outcome),
         stream,
         print: (result) => printPart({ payload: errors.formatResult(result, traceId) }),
         onError: (error) =>

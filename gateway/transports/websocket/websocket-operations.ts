@@ -8,6 +8,7 @@ import { clientKeyOf } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
@@ -148,9 +149,10 @@ function createRunners(options: SocketHookOptions): Pick<Hooks, 'execute' | 'sub
         logged(logger, contextValue, () => federation.execute(request)),
       ),
     subscribe: ({ contextValue }) =>
-      traced(tracer, contextValue, (request) =>
-        followUnnumbered(options, { ...(contextValue as Running).admitted, request }),
-      ),
+      traced(tracer, contextValue, async (request) => {
+        const followed = await followUnnumbered(options, { ...(contextValue as Running).admitted, request });
+        return isStream(followed) ? throwingAtItsEnd(followed) : followed;
+      }),
   };
 }
 

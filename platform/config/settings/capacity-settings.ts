@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { integer, natsAddresses, oneOf, redisAddress } from './formats.ts';
+import { integer, natsAddresses, oneOf, processCount, redisAddress } from './formats.ts';
 import { optional, setting } from './setting.ts';
 
 /** Settings of how much one process does at once, of how it stops, and of what many processes share. */
@@ -34,6 +34,16 @@ export const capacitySettings = {
     z.string(),
     'file with the GraphQL documents that callers without a credential may send to /graphql, as a manifest of persisted queries ({"operations": [{"body": "query ..."}]}); others are refused',
     'any document',
+  ),
+  RATE_COUNTS: optional(
+    oneOf(['process', 'database']),
+    'where requests are counted without COUNTS_URL: process (each by itself) or database (together with all others that do). Set database where several whole Kilns serve one address',
+    'database for a gateway with DATABASE_URL and with PROCESSES, else process',
+  ),
+  PROCESSES: setting(
+    processCount,
+    'processes that serve one port as one Kiln, under a supervisor that restarts what dies: a number, or auto (one for each core); roles all and gateway. In development it needs SANDBOX_URL',
+    '1',
   ),
   DATABASE_POOL: setting(
     integer(2, 1_000),

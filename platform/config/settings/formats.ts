@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -36,6 +37,12 @@ export function integer(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error });
 }
+
+/** A number of processes, or `auto`: one for each core that may be used. */
+export const processCount = z
+  .string()
+  .regex(/^(auto|[1-9]\d?)$/, { error: 'must be auto or a whole number from 1 to 99' })
+  .transform((value) => (value === 'auto' ? availableParallelism() : Number(value)));
 
 /** A number from 0 to 1. */
 export const fraction = z

@@ -41,7 +41,8 @@ export function compileVariables(
     return { name, coerce: coercion(type), isOptional };
   });
   return (inputs) => {
-    const coerced: Record<string, unknown> = {};
+    // Without a prototype: `__proto__` is the name of a variable like any other.
+    const coerced = Object.create(null) as Record<string, unknown>;
     for (const { name, coerce, isOptional } of variables) {
       const isGiven = Object.hasOwn(inputs, name);
       if (!isGiven && isOptional) continue;

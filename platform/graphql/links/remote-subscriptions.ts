@@ -81,7 +81,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       askOne(
         { endpoints, clients, payload, bearer },
         {
-          next: (result) => events.push(parsedResult(result)),
+          next: (result) => events.push(sign === undefined ? eventOf(result) : parsedResult(result)),
           failed: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
           asked: (end) => (leave = end),
@@ -137,6 +137,15 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
     end();
     dispose();
   });
+}
+
+/**
+ * Of a foreign subgraph every `next` is an event, also one that leaves out `data`: its streams end by `error`. Kiln's own
+ * of the version before say an end in a last `next` without data.
+ */
+function eventOf(result: FormattedExecutionResult): ExecutionResult {
+  const { data = null, ...rest } = parsedResult(result);
+  return { ...rest, data };
 }
 
 /** A result from the wire, its errors as GraphQLErrors. */

@@ -1,3 +1,5 @@
+import type { ExecutionResult } from 'graphql';
+
 /**
  * Hand-written iterators: an async generator queues `return()` behind a pending `next()`, so that a subscriber who
  * leaves an idle task would stay subscribed until its next event.
@@ -155,6 +157,26 @@ function streamOf<Value>(next: () => Promise<IteratorResult<Value>>, leave: () =
     [Symbol.asyncIterator]: () => stream,
   };
   return stream;
+}
+
+/**
+ * Whether a result is said by the stream itself and not about one of its events: what fails in an event leaves the event
+ * its `data`, if only null. After such a result nothing follows.
+ */
+export function isEndOfStream({ data, errors }: ExecutionResult): boolean {
+  return data === undefined && errors !== undefined;
+}
+
+/** The same stream, for protocols that have a word of their own for a stream that failed: it ends by throwing its error. */
+export function throwingAtItsEnd(stream: AsyncIterableIterator<ExecutionResult>): Stream<ExecutionResult> {
+  const next = async (): Promise<IteratorResult<ExecutionResult>> => {
+    const item = await stream.next();
+    if (item.done === true || !isEndOfStream(item.value)) return item;
+    leave();
+    throw item.value.errors?.[0] ?? new Error('a stream ended with errors, and names none');
+  };
+  const leave = (): void => void stream.return?.();
+  return streamOf(next, leave);
 }
 
 /** Whether a subscription was accepted: a stream rather than one result. */

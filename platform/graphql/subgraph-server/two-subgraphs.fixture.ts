@@ -123,11 +123,18 @@ export function createTwoSubgraphs(): TwoSubgraphs {
   };
 }
 
-/** The supergraph of the two; `urls` are its routing URLs. */
-export function composeTwoSubgraphs(urls = { media: 'http://media/', workflow: 'http://workflow/' }): string {
+/** The supergraph of the two; `urls` are its routing URLs, `summary` is how Task.summary is declared. */
+export function composeTwoSubgraphs(
+  urls = { media: 'http://media/', workflow: 'http://workflow/' },
+  summary = 'summary: String',
+): string {
   const composed = composeServices([
     { name: 'media', url: urls.media, typeDefs: parse(mediaTypes) },
-    { name: 'workflow', url: urls.workflow, typeDefs: parse(workflowTypes) },
+    {
+      name: 'workflow',
+      url: urls.workflow,
+      typeDefs: parse(workflowTypes.replace('summary: String', summary)),
+    },
   ]);
   if (composed.errors !== undefined) throw new AggregateError(composed.errors, String(composed.errors));
   return composed.supergraphSdl;

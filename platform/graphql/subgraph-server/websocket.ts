@@ -9,7 +9,7 @@ import { newTraceId } from '../../ids.ts';
 import { CALLER_EXTENSION, operationHash, requireBody } from '../links/caller-assertion.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
-import { isStream, mapStream } from '../operations/streams.ts';
+import { isStream, mapStream, throwingAtItsEnd } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
 import type { SubgraphEntryPoint } from './entry-point.ts';
 
@@ -105,7 +105,7 @@ async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryP
   const context = { ...request.context, signal: controller.signal };
   const started = await entryPoint.link.subscribe({ ...request, context });
   if (!isStream(started)) return started;
-  return mapStream({
+  const stream = mapStream({
     source: started,
     map: (result) => result,
     failed: (thrown) =>
@@ -116,6 +116,7 @@ async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryP
       }),
     onEnd: () => controller.abort(),
   });
+  return throwingAtItsEnd(stream);
 }
 
 function requestOf({

@@ -1,4 +1,4 @@
-import { rows } from '../rows/rows.ts';
 import { providerContract } from './contract.ts';
+import { rows } from './rows.ts';
 
 for (const row of rows) providerContract(row);

@@ -1,8 +1,8 @@
 import { describe } from 'vitest';
 
 import { useEnvironment } from '../environment/use-environment.ts';
-import type { ContractRow } from '../rows/row.ts';
 import { jobContract } from './job-contract.ts';
+import type { ContractRow } from './row.ts';
 import { shortContract } from './short-contract.ts';
 
 /** Runs the whole contract over one provider, against its stand-in, over real sockets with the real HTTP client. */

@@ -13,8 +13,6 @@ import {
   type Environment,
 } from '../environment/environment.ts';
 import { startRecordingProxy, type SentRequest } from '../environment/recording-proxy.ts';
-import { documented, expectDocumented, expectOneOf } from '../fixtures/wire-shape.ts';
-import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
 import {
   jobHarness,
   filesOf,
@@ -24,6 +22,8 @@ import {
   urlOf,
   type JobHarness,
 } from './job-harness.ts';
+import { REFERENCE, type ContractRow, type JobRow } from './row.ts';
+import { documented, expectDocumented, expectOneOf } from './wire-shape.ts';
 
 /** The contract of a capability that starts work and asks for it. */
 export function jobContract(row: ContractRow, job: JobRow, world: () => Environment): void {

@@ -8,8 +8,8 @@ import type {
   RemoteFile,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { contextOf, must, type Environment } from '../environment/environment.ts';
-import { documented } from '../fixtures/wire-shape.ts';
-import { REFERENCE, type ContractRow, type JobRow } from '../rows/row.ts';
+import { REFERENCE, type ContractRow, type JobRow } from './row.ts';
+import { documented } from './wire-shape.ts';
 
 /** One long piece of work of one provider, with everything that a test asks of it. */
 export interface JobHarness {

@@ -12,8 +12,8 @@ import type {
   StartContext,
 } from '../../../subgraphs/media/providers/contract/provider.ts';
 import { contextOf, must, openEnvironment, picture, type Environment } from '../environment/environment.ts';
-import { imageRequest, videoRequest, REFERENCE } from '../rows/row.ts';
-import { rows } from '../rows/rows.ts';
+import { imageRequest, videoRequest, REFERENCE } from './row.ts';
+import { rows } from './rows.ts';
 
 /** What the stand-ins tell, as their vendors do, and how the adapters check it. */
 

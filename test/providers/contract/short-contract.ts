@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FaultName } from '../../../sandbox/faults/faults.ts';
 import { contextOf, failureOf, must, SECRET, type Environment } from '../environment/environment.ts';
 import { startRecordingProxy } from '../environment/recording-proxy.ts';
-import { documented, expectDocumented } from '../fixtures/wire-shape.ts';
-import type { ContractRow, ShortRow } from '../rows/row.ts';
+import type { ContractRow, ShortRow } from './row.ts';
+import { documented, expectDocumented } from './wire-shape.ts';
 
 const REFERENCE = '01890000-0000-7000-8000-000000000002/1/1';
 

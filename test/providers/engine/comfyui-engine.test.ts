@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { comfyGraph } from '../../../subgraphs/media/providers/comfyui/comfyui.contract.ts';
 import { followers } from '../../kit/clients/followers.ts';
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
-import { comfyGraph } from '../rows/comfyui.ts';
 
 /** Graphs through the whole of Kiln: progress node by node, a machine that dies, a class that no machine has. */
 

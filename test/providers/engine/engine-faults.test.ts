@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
+import { readFixture } from '../contract/wire-shape.ts';
 import { must, openEnvironment, SECRET, type Environment } from '../environment/environment.ts';
-import { readFixture } from '../fixtures/wire-shape.ts';
 
 /**
  * The task engine with the real adapters, on bindings like a real upstream's (a start that nobody can tell of is never
@@ -258,7 +258,9 @@ describe('an openai task', () => {
   });
 
   it('that the vendor is too busy for goes on later', async () => {
-    const { answers } = readFixture('openai');
+    const { answers } = readFixture(
+      new URL('../../../subgraphs/media/providers/openai/wire.fixture.json', import.meta.url),
+    );
     world.proxy.respondNext('/images/', { status: 503, body: answers['overloaded'] });
     expect(await run('union')).toMatchObject({
       state: 'SUCCEEDED',

@@ -4,13 +4,16 @@ import { executeSync, type ExecutionResult, GraphQLError, Kind, OperationTypeNod
 
 import type { OperationContext } from '../../operation/operation-context.ts';
 import type { Merged } from './merged.ts';
+import { withRightShapes } from './wrong-shapes.ts';
 
 /**
  * Apollo's own way from the merged data to the answer: null propagation, `valueCompletion`, introspection. Slow and always
  * right: whatever is not as the schema promises goes through here. A deep import; shape.test.ts holds it in place.
  */
 export function apolloShape(model: Operation, operation: OperationContext, merged: Merged): ExecutionResult {
-  const { data: input, variables, errors } = merged;
+  const { variables } = merged;
+  const { data: input, errors: misshapen } = withRightShapes(model, merged.data);
+  const errors = [...merged.errors, ...misshapen];
   try {
     const shaped = computeResponse({
       operation: model,

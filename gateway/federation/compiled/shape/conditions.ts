@@ -19,7 +19,7 @@ export function createConditionReader(model: Operation, operation: OperationCont
   const defaults = model.collectDefaultedVariableValues();
   return (variables) => {
     if (names.length === 0) return UNCONDITIONAL;
-    const values: Record<string, boolean> = {};
+    const values = Object.create(null) as Record<string, boolean>;
     let key = '';
     for (const name of names) {
       const value: unknown = Object.hasOwn(variables, name) ? variables[name] : defaults[name];

@@ -1,36 +1,14 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { catalogPage, type WrittenEntry } from './entry.ts';
-import comfyui from './models/comfyui.json' with { type: 'json' };
-import fal from './models/fal.json' with { type: 'json' };
-import gemini from './models/gemini.json' with { type: 'json' };
-import hedra from './models/hedra.json' with { type: 'json' };
-import higgsfield from './models/higgsfield.json' with { type: 'json' };
-import kling from './models/kling.json' with { type: 'json' };
-import midjourney from './models/midjourney.json' with { type: 'json' };
-import minimax from './models/minimax.json' with { type: 'json' };
-import openaiCompatible from './models/openai-compatible.json' with { type: 'json' };
-import openai from './models/openai.json' with { type: 'json' };
-import replicate from './models/replicate.json' with { type: 'json' };
-import stableDiffusionWebui from './models/stable-diffusion-webui.json' with { type: 'json' };
-import volcengine from './models/volcengine.json' with { type: 'json' };
 
-const pages: readonly unknown[] = [
-  comfyui,
-  fal,
-  gemini,
-  hedra,
-  higgsfield,
-  kling,
-  midjourney,
-  minimax,
-  openai,
-  openaiCompatible,
-  replicate,
-  stableDiffusionWebui,
-  volcengine,
-];
+const PROVIDERS = path.join(import.meta.dirname, '../../providers');
 
-/** The models that come with Kiln, by provider. */
+/** The models that come with Kiln, by provider: `models.json` in the folder of each. */
 export function bundledModels(): ReadonlyMap<string, readonly WrittenEntry[]> {
-  const read = pages.map((page) => catalogPage.parse(page));
-  return new Map(read.map(({ provider, models }) => [provider, models]));
+  const pages = globSync('*/{,*-}models.json', { cwd: PROVIDERS })
+    .toSorted()
+    .map((file) => catalogPage.parse(JSON.parse(readFileSync(path.join(PROVIDERS, file), 'utf8'))));
+  return new Map(pages.map(({ provider, models }) => [provider, models]));
 }

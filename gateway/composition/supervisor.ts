@@ -1,0 +1,115 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { joinMetrics } from '../../platform/metrics/joined-metrics.ts';
+import { ALL_METRICS, OWN_METRICS, serveMetrics } from '../../platform/metrics/serve-metrics.ts';
+import { answerQuestion, askQuestion } from '../../platform/process/cluster/questions.ts';
+import type { ProcessParts } from '../../platform/runtime/run-process.ts';
+import { reservePort } from './port.ts';
+
+/** Milliseconds before a process that died is started again; doubled each time it dies before it serves. */
+const RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
+/** Most milliseconds for the metrics of one process; a process that is stuck is left out. */
+const METRICS_MS = 2_000;
+const STOP = { stop: true };
+
+/** Whether this process is one of several under a supervisor. */
+export const isSupervised = cluster.isWorker;
+
+/** Tells the supervisor that this process serves, and stops in order when the supervisor says so or has died. */
+export function reportToSupervisor({ lifecycle }: Pick<ProcessParts, 'lifecycle'>): void {
+  process.on('message', (message: Partial<typeof STOP>) => {
+    // A signal to the whole group has reached it before: a second one would mean not to wait.
+    if (message.stop && !lifecycle.stopping.aborted) process.emit('SIGTERM');
+  });
+  process.send?.({ serves: true });
+}
+
+/**
+ * Runs PROCESSES processes of this program on one port, over which connections are spread. The first one starts alone, so that a start that fails ends the program as it does with one process. A process that dies is started again.
+ */
+export async function supervise(parts: ProcessParts): Promise<void> {
+  const { config, logger, lifecycle } = parts;
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  const running = new Map<number, Worker>();
+  const allMetrics = () => metricsOf(running);
+  const port = await portOf(config.server);
+
+  function launch(number: number): Promise<boolean> {
+    const worker = cluster.fork({ PORT: String(port) });
+    running.set(number, worker);
+    answerQuestion(worker, ALL_METRICS, allMetrics);
+    const { promise: serves, resolve } = Promise.withResolvers<boolean>();
+    worker.on('message', (message: { readonly serves?: boolean }) => message.serves && resolve(true));
+    worker.once('exit', (code, signal) => {
+      running.delete(number);
+      resolve(false);
+      logger.debug({ process: number, code, signal }, 'a process has ended');
+    });
+    return serves;
+  }
+  /** Keeps one process running until the program stops. */
+  async function keep(number: number, firstServes: boolean): Promise<void> {
+    let delayMs = RESTART_MS;
+    let serves = firstServes;
+    while (!lifecycle.stopping.aborted) {
+      if (serves) delayMs = RESTART_MS;
+      await ended(running.get(number));
+      if (lifecycle.stopping.aborted) return;
+      logger.error({ process: number, restartMs: delayMs }, 'a process died and is started again');
+      await pause(delayMs, undefined, { signal: lifecycle.stopping }).catch(() => undefined);
+      if (lifecycle.stopping.aborted) return;
+      delayMs = Math.min(delayMs * 2, LONGEST_RESTART_MS);
+      serves = await launch(number);
+    }
+  }
+
+  lifecycle.add('processes', () => stopAll(running), config.stopping.workerGraceSeconds * 1_000 + 60_000);
+  if (!(await launch(1))) {
+    // It has said why.
+    await lifecycle.stop('the first process did not start');
+    process.exit(1);
+  }
+  const rest = Array.from({ length: config.processes - 1 }, (_, index) => index + 2);
+  const served = await Promise.all(rest.map(launch));
+  for (const [index, serves] of [true, ...served].entries()) void keep(index + 1, serves);
+  if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
+  logger.info({ processes: config.processes, pids: [...running.values()].map(pidOf) }, 'all processes serve');
+}
+
+/** For PORT=0 a free one, the same for all of them: node:cluster can't hand over one that is held. */
+async function portOf(server: ProcessParts['config']['server']): Promise<number> {
+  const { port, holder } = await reservePort(server, { add: () => undefined });
+  if (holder !== undefined) await promisify(holder.close.bind(holder))();
+  return port;
+}
+
+const pidOf = (worker: Worker): number | undefined => worker.process.pid;
+
+function ended(worker: Worker | undefined): Promise<void> {
+  if (worker === undefined || worker.isDead()) return Promise.resolve();
+  return new Promise((resolve) => worker.once('exit', () => resolve()));
+}
+
+async function stopAll(running: ReadonlyMap<number, Worker>): Promise<void> {
+  await Promise.all(
+    [...running.values()].map((worker) => {
+      const end = ended(worker);
+      if (worker.isConnected()) worker.send(STOP);
+      return end;
+    }),
+  );
+}
+
+async function metricsOf(running: ReadonlyMap<number, Worker>): Promise<string> {
+  const texts = new Map<number, string>();
+  await Promise.all(
+    [...running].map(async ([number, worker]) => {
+      const text = await askQuestion(worker, OWN_METRICS, METRICS_MS).catch(() => undefined);
+      if (text !== undefined) texts.set(number, text);
+    }),
+  );
+  return joinMetrics(new Map([...texts].toSorted(([one], [other]) => one - other)));
+}

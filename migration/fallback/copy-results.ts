@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+
+import { internalCaller } from '../../platform/access/caller.ts';
+import { toError } from '../../platform/errors.ts';
+import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+import { newTraceId } from '../../platform/ids.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import { UploadFile } from '../../rest-compat/documents/media/file.ts';
+import { runDocument } from '../../rest-compat/replies/results.ts';
+import { uploadOf } from '../../rest-compat/request/upload.ts';
+import { addressesOf, withAddresses } from './ended.ts';
+
+/** Copies the results that an old answer names into Kiln's storage. */
+export interface ResultCopier {
+  copy(body: JsonObject): Promise<CopiedAnswer>;
+}
+
+/** An answer with addresses of copies. */
+interface CopiedAnswer {
+  readonly body: JsonObject;
+  /** False when a result could not be copied now; one that the old storage refuses keeps its address. */
+  readonly isComplete: boolean;
+}
+
+export interface ResultCopierOptions {
+  /** Stores files as Kiln itself: those of callers without a credential would end (ANONYMOUS_UPLOAD_DAYS). */
+  readonly executor: Pick<GraphqlExecutor, 'execute'>;
+  readonly http: HttpClient;
+  readonly logger: Logger;
+  /** Origins of the old services: they may be at private addresses. */
+  readonly trustedOrigins: readonly string[];
+  /** Addresses that begin with it are Kiln's own, and stay. */
+  readonly publicUrl: string;
+  readonly maxBytes: number;
+}
+
+/** Most results of one answer; what is beyond keeps its address. */
+const MAX_RESULTS = 100;
+const TIMEOUT_MS = 60_000;
+
+/** Creates the copier. */
+export function createResultCopier(options: ResultCopierOptions): ResultCopier {
+  const { logger, publicUrl } = options;
+  return {
+    async copy(body) {
+      const foreign = addressesOf(body['data']).filter((address) => !address.startsWith(`${publicUrl}/`));
+      const copies = new Map<string, string>();
+      for (const address of foreign.slice(0, MAX_RESULTS)) {
+        try {
+          const copied = await copyOne(options, address);
+          if (copied === null) logger.warn({ address }, 'a result is gone from the old storage');
+          else copies.set(address, copied);
+        } catch (thrown) {
+          // The others wait for another try, too: an old storage that is away would cost a timeout each.
+          logger.warn({ error: toError(thrown), address }, 'a result of the old service could not be copied');
+          return { body: withAddresses(body, copies), isComplete: false };
+        }
+      }
+      return { body: withAddresses(body, copies), isComplete: true };
+    },
+  };
+}
+
+/** The address of the copy; null when the old storage refuses the file. Throws when another try may do it. */
+async function copyOne(
+  { executor, http, trustedOrigins, maxBytes }: ResultCopierOptions,
+  address: string,
+): Promise<string | null> {
+  const request = { method: 'GET', url: address, timeoutMs: TIMEOUT_MS, maxBytes, trustedOrigins } as const;
+  const { status, headers, body } = await http.download({ ...request, retry: 'safe' });
+  if (status !== 200) {
+    body.destroy();
+    if (status >= 400 && status < 500 && status !== 429) return null;
+    throw new Error(`a result is answered with ${status}`);
+  }
+  const filename = new URL(address).pathname.split('/').at(-1) || randomUUID();
+  const contentType = headers['content-type']?.split(';', 1)[0] ?? 'application/octet-stream';
+  const file = uploadOf({ field: 'file', filename, contentType, encoding: '7bit', body, requestBytes: null });
+  const context = { caller: internalCaller(newTraceId()), signal: new AbortController().signal };
+  const variables = { file, temporary: false, cdn: true };
+  return (await runDocument({ executor, context }, UploadFile, variables)).uploadFile.url;
+}

@@ -1,0 +1,71 @@
+import { appendFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+
+import { httpAddress } from '../../platform/config/settings/formats.ts';
+import { toError } from '../../platform/errors.ts';
+import type { Exchange } from '../traffic/exchange.ts';
+import { withoutSecretsOf } from '../traffic/secrets.ts';
+import { createRecordingProxy } from './proxy.ts';
+
+// `npm run record`: stands before a service, passes everything on unchanged, and writes each request with its answer as
+// one line of JSON, without secrets.
+
+const USAGE = 'npm run record -- --to URL --out FILE [--port 4100] [--host 127.0.0.1]\n';
+const DEFAULT_PORT = '4100';
+
+const { to, out, port, host } = optionsOrExit();
+let recorded = 0;
+/** One line after the other, in the order of their ends. */
+let written: Promise<unknown> = Promise.resolve();
+
+const server = createRecordingProxy({
+  to,
+  onExchange(exchange) {
+    written = written.then(() => write(exchange)).catch(giveUp);
+  },
+  onFailure: (error) => void process.stderr.write(`a request was not passed on: ${error.message}\n`),
+});
+server.on('error', giveUp);
+server.listen(port, host, () => {
+  const { port: bound } = server.address() as AddressInfo;
+  process.stdout.write(`recording http://${host}:${bound} -> ${to} into ${out}\n`);
+});
+process.once('SIGINT', stop);
+process.once('SIGTERM', stop);
+
+async function write(exchange: Exchange): Promise<void> {
+  await appendFile(out, `${JSON.stringify(await withoutSecretsOf(exchange))}\n`, { mode: 0o600 });
+  recorded += 1;
+}
+
+function stop(): void {
+  server.close(() => {
+    void written.then(() => process.stdout.write(`${recorded} requests recorded in ${out}\n`));
+  });
+  server.closeIdleConnections();
+}
+
+/** A recording with holes is worse than none. */
+function giveUp(thrown: unknown): never {
+  process.stderr.write(`recording stopped: ${toError(thrown).message}\n`);
+  process.exit(1);
+}
+
+function optionsOrExit() {
+  const text = { type: 'string' } as const;
+  try {
+    const { values } = parseArgs({ options: { to: text, out: text, port: text, host: text } });
+    const address = httpAddress.safeParse(values.to);
+    if (!address.success || !values.out) throw new Error('--to URL and --out FILE are needed');
+    return {
+      to: address.data,
+      out: values.out,
+      port: Number(values.port ?? DEFAULT_PORT),
+      host: values.host ?? '127.0.0.1',
+    };
+  } catch (thrown) {
+    process.stderr.write(`${toError(thrown).message}\n${USAGE}`);
+    return process.exit(1);
+  }
+}

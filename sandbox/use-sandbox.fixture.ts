@@ -1,0 +1,28 @@
+import { afterAll, beforeAll } from 'vitest';
+
+import type { Sandbox } from './sandbox.ts';
+import { startSandbox } from './test-kit.ts';
+
+/** One sandbox for the tests of a file, with plain pictures and no waiting. */
+export function useSandbox(): { readonly url: (mount: string) => string } {
+  let sandbox: Sandbox | undefined;
+  let stop: (() => Promise<void>) | undefined;
+  beforeAll(async () => {
+    const quick = { queuedMs: 0, runningMs: 20, progressSteps: 1, concurrency: 64 };
+    const latencies = ['fal', 'replicate', 'gemini', 'openai', 'minimax', 'volcengine'].map((wire) => ({
+      wire,
+      ...quick,
+    }));
+    ({ sandbox, stop } = await startSandbox({ latencies }));
+  });
+  afterAll(() => stop?.());
+  return { url: (mount) => `${sandbox?.url ?? ''}/${mount}` };
+}
+
+/** A picture of one colour. */
+export { onePixel };
+
+const onePixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);

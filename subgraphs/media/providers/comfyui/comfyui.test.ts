@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+
+import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import { failureOf, must } from '../../../../test/providers/environment/environment.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { JobStatus } from '../contract/provider.ts';
+import { comfyGraph } from './comfyui.contract.ts';
+import { createProgress } from './progress.ts';
+
+/** What ComfyUI servers answer, as their sources have it (fixtures/comfyui.json). */
+
+const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
+const stage = useScriptedProvider('comfyui');
+
+const job = () => must(stage.provider.jobs?.COMFY_WORKFLOW, 'job');
+const handle = () => ({ node: stage.proxy.origin, promptId: 'p', classes: {}, size: 3 });
+const idle = { queue_running: [], queue_pending: [] };
+
+function start(answer: { readonly status?: number; readonly body: unknown }) {
+  stage.proxy.respondNext('/queue', { body: idle });
+  stage.proxy.respondNext('/prompt', answer);
+  const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {} } as const;
+  return job().start(request, stage.context);
+}
+
+function status(entry: object): Promise<JobStatus> {
+  stage.proxy.respondNext('/history/', { body: { p: { outputs: {}, ...entry } } });
+  return job().status(handle(), stage.context);
+}
+
+describe('a refused graph', () => {
+  it.each([
+    ['missingClass', 'workflow.3.class_type', /node 3 \(FlashVSRNode\).*not be installed/],
+    ['olderMissingClass', 'workflow.3.class_type', /node 3 \(KSampler\).*FlashVSRNode does not exist/],
+    ['badValue', 'workflow.4.inputs.ckpt_name', /node 4 \(CheckpointLoaderSimple\): Value not in list/],
+  ])('names the node, its class and its input (%s)', async (name, field, message) => {
+    const error = await failureOf(start({ status: 400, body: answers[name] }));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, startUnknown: false, field });
+    expect(error.message).toMatch(message);
+  });
+
+  it('is refused as well when only a part of it was, and that part does not run', async () => {
+    const { node_errors: errors } = must(answers['badValue'], 'answer');
+    const error = await failureOf(start({ body: { prompt_id: 'x', number: 1, node_errors: errors } }));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'workflow.4.inputs.ckpt_name' });
+    const last = must(stage.proxy.sent.at(-1), 'request');
+    expect([last.method, last.path, last.body.toString()]).toEqual(['POST', '/queue', '{"delete":["x"]}']);
+  });
+
+  it('with a machine that is not of the pool never leaves', async () => {
+    const request = { kind: 'COMFY_WORKFLOW', workflow: comfyGraph, files: {}, node: 'http://x' } as const;
+    const error = await failureOf(job().start(request, stage.context));
+    expect([error.field, stage.proxy.sent.length]).toEqual(['node', 0]);
+  });
+});
+
+describe('what a graph made', () => {
+  it('is read from every kind of node, each item by its own type', async () => {
+    const done = await status({
+      outputs: answers['outputs'],
+      status: { status_str: 'success', completed: true },
+    });
+    const outcome = must(done.state === 'finished' ? done.outcome : null, 'outcome');
+    const names = outcome.files.map((file) => new URL('url' in file ? file.url : '').search);
+    expect(names).toEqual([
+      '?filename=a.png&subfolder=&type=output',
+      '?filename=b.mp4&subfolder=video&type=output',
+      '?filename=c.mp4&subfolder=&type=output',
+      '?filename=d.flac&subfolder=audio&type=output',
+    ]);
+    expect(outcome.texts).toEqual(['a lighthouse']);
+  });
+
+  it('says which node failed', async () => {
+    const failed = await status({ status: answers['executionError'] });
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(error.message).toContain('node 3 (KSampler) failed: torch.OutOfMemoryError');
+  });
+
+  it('may be text alone', async () => {
+    const outputs = { '2': { text: ['a lighthouse'] } };
+    const done = await status({ outputs, status: { status_str: 'success', completed: true } });
+    expect(done).toMatchObject({ state: 'finished', outcome: { files: [], texts: ['a lighthouse'] } });
+  });
+
+  const failing = (type: string, message: string) => {
+    const data = {
+      node_id: '3',
+      node_type: 'KSampler',
+      exception_type: type,
+      exception_message: message,
+    };
+    return status({
+      status: { status_str: 'error', completed: false, messages: [['execution_error', data]] },
+    });
+  };
+  const GPU =
+    'Allocation on device \nThis error means you ran out of memory on your GPU.\n\nTIPS: a smaller batch';
+
+  it.each([
+    ['torch.OutOfMemoryError', GPU],
+    ['torch.cuda.OutOfMemoryError', 'CUDA out of memory. Tried to allocate 2.00 GiB'],
+    ['RuntimeError', 'CUDA error: an illegal memory access was encountered'],
+    ['torch.AcceleratorError', 'CUDA error: device-side assert triggered'],
+    ['requests.exceptions.ConnectionError', 'Max retries exceeded'],
+    ['builtins.TimeoutError', ''],
+  ])('may come another time after %s: %s', async (type, message) => {
+    const failed = await failing(type, message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  it.each([
+    ['RuntimeError', 'mat1 and mat2 shapes cannot be multiplied (77x768 and 1024x320)'],
+    ['Exception', 'Saving image outside the output folder is not allowed.'],
+    ['ValueError', 'height must be > 0'],
+    ['KeyError', "'samples'"],
+  ])('never comes after %s: %s', async (type, message) => {
+    const failed = await failing(type, message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'workflow.3' });
+    expect(error.message).toBe(`comfyui: node 3 (KSampler) failed: ${type}: ${message}`);
+  });
+
+  it.each([
+    [
+      "[Errno 2] No such file or directory: '/home/Ann Lee/ComfyUI/models/x.pt'",
+      '[Errno 2] No such file or directory: [path]',
+    ],
+    ['full_output_folder: /root/ComfyUI/evil, 3/4 left', 'full_output_folder: [path], 3/4 left'],
+    ['cannot open C:\\Users\\Ann Lee\\models\\x.pt', 'cannot open [path]'],
+    ['File "\\\\share\\x.pt" and/or https://a.example/b/c', 'File [path] and/or https://a.example/b/c'],
+  ])('is told without the paths of the machine: %s', async (message, shown) => {
+    const failed = await failing('OSError', message);
+    const error = must(failed.state === 'failed' ? failed.error : null, 'error');
+    expect(error.message).toBe(`comfyui: node 3 (KSampler) failed: OSError: ${shown}`);
+  });
+
+  it('is not lost when it ends between the question for its history and that for the queue', async () => {
+    stage.proxy.respondNext('/history/', { body: {} });
+    stage.proxy.respondNext('/queue', { body: idle });
+    const done = { outputs: answers['outputs'], status: { status_str: 'success', completed: true } };
+    stage.proxy.respondNext('/history/', { body: { p: done } });
+    expect((await job().status(handle(), stage.context)).state).toBe('finished');
+  });
+
+  it('waits by the numbers of the queue, whatever its order', async () => {
+    stage.proxy.respondNext('/history/', { body: {} });
+    const item = (number: number, id: string) => [number, id, {}, {}, []];
+    const queue = {
+      queue_running: [item(1, 'x')],
+      queue_pending: [item(4, 'p'), item(2, 'y'), item(3, 'z')],
+    };
+    stage.proxy.respondNext('/queue', { body: queue });
+    expect(await job().status(handle(), stage.context)).toEqual({ state: 'queued', position: 3 });
+  });
+});
+
+describe('cancelling at a machine without the jobs API', () => {
+  it.each([
+    ['pending', '/queue', '{"delete":["p"]}'],
+    ['running', '/interrupt', '{"prompt_id":"p"}'],
+  ])('works for what is %s', async (where, path, body) => {
+    stage.proxy.respondNext('/cancel', { status: 404, body: '404: Not Found' });
+    stage.proxy.respondNext('/queue', { body: { ...idle, [`queue_${where}`]: [[1, 'p', {}, {}, []]] } });
+    stage.proxy.respondNext(path, { status: 200 });
+    expect(await job().cancel?.(handle(), stage.context)).toBe('cancelled');
+    const last = must(stage.proxy.sent.at(-1), 'request');
+    expect([last.path, last.body.toString()]).toEqual([path, body]);
+  });
+});
+
+describe('the messages of the socket', () => {
+  const message = (type: string, data: object) => JSON.stringify({ type, data: { prompt_id: 'p', ...data } });
+  const progress = () =>
+    createProgress({ node: 'http://a', promptId: 'p', classes: { 3: 'KSampler' }, size: 4 });
+
+  it('add up to a progress by node', () => {
+    const { take } = progress();
+    expect(take(message('execution_start', {}))).toBeNull();
+    take(message('execution_cached', { nodes: ['4', '6'] }));
+    expect(take(message('executing', { node: '3' }))).toEqual({ progress: 50, stage: 'node 3 (KSampler)' });
+    const half = take(message('progress', { node: '3', value: 10, max: 20 }));
+    expect(half).toEqual({ progress: 62, stage: 'node 3 (KSampler) 10/20' });
+    const nodes = { 3: { state: 'finished' }, 9: { state: 'running', value: 0, max: 1 } };
+    expect(take(message('progress_state', { nodes }))).toEqual({ progress: 75, stage: 'node 9' });
+  });
+
+  it.each(['execution_success', 'execution_error', 'execution_interrupted'])('end with %s', (type) => {
+    expect(progress().take(message(type, {}))).toBe('ended');
+  });
+
+  it('name the running node without its prompt to a socket that comes late', () => {
+    const frame = JSON.stringify({ type: 'executing', data: { node: '3' } });
+    expect(progress().take(frame)).toEqual({ progress: 0, stage: 'node 3 (KSampler)' });
+  });
+
+  it('of other prompts, unknown ones and half ones change nothing', () => {
+    const { take } = progress();
+    expect(take(message('execution_success', { prompt_id: 'other' }))).toBeNull();
+    expect(take(message('a_new_word', {}))).toBeNull();
+    expect(take('{"type":')).toBeNull();
+  });
+});

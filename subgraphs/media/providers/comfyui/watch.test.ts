@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+
+import {
+  must,
+  openEnvironment,
+  SECRET,
+  type Environment,
+} from '../../../../test/providers/environment/environment.ts';
+import type { StartContext, WatchedProgress } from '../contract/provider.ts';
+import { comfyGraph } from './comfyui.contract.ts';
+
+/** Following a graph when its socket is taken away. */
+
+let world: Environment;
+beforeAll(async () => {
+  world = await openEnvironment();
+});
+afterAll(() => world?.close());
+
+/** What starts and follows graphs, and how. */
+function followed() {
+  const job = must(must(world.providers['comfyui'], 'provider').jobs?.COMFY_WORKFLOW, 'job');
+  const base = `${world.sandbox.url}/comfyui-a`;
+  const context: StartContext = {
+    connection: {
+      ...world.connection('/comfyui-a', { 'x-api-key': SECRET }),
+      baseUrl: base,
+      nodes: [base],
+    },
+    signal: AbortSignal.timeout(30_000),
+    reference: 'task/1/1',
+  };
+  return { job, base, context };
+}
+
+const MANY = 20;
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+describe('whoever follows a graph', () => {
+  it('leaves no timer behind when it stops', async () => {
+    const { job, base, context } = followed();
+    const leaving = new AbortController();
+    const before = timers();
+    const watching = Array.from({ length: MANY }, async (_, index) => {
+      const handle = { promptId: `prompt-${index}`, node: base, classes: {}, size: 0 };
+      await job.watch?.(handle, { ...context, signal: leaving.signal }, () => undefined);
+    });
+    expect(timers()).toBeGreaterThanOrEqual(before + MANY);
+    leaving.abort();
+    await Promise.all(watching);
+    // Some timers of this process are the sandbox's.
+    await expect.poll(timers).toBeLessThan(before + MANY / 2);
+  });
+
+  it('opens the socket anew when it breaks, and still hears of the end', async () => {
+    await world.setLatency({ wire: 'comfyui-a', runningMs: 5_000, progressSteps: 40 });
+    const { job, base, context } = followed();
+    const { '10': _load, '11': _encode, ...rest } = comfyGraph;
+    const workflow = {
+      ...rest,
+      '3': { ...rest['3'], inputs: { ...rest['3'].inputs, latent_image: ['5', 0] } },
+      '5': { class_type: 'EmptyLatentImage', inputs: { width: 64, height: 64, batch_size: 1 } },
+    };
+    const handle = await job.start({ kind: 'COMFY_WORKFLOW', workflow, files: {}, node: undefined }, context);
+    const heard: WatchedProgress[] = [];
+    const watching = job.watch?.(handle, context, (progress) => void heard.push(progress));
+    await expect.poll(() => heard.length).toBeGreaterThan(1);
+
+    // A second socket of the same client throws the first one out, as a ComfyUI server does.
+    const client = handle['promptId'] as string;
+    const thief = new WebSocket(`${base.replace(/^http/, 'ws')}/ws?clientId=${client}`, {
+      headers: { 'x-api-key': SECRET },
+    });
+    await once(thief, 'message');
+    const before = heard.length;
+    await once(thief, 'close');
+    await expect.poll(() => heard.length).toBeGreaterThan(before);
+
+    await watching;
+    await expect.poll(async () => (await job.status(handle, context)).state).toBe('finished');
+  });
+});

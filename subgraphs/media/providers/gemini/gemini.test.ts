@@ -1,0 +1,432 @@
+import { Readable } from 'node:stream';
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { videoRequest } from '../../../../test/providers/contract/row.ts';
+import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import {
+  failureOf,
+  must,
+  openEnvironment,
+  picture,
+  SECRET,
+} from '../../../../test/providers/environment/environment.ts';
+import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { WorkRequest } from '../../domain/work/request.ts';
+import type { CallContext, ChatRequest, StartContext } from '../contract/provider.ts';
+
+/** What the contract leaves out: files in Google's own storage, pauses it asks for, who gets the key, parts of a chat. */
+
+const fixture = readFixture(new URL('wire.fixture.json', import.meta.url));
+const { answers } = fixture;
+const BASE = '/v1beta';
+const KEY = { 'x-goog-api-key': SECRET };
+const URI = 'https://generativelanguage.googleapis.com/v1beta/files/abc-1';
+const FILE = { name: 'files/abc-1', uri: URI, mimeType: 'video/mp4', expirationTime: '2030-01-02T03:04:05Z' };
+
+const stage = useScriptedProvider('gemini');
+
+const contextOf = (headers: Readonly<Record<string, string>> = KEY): StartContext => {
+  const { connection } = stage.context;
+  return { ...stage.context, connection: { ...connection, baseUrl: stage.proxy.origin + BASE, headers } };
+};
+const clip = (bytes = 5) =>
+  picture({
+    name: 'clip.mp4',
+    contentType: 'video/mp4',
+    bytes,
+    open: async () => Readable.from([Buffer.alloc(bytes, 'x')]),
+  });
+const place = (path = '/resumable/1'): ScriptedResponse => ({
+  headers: { 'x-goog-upload-url': `${stage.proxy.origin}${path}` },
+});
+const state = (word: string, change: object = {}) => ({ body: { ...FILE, state: word, ...change } });
+const uploaded = (word: string) => ({ body: { file: { ...FILE, state: word } } });
+const upload = (context: CallContext = contextOf()) =>
+  must(stage.provider.upload, 'upload')({ file: clip(), purpose: 'analysis' }, context);
+const analyse = (change: Partial<Extract<WorkRequest, { kind: 'ANALYSIS' }>> = {}) =>
+  must(stage.provider.calls?.ANALYSIS, 'analysis').call(
+    { kind: 'ANALYSIS', media: clip(), prompt: 'what is this?', system: undefined, ...change },
+    contextOf(),
+  );
+const sentPaths = () => stage.proxy.sent.map(({ method, path }) => `${method} ${path}`);
+const sentBody = (index: number) => JSON.parse(String(stage.proxy.sent[index]?.body)) as object;
+
+describe('a file for the Files API', () => {
+  it('is announced, sent in one piece, and waited for until it is ACTIVE', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('ACTIVE'));
+    expect(await upload()).toEqual({
+      id: 'files/abc-1',
+      uri: URI,
+      expiresAt: new Date('2030-01-02T03:04:05Z'),
+      answer: { ...FILE, state: 'ACTIVE' },
+    });
+    const asked = 'GET /v1beta/files/abc-1';
+    expect(sentPaths()).toEqual(['POST /upload/v1beta/files', 'POST /resumable/1', asked, asked]);
+    expect(stage.proxy.sent[0]?.headers).toMatchObject({
+      ...KEY,
+      'x-goog-upload-protocol': 'resumable',
+      'x-goog-upload-command': 'start',
+      'x-goog-upload-header-content-length': '5',
+      'x-goog-upload-header-content-type': 'video/mp4',
+    });
+    expect(sentBody(0)).toEqual({ file: { display_name: 'clip.mp4' } });
+    expect(stage.proxy.sent[1]).toMatchObject({
+      headers: {
+        'content-length': '5',
+        'x-goog-upload-offset': '0',
+        'x-goog-upload-command': 'upload, finalize',
+      },
+      body: Buffer.from('xxxxx'),
+    });
+  });
+
+  it('goes to the address it was given without our key', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('ACTIVE'));
+    await upload();
+    expect(stage.proxy.sent[1]?.headers).not.toHaveProperty('x-goog-api-key');
+  });
+
+  it.each([
+    ['no address', {}],
+    ['an address that is none', { headers: { 'x-goog-upload-url': 'somewhere' } }],
+  ])('that is given %s is not sent', async (_what, answer) => {
+    stage.proxy.respondNext('/upload/v1beta/files', answer);
+    expect(await failureOf(upload())).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(sentPaths()).toEqual(['POST /upload/v1beta/files']);
+  });
+
+  it('that is to go to a private address is not sent', async () => {
+    const headers = { 'x-goog-upload-url': 'http://127.0.0.2:9/steal' };
+    stage.proxy.respondNext('/upload/v1beta/files', { headers });
+    expect(await failureOf(upload())).toMatchObject({ startUnknown: false });
+  });
+
+  it('that Google can’t process names the field and the reason', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
+    stage.proxy.respondNext('/v1beta/files/abc-1', state('FAILED', { error: { message: 'no video in it' } }));
+    const error = await failureOf(upload());
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'media', retryable: false });
+    expect(error.message).toContain('no video in it');
+  });
+
+  it('is waited for no longer than anybody waits', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('PROCESSING'));
+    const waiting = new AbortController();
+    const failure = failureOf(upload({ ...contextOf(), signal: waiting.signal }));
+    // Only when both answers were asked for: the next test would get them.
+    await expect.poll(() => stage.proxy.sent.length).toBeGreaterThan(1);
+    waiting.abort(new DOMException('the time is over', 'TimeoutError'));
+    expect(await failure).toMatchObject({ code: 'TIMED_OUT', retryable: true });
+  });
+});
+
+describe('an analysis', () => {
+  it('of a file beyond 14 MiB uploads it first and names it', async () => {
+    stage.proxy.respondNext('/upload/v1beta/files', place());
+    stage.proxy.respondNext('/resumable/1', uploaded('ACTIVE'));
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: clip((14 << 20) + 1) });
+    expect(stage.proxy.sent[1]?.body.length).toBe((14 << 20) + 1);
+    expect(sentBody(2)).toMatchObject({
+      contents: [
+        { parts: [{ fileData: { mimeType: 'video/mp4', fileUri: URI } }, { text: 'what is this?' }] },
+      ],
+    });
+  });
+
+  it('of a file that Google has already sends no byte of it', async () => {
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
+    expect(sentPaths()).toEqual(['POST /v1beta/models/gemini-3.5-flash-lite:generateContent']);
+    expect(sentBody(0)).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: URI } }, {}] }] });
+  });
+
+  it('of a file that is gone from there sends it again', async () => {
+    const message = 'You do not have permission to access the File abc-1 or it may not exist.';
+    const body = { error: { code: 403, message, status: 'PERMISSION_DENIED' } };
+    stage.proxy.respondNext(':generateContent', { status: 403, body });
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
+    await analyse({ media: { ...clip(), uploaded: { id: 'files/abc-1', uri: URI } } });
+    expect(sentBody(1)).toMatchObject({
+      contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4' } }, {}] }],
+    });
+  });
+
+  it('can be made of what the stand-in was handed, and only with the key', async () => {
+    const world = await openEnvironment();
+    onTestFinished(() => world.close());
+    const provider = must(world.providers['gemini'], 'provider');
+    const connection = world.connection('/gemini/v1beta', KEY);
+    const context = { connection, signal: AbortSignal.timeout(30_000), reference: 'task/1/1' };
+    const kept = await must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, context);
+    expect(world.proxy.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
+    const call = must(provider.calls?.ANALYSIS, 'analysis');
+    const media = { ...picture(), uploaded: { id: kept.id, uri: kept.uri } };
+    const { texts } = await call.call(
+      { kind: 'ANALYSIS', media, prompt: 'what is it?', system: undefined },
+      context,
+    );
+    expect(texts[0]).toContain('image/png');
+    const stranger = { ...context, connection: { ...connection, headers: {} } };
+    const error = await failureOf(
+      must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, stranger),
+    );
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'the provider refused our credentials' });
+  });
+});
+
+describe('a pause that Google asks for', () => {
+  const RETRY = 'type.googleapis.com/google.rpc.RetryInfo';
+  const limited = (details: readonly object[], headers: Readonly<Record<string, string>> = {}) => {
+    const body = { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details } };
+    stage.proxy.respondNext(':generateContent', { status: 429, headers, body });
+    return failureOf(analyse());
+  };
+
+  it.each([
+    ['34.4s', 35],
+    ['7s', 7],
+    ['0.2s', 1],
+    ['86400s', 3_600],
+  ])('is kept, rounded up and bounded: %s', async (retryDelay, retryAfter) => {
+    const error = await limited([{ '@type': RETRY, retryDelay }]);
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryable: true, retryAfter });
+  });
+
+  it('is Retry-After where the body names none', async () => {
+    const error = await limited([{ '@type': RETRY, retryDelay: 'soon' }], { 'retry-after': '9' });
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 9 });
+  });
+
+  it('does not help against the quota of the day', async () => {
+    const quota = { '@type': 'QuotaFailure', violations: [{ quotaId: 'GenerateRequestsPerDayPerProject' }] };
+    expect(await limited([quota, { '@type': RETRY, retryDelay: '3s' }])).toMatchObject({
+      code: 'OUT_OF_CREDIT',
+    });
+  });
+});
+
+describe('a finished video', () => {
+  const finished = (uri: string) => {
+    const generateVideoResponse = { generatedSamples: [{ video: { uri } }] };
+    stage.proxy.respondNext('/operations/1', {
+      body: { name: 'operations/1', done: true, response: { generateVideoResponse } },
+    });
+    return must(stage.provider.jobs?.VIDEO, 'job').status(
+      { operation: 'models/veo/operations/1' },
+      contextOf(),
+    );
+  };
+
+  it('at our own upstream is fetched with the key', async () => {
+    const url = `${stage.proxy.origin}/v1beta/files/1:download?alt=media`;
+    expect(await finished(url)).toMatchObject({ outcome: { files: [{ url, headers: KEY }] } });
+  });
+
+  it.each(['https://storage.googleapis.com/a.mp4', 'https://evil.example.org/a.mp4'])(
+    'at %s is fetched without it',
+    async (url) => {
+      expect(await finished(url)).toEqual({ state: 'finished', outcome: { files: [{ url }], texts: [] } });
+    },
+  );
+
+  it('that was withheld says why', async () => {
+    const generateVideoResponse = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['a real person'] };
+    stage.proxy.respondNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
+    const status = await must(stage.provider.jobs?.VIDEO, 'job').status(
+      { operation: 'models/veo/operations/1' },
+      contextOf(),
+    );
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+  });
+
+  it('of a handle that names something else is never asked for', async () => {
+    const job = must(stage.provider.jobs?.VIDEO, 'job');
+    expect(
+      await failureOf(job.start(videoRequest({ prompt: undefined, firstFrame: picture() }), contextOf())),
+    ).toMatchObject({ code: 'INVALID_INPUT', field: 'prompt' });
+    expect(await failureOf(job.status({ operation: '../../files' }, contextOf()))).toMatchObject({
+      code: 'LOST',
+    });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+});
+
+describe('a chat', () => {
+  const say = (
+    messages: readonly object[],
+    change: Partial<ChatRequest> = {},
+    model: string | null = null,
+  ) => {
+    stage.proxy.respondNext(':generateContent', { body: answers['text'] });
+    const request = { messages: messages as never, system: null, temperature: null, maxTokens: null };
+    const { connection, ...context } = contextOf();
+    const asked = { ...context, connection: { ...connection, model } };
+    return must(stage.provider.chat, 'chat')({ ...request, ...change }, asked);
+  };
+
+  it('takes words, pictures, sounds, files of Google’s own, and the words of both sides', async () => {
+    const data = 'iVBORw0KGgo=';
+    await say([
+      { role: 'system', content: 'be brief' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+          { type: 'input_audio', input_audio: { data, format: 'mp3' } },
+          { type: 'file', file: { file_data: `data:application/pdf;base64,${data}` } },
+          { type: 'video_url', video_url: { url: URI } },
+        ],
+      },
+      { role: 'assistant', content: 'I see' },
+      { role: 'user', content: 'go on' },
+    ]);
+    expect(sentBody(0)).toEqual({
+      systemInstruction: { parts: [{ text: 'be brief' }] },
+      contents: [
+        {
+          role: 'user',
+          parts: [
+            { text: 'look' },
+            { inlineData: { mimeType: 'image/png', data } },
+            { inlineData: { mimeType: 'audio/mpeg', data } },
+            { inlineData: { mimeType: 'application/pdf', data } },
+            { fileData: { fileUri: URI } },
+          ],
+        },
+        { role: 'model', parts: [{ text: 'I see' }] },
+        { role: 'user', parts: [{ text: 'go on' }] },
+      ],
+    });
+  });
+
+  it('sends no instruction of the system when there is none', async () => {
+    await say([{ role: 'user', content: 'hello' }]);
+    expect(sentBody(0)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });
+  });
+
+  it.each([
+    ['a foreign address', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }],
+    ['a part it does not know', { type: 'telepathy' }],
+  ])('with %s is refused before anything is sent', async (_what, part) => {
+    const error = await failureOf(say([{ role: 'user', content: [part] }]));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'messages' });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
+  const hello = [{ role: 'user', content: 'hello' }];
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+  const tools = [{ name: 'weather', description: 'of a city', parameters, strict: null }];
+
+  it('asks for tools, JSON and thought in documented words', async () => {
+    await say(hello, { tools, toolChoice: 'weather', reasoningEffort: 'MEDIUM' });
+    const sent = must(stage.proxy.sent[0] ?? null, 'request');
+    expect(await expectDocumented(sent, documented(fixture, 'generate'), BASE)).toMatchObject({
+      tools: [
+        {
+          functionDeclarations: [
+            { name: 'weather', description: 'of a city', parametersJsonSchema: parameters },
+          ],
+        },
+      ],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
+      generationConfig: { thinkingConfig: { thinkingLevel: 'MEDIUM' } },
+    });
+    const schema = { type: 'object' };
+    await say(hello, { responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema, strict: null } });
+    expect(sentBody(1)).toMatchObject({
+      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema },
+    });
+    await say(hello, { reasoningEffort: 'LOW' }, 'gemini-3-pro-preview');
+    expect(sentBody(2)).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } });
+  });
+
+  it.each([
+    [{ reasoningEffort: 'NONE' }, 'gemini-2.5-pro', 'reasoningEffort'],
+    [{ reasoningEffort: 'XHIGH' }, 'gemini-2.5-flash', 'reasoningEffort'],
+    [{ tools, responseFormat: { type: 'JSON_OBJECT' } }, 'gemini-2.5-flash', 'responseFormat'],
+  ] as const)('with %j is refused by name at %s, before anything is sent', async (change, model, field) => {
+    expect(await failureOf(say(hello, change, model))).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
+  it('sends calls and their results back: by name, as objects, those of one turn together', async () => {
+    const call = (id: string, name: string) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: '{"city":"Oslo"}' },
+    });
+    const talk = [
+      ...hello,
+      { role: 'assistant', content: '', tool_calls: [call('a', 'weather'), call('b', 'time')] },
+      { role: 'tool', tool_call_id: 'a', content: '{"sky":"grey"}' },
+      { role: 'tool', tool_call_id: 'b', content: 'noon' },
+    ];
+    await say(talk, { reasoningEffort: 'MEDIUM' }, 'gemini-2.5-flash');
+    expect(sentBody(0)).toMatchObject({ generationConfig: { thinkingConfig: { thinkingBudget: 8_192 } } });
+    const args = { city: 'Oslo' };
+    const results = {
+      role: 'user',
+      parts: [
+        { functionResponse: { name: 'weather', response: { sky: 'grey' } } },
+        { functionResponse: { name: 'time', response: { output: 'noon' } } },
+      ],
+    };
+    expect((sentBody(0) as { contents: unknown }).contents).toEqual([
+      { role: 'user', parts: [{ text: 'hello' }] },
+      {
+        role: 'model',
+        parts: [{ functionCall: { name: 'weather', args } }, { functionCall: { name: 'time', args } }],
+      },
+      results,
+    ]);
+    await say(talk, {}, 'gemini-3-pro-preview');
+    expect((sentBody(1) as { contents: unknown }).contents).toMatchObject([
+      {},
+      {
+        parts: [{ thoughtSignature: 'skip_thought_signature_validator' }, { functionCall: { name: 'time' } }],
+      },
+      results,
+    ]);
+  });
+
+  it.each(['chat', 'chatStream'] as const)('answers calls of functions (%s)', async (way) => {
+    const part = { functionCall: { name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'abc' };
+    const body = { candidates: [{ content: { parts: [part], role: 'model' }, finishReason: 'STOP' }] };
+    const isStreamed = way === 'chatStream';
+    stage.proxy.respondNext(isStreamed ? ':stream' : ':generate', {
+      body: isStreamed ? `data: ${JSON.stringify(body)}\n\n` : body,
+      ...(isStreamed && { headers: { 'content-type': 'text/event-stream' } }),
+    });
+    const request = { messages: hello, system: null, temperature: null, maxTokens: null, tools };
+    const { provider } = stage;
+    let outcome: unknown;
+    if (isStreamed) {
+      for await (const piece of provider.chatStream?.(request, contextOf()) ?? []) {
+        outcome = 'outcome' in piece ? piece.outcome : outcome;
+      }
+    } else outcome = await provider.chat?.(request, contextOf());
+    const id = expect.stringMatching(/^call_[0-9a-f-]{36}$/) as string;
+    expect(outcome).toMatchObject({
+      text: '',
+      toolCalls: [{ id, name: 'weather', arguments: { city: 'Oslo' } }],
+    });
+  });
+
+  it('that ends in a call that can not be read is tried again', async () => {
+    const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+    stage.proxy.respondNext(':generateContent', { body });
+    const request = { messages: hello, system: null, temperature: null, maxTokens: null };
+    const failed = failureOf(must(stage.provider.chat, 'chat')(request, contextOf()));
+    expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+});

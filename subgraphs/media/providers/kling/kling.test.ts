@@ -1,0 +1,235 @@
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+
+import { isFinal } from '../../../../test/providers/contract/job-harness.ts';
+import { videoRequest } from '../../../../test/providers/contract/row.ts';
+import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import {
+  contextOf,
+  failureOf,
+  must,
+  picture,
+  SECRET,
+} from '../../../../test/providers/environment/environment.ts';
+import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
+import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { Connection, JobCapability, JobStatus } from '../contract/provider.ts';
+
+/** What the contract leaves out: pictures, signed tokens, the two paths, and how others answer on this wire. */
+
+const fixture = readFixture(new URL('wire.fixture.json', import.meta.url));
+const { answers } = fixture;
+const TASK = '833446756000000001';
+
+describe('a video from pictures, at the stand-in', () => {
+  const world = useEnvironment({ wire: 'kling', queuedMs: 10, runningMs: 20, progressSteps: 1 });
+
+  const job = () => must(world().providers['kling']?.jobs?.VIDEO, 'job');
+  const withKeys = (credentials: Record<string, string>): Connection => ({
+    ...world().connection('/kling', {}),
+    credentials,
+  });
+  const signed = () => withKeys({ accessKey: 'an-access-key', secretKey: SECRET });
+  const start = (connection: Connection, change: Parameters<typeof videoRequest>[0] = {}) =>
+    job().start(videoRequest(change), { ...contextOf(connection), reference: 'task/1/1' });
+  const sentStart = () => must(world().proxy.sent[0], 'request');
+
+  it.each([
+    ['a first frame', { firstFrame: picture() }, { image: expect.stringMatching(/^iVBOR/) }],
+    [
+      'a first and a last frame',
+      { firstFrame: picture(), lastFrame: picture(), aspectRatio: '9:16' },
+      { image: expect.stringMatching(/^iVBOR/), image_tail: expect.stringMatching(/^iVBOR/), mode: 'pro' },
+    ],
+    [
+      'a last frame alone',
+      { lastFrame: picture(), prompt: undefined },
+      { image_tail: expect.any(String), mode: 'pro' },
+    ],
+  ])('takes %s as raw base64 and is asked for on its own path', async (_what, change, fields) => {
+    const connection = signed();
+    const handle = await start(connection, change);
+    expect(handle).toEqual({ taskId: expect.stringMatching(/^\d+$/), action: 'image2video' });
+    const prompt = 'prompt' in change ? {} : { prompt: 'a lighthouse' };
+    expect(await expectDocumented(sentStart(), documented(fixture, 'image2video'), '/kling')).toEqual({
+      model_name: 'kling-v2-5-turbo',
+      external_task_id: 'task/1/1',
+      ...prompt,
+      ...fields,
+    });
+    world().proxy.reset();
+    let status: JobStatus;
+    do status = await job().status(handle, contextOf(connection));
+    while (!isFinal(status));
+    expect(status).toMatchObject({
+      state: 'finished',
+      outcome: { files: [{ url: expect.stringContaining('.mp4') }] },
+    });
+    await expectDocumented(sentStart(), documented(fixture, 'queryImage'), '/kling');
+    expect(await job().find?.('task/1/1', contextOf(connection))).toEqual(handle);
+  });
+
+  it('signs a token of its own for every request, which ends in half an hour', async () => {
+    const connection = signed();
+    const handle = await start(connection);
+    await job().status(handle, contextOf(connection));
+    const tokens = world().proxy.sent.map(
+      ({ headers }) => headers['authorization']?.replace('Bearer ', '') ?? '',
+    );
+    expect(tokens).toHaveLength(2);
+    for (const token of tokens) {
+      expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
+      await jwtVerify(token, new TextEncoder().encode(SECRET));
+      const { iss, exp = 0, nbf = 0 } = decodeJwt(token);
+      expect([iss, exp - nbf]).toEqual(['an-access-key', 1_805]);
+    }
+  });
+
+  it('is refused with another secret, which is not its caller’s fault', async () => {
+    const error = await failureOf(start(withKeys({ accessKey: 'an-access-key', secretKey: `${SECRET}!` })));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, startUnknown: false });
+    expect(await world().starts()).toEqual({});
+  });
+
+  it('with a reference that exists already is refused, not started again', async () => {
+    await start(signed());
+    expect(await failureOf(start(signed()))).toMatchObject({ startUnknown: false });
+    expect(await world().starts()).toEqual({ 'task/1/1': 1 });
+  });
+});
+
+describe('the wire’s words', () => {
+  const stage = useScriptedProvider('kling');
+
+  const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
+  const start = (answer: ScriptedResponse, change: Parameters<typeof videoRequest>[0] = {}) => {
+    stage.proxy.respondNext('/v1/videos/', answer);
+    return job().start(videoRequest(change), stage.context);
+  };
+  const status = (answer: ScriptedResponse, action = 'text2video') => {
+    stage.proxy.respondNext(`/v1/videos/${action}/${TASK}`, answer);
+    return job().status({ taskId: TASK, action }, stage.context);
+  };
+
+  it.each([
+    [{ body: answers['submitted'] }, TASK],
+    [{ body: { id: 'task_1', task_id: 'task_1', status: 'queued' } }, 'task_1'],
+    [{ body: { code: 'success', data: { task_id: 42 } } }, '42'],
+  ])('for an accepted start name its task: %j', async (answer, taskId) => {
+    expect(await start(answer)).toEqual({ taskId, action: 'text2video' });
+  });
+
+  it.each([
+    [401, 1002, 'UNAVAILABLE', false, false],
+    [429, 1102, 'OUT_OF_CREDIT', true, false],
+    [400, 1201, 'INVALID_INPUT', false, false],
+    [404, 1203, 'MODEL_GONE', false, false],
+    [429, 1103, 'MODEL_GONE', false, false],
+    [400, 1301, 'MODERATION_REFUSED', false, false],
+    [429, 1302, 'RATE_LIMITED', true, false],
+    [429, 1303, 'RATE_LIMITED', true, false],
+    [429, 1304, 'UNAVAILABLE', false, false],
+    [503, 5001, 'UNAVAILABLE', true, true],
+    [504, 5002, 'UNAVAILABLE', true, true],
+    // The code in the body says more than the status.
+    [200, 1303, 'RATE_LIMITED', true, false],
+    [400, 9999, 'UNAVAILABLE', true, true],
+  ])('for a refused start: %i with code %i is %s', async (http, code, expected, retryable, startUnknown) => {
+    const error = await failureOf(start({ status: http, body: { code, message: 'why', request_id: 'r' } }));
+    expect(error).toMatchObject({ code: expected, retryable, startUnknown });
+  });
+
+  it('for a start that was accepted without an id leave open whether it happened', async () => {
+    const error = await failureOf(start({ body: { code: 0, data: {} } }));
+    expect(error).toMatchObject({ startUnknown: true });
+  });
+
+  it.each([
+    [answers['submitted'], { state: 'queued' }],
+    [answers['processing'], { state: 'running', progress: null }],
+    [
+      answers['succeeded'],
+      { state: 'finished', outcome: { files: [{ url: 'https://p1.a.kwimgs.com/output.mp4' }], texts: [] } },
+    ],
+    [answers['failed'], { state: 'failed', error: { code: 'INVALID_INPUT', retryable: false } }],
+    [answers['aggregatorQueued'], { state: 'queued' }],
+    [
+      answers['aggregatorCompleted'],
+      { state: 'finished', outcome: { files: [{ url: 'https://example.com/video.mp4' }] } },
+    ],
+    [
+      answers['aggregatorSucceeded'],
+      { state: 'finished', outcome: { files: [{ url: 'https://example.com/866168216002236456.m4v' }] } },
+    ],
+  ])('for a task are read: %j', async (body, expected) => {
+    expect(await status({ body })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['Failure to pass the risk control system', 'MODERATION_REFUSED', false],
+    ['Content moderation review failed.', 'MODERATION_REFUSED', false],
+    ['Task failed, please try again later', 'UNAVAILABLE', true],
+    ['', 'UNAVAILABLE', true],
+  ])('for a failed task give its reason: %j is %s', async (message, code, retryable) => {
+    const data = { task_id: TASK, task_status: 'failed', task_status_msg: message };
+    const now = await status({ body: { code: 0, message: 'SUCCEED', data } });
+    expect(now).toMatchObject({ state: 'failed', error: { code, retryable } });
+  });
+
+  it.each([
+    ['1203', { status: 404, body: { code: 1203, message: 'The requested resource does not exist' } }],
+    ['1201', { status: 400, body: { code: 1201, message: 'Task not found' } }],
+    ['404', { status: 404, body: 'not found' }],
+    ['an aggregator’s own', { status: 400, body: { code: 'task_not_exist', message: 'task_not_exist' } }],
+  ])('for a task that is lost: %s', async (_what, answer) => {
+    expect(await failureOf(status(answer, 'image2video'))).toMatchObject({ code: 'LOST', retryable: true });
+  });
+
+  it('for a success without a video are no result', async () => {
+    const body = { code: 0, data: { task_id: TASK, task_status: 'succeed', task_result: { videos: [] } } };
+    expect(await failureOf(status({ body }))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  it('for a picture that is too large come before anything is sent', async () => {
+    const error = await failureOf(start({}, { lastFrame: picture({ bytes: 11 << 20 }) }));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', retryable: false, field: 'lastFrame' });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+
+  describe('about a start that nobody knows of', () => {
+    const find = (...pages: ScriptedResponse[]) => {
+      for (const page of pages) stage.proxy.respondNext('?pageNum=', page);
+      return job().find?.('task/1/1', stage.context);
+    };
+    const page = (count: number, more: object[] = []) => ({
+      body: {
+        code: 0,
+        message: 'SUCCEED',
+        data: [...Array.from({ length: count }, (_, id) => ({ task_id: `${id}`, task_info: {} })), ...more],
+      },
+    });
+    const wanted = { task_id: TASK, task_status: 'submitted', task_info: { external_task_id: 'task/1/1' } };
+
+    it('find it in the listing of either path, on a later page too', async () => {
+      expect(await find(page(3, [wanted]))).toEqual({ taskId: TASK, action: 'text2video' });
+      expect(await find(page(3), page(500), page(2, [wanted]))).toEqual({
+        taskId: TASK,
+        action: 'image2video',
+      });
+    });
+
+    it('say absent only after both listings were read to their ends', async () => {
+      expect(await find(page(0), page(499))).toBe('absent');
+      expect(await find(page(500), page(500), page(500), page(500), page(0))).toBe('unknowable');
+    });
+
+    it.each([
+      ['is not there', { status: 404 }],
+      ['is a page for people', { headers: { 'content-type': 'text/html' }, body: '<html>' }],
+      ['is something else', { body: { code: 'success', data: null } }],
+    ])('say unknowable where a listing %s', async (_what, answer) => {
+      expect(await find(answer, page(0))).toBe('unknowable');
+    });
+  });
+});

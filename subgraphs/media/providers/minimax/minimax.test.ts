@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+
+import { videoRequest } from '../../../../test/providers/contract/row.ts';
+import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { CallCapability, JobCapability } from '../contract/provider.ts';
+
+/** What the contract leaves out: the codes behind HTTP 200, the newer paths' errors, odd answers, uploads and voices. */
+
+const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
+const SUCCESS = { status_code: 0, status_msg: 'success' };
+const stage = useScriptedProvider('minimax');
+
+const job = (): JobCapability => must(stage.provider.jobs?.VIDEO, 'job');
+const call = (kind: 'SPEECH' | 'VOICE_CLONE'): CallCapability => must(stage.provider.calls?.[kind], kind);
+const start = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/v1/video_generation', answer);
+  return job().start(videoRequest(), stage.context);
+};
+const status = (answer: ScriptedResponse) => {
+  stage.proxy.respondNext('/v1/query/', answer);
+  return job().status({ taskId: '361720188367060' }, stage.context);
+};
+const code = (status_code: number) => ({ base_resp: { status_code, status_msg: 'why' } });
+const sample = picture({ name: 'sample.mp3', contentType: 'audio/mpeg' });
+
+describe('a start', () => {
+  it('that is accepted names its task, by digits or a number', async () => {
+    expect(await start({ body: answers['accepted'] })).toEqual({ taskId: '361720188367060' });
+    expect(await start({ body: { task_id: 7, base_resp: SUCCESS } })).toEqual({ taskId: '7' });
+  });
+
+  it.each([
+    [1002, 'RATE_LIMITED', true, false],
+    [2056, 'RATE_LIMITED', true, false],
+    [1004, 'UNAVAILABLE', false, false],
+    [2049, 'UNAVAILABLE', false, false],
+    [1008, 'OUT_OF_CREDIT', true, false],
+    [1026, 'MODERATION_REFUSED', false, false],
+    [2013, 'INVALID_INPUT', false, false],
+    [1033, 'UNAVAILABLE', true, true],
+    [4242, 'UNAVAILABLE', true, true],
+  ])('that is answered 200 with code %i is %s', async (status_code, expected, retryable, startUnknown) => {
+    const error = await failureOf(start({ body: { task_id: '', ...code(status_code) } }));
+    expect(error).toMatchObject({ code: expected, retryable, startUnknown });
+  });
+
+  it.each([
+    [402, 'noCreditOfNewerPaths', 'OUT_OF_CREDIT'],
+    [422, 'sensitiveOfNewerPaths', 'MODERATION_REFUSED'],
+  ])('that is answered %i reads the code at the end of the message (%s)', async (http, name, expected) => {
+    const error = await failureOf(start({ status: http, body: answers[name] }));
+    expect(error).toMatchObject({ code: expected, startUnknown: false });
+  });
+
+  it.each([
+    ['no task', { task_id: '', base_resp: SUCCESS }],
+    ['no code', { task_id: '1' }],
+    ['nothing known', ['?']],
+  ])('that is answered 200 with %s may have happened', async (_what, body) => {
+    expect(await failureOf(start({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+  });
+
+  it('of an older account names its group', async () => {
+    const connection = { ...stage.context.connection, credentials: { groupId: '18 5' } };
+    stage.proxy.respondNext('/v1/video_generation', { body: answers['accepted'] });
+    await job().start(videoRequest(), { ...stage.context, connection });
+    expect(stage.proxy.sent[0]?.path).toBe('/v1/video_generation?GroupId=18+5');
+  });
+});
+
+describe('a video', () => {
+  it('that is finished has its file’s address, fresh each time', async () => {
+    stage.proxy.respondNext('/v1/files/retrieve?file_id=241342648594580', { body: answers['retrieved'] });
+    expect(await status({ body: answers['finished'] })).toEqual({
+      state: 'finished',
+      outcome: { files: [{ url: 'https://cdn.example.com/output_aigc.mp4' }], texts: [] },
+    });
+  });
+
+  it.each([
+    ['Preparing', 'queued'],
+    ['Queueing', 'queued'],
+    ['Processing', 'running'],
+    ['Something new', 'running'],
+    [null, 'running'],
+  ])('in the state %j is %s', async (word, state) => {
+    const body = { task_id: '1', status: word, file_id: null, base_resp: SUCCESS };
+    expect((await status({ body })).state).toBe(state);
+  });
+
+  it.each([
+    [1026, 'MODERATION_REFUSED', false],
+    [1027, 'MODERATION_REFUSED', false],
+    [2013, 'INVALID_INPUT', false],
+    [1033, 'UNAVAILABLE', true],
+    [0, 'UNAVAILABLE', true],
+  ])('that failed with code %i is %s', async (status_code, expected, retryable) => {
+    const now = await status({ body: { task_id: '1', status: 'Fail', ...code(status_code) } });
+    expect(now).toMatchObject({ state: 'failed', error: { code: expected, retryable } });
+  });
+
+  it('whose file is gone is lost', async () => {
+    stage.proxy.respondNext('/v1/files/retrieve', { body: code(2013) });
+    expect(await failureOf(status({ body: answers['finished'] }))).toMatchObject({ code: 'LOST' });
+  });
+
+  it('is not lost when its status is refused for now, with 200 as well', async () => {
+    const headers = { 'retry-after': '9' };
+    const error = await failureOf(status({ headers, body: code(1002) }));
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryable: true, retryAfter: 9 });
+  });
+});
+
+describe('speech', () => {
+  const speak = (answer: ScriptedResponse) => {
+    stage.proxy.respondNext('/v1/t2a_v2', answer);
+    return call('SPEECH').call({ kind: 'SPEECH', text: 'hi', voiceId: 'v' }, stage.context);
+  };
+
+  it('comes as hexadecimal digits, of the type that the answer names', async () => {
+    const { files } = await speak({ body: answers['spoken'] });
+    expect(files).toEqual([{ content: Buffer.from('ID3'), contentType: 'audio/mpeg' }]);
+  });
+
+  it.each(['4944333', 'xyz0', '49443 '])(
+    'is not taken for whole when its digits are not: %j',
+    async (audio) => {
+      const body = { data: { audio, status: 2 }, base_resp: SUCCESS };
+      expect(await failureOf(speak({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    },
+  );
+
+  it('by a voice that is not there names the field', async () => {
+    const error = await failureOf(speak({ body: code(2054) }));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId', retryable: false });
+  });
+});
+
+describe('a cloned voice', () => {
+  const clone = (change: { voiceId?: string; text?: string; uploaded?: string } = {}) =>
+    call('VOICE_CLONE').call(
+      {
+        kind: 'VOICE_CLONE',
+        sample:
+          change.uploaded === undefined
+            ? sample
+            : { ...sample, uploaded: { id: change.uploaded, uri: null } },
+        voiceId: change.voiceId,
+        text: change.text,
+      },
+      stage.context,
+    );
+  const uploaded = { body: { file: { file_id: 2_413 }, base_resp: SUCCESS } };
+  const sentBody = (index: number) => JSON.parse(String(stage.proxy.sent[index]?.body)) as object;
+
+  it('is made of an uploaded sample, under the same id for the same attempt, with a demo when it has words', async () => {
+    const demo = 'https://cdn.example.com/demo.mp3';
+    stage.proxy.respondNext('/v1/files/upload', uploaded);
+    stage.proxy.respondNext('/v1/voice_clone', { body: { demo_audio: demo, base_resp: SUCCESS } });
+    const { files, facts } = await clone({ text: 'hello' });
+    const voiceId = must(facts, 'facts')['voiceId'];
+    expect(files).toEqual([{ url: demo }]);
+    expect(voiceId).toMatch(/^kiln-[\da-f]{24}$/);
+    const words = { text: 'hello', model: 'speech-2.8-hd' };
+    expect(sentBody(1)).toEqual({ file_id: 2_413, voice_id: voiceId, ...words });
+  });
+
+  it('uploads nothing that the provider has already', async () => {
+    stage.proxy.respondNext('/v1/voice_clone', { body: { demo_audio: '', base_resp: SUCCESS } });
+    expect(await clone({ uploaded: '77', voiceId: 'my-voice-1' })).toMatchObject({ files: [] });
+    expect(stage.proxy.sent.map(({ path }) => path)).toEqual(['/v1/voice_clone']);
+    expect(sentBody(0)).toEqual({ file_id: 77, voice_id: 'my-voice-1' });
+  });
+
+  it.each(['short', '1voice-of-mine', 'voice of mine', 'voice-of-mine-'])(
+    'named %j is refused before anything is sent',
+    async (voiceId) => {
+      expect(await failureOf(clone({ voiceId }))).toMatchObject({ code: 'INVALID_INPUT', field: 'voiceId' });
+      expect(stage.proxy.sent).toEqual([]);
+    },
+  );
+
+  it('certainly was not made when the sample did not arrive', async () => {
+    stage.proxy.respondNext('/v1/files/upload', { status: 500, body: {} });
+    expect(await failureOf(clone())).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+      startUnknown: false,
+    });
+  });
+
+  it.each([
+    [code(2039), 'INVALID_INPUT', 'voiceId'],
+    [code(2037), 'INVALID_INPUT', 'sample'],
+    [{ input_sensitive: true, base_resp: SUCCESS }, 'MODERATION_REFUSED', 'sample'],
+  ])('that is refused names the field: %j', async (body, expected, field) => {
+    stage.proxy.respondNext('/v1/voice_clone', { body });
+    const error = await failureOf(clone({ uploaded: '77' }));
+    expect(error).toMatchObject({ code: expected, field, retryable: false, startUnknown: false });
+  });
+});
+
+describe('what is asked at once', () => {
+  it('are the voices: its own, with their languages, and the clones; one odd entry hides no other', async () => {
+    const body = {
+      system_voice: [
+        { voice_id: 'English_Graceful_Lady', voice_name: 'Graceful Lady', description: [] },
+        'odd',
+        { voice_id: 'Chinese (Mandarin)_Lyrical_Voice', voice_name: null },
+        { voice_id: 'male-qn-qingse', voice_name: 'Young Man' },
+      ],
+      voice_cloning: [{ voice_id: 'kiln-1', description: [], created_time: '2026-11-21' }],
+      voice_generation: null,
+      base_resp: SUCCESS,
+    };
+    stage.proxy.respondNext('/v1/get_voice', { body });
+    const list = await must(stage.provider.voices, 'voices')(stage.context);
+    expect(list.answer).toEqual(body);
+    expect(list.voices).toEqual([
+      { id: 'English_Graceful_Lady', name: 'Graceful Lady', language: 'English', cloned: false },
+      {
+        id: 'Chinese (Mandarin)_Lyrical_Voice',
+        name: 'Chinese (Mandarin)_Lyrical_Voice',
+        language: 'Chinese (Mandarin)',
+        cloned: false,
+      },
+      { id: 'male-qn-qingse', name: 'Young Man', language: null, cloned: false },
+      { id: 'kiln-1', name: 'kiln-1', language: null, cloned: true },
+    ]);
+  });
+
+  it('is an upload of a sample; nothing else is kept there', async () => {
+    const upload = must(stage.provider.upload, 'upload');
+    const body = { file: { file_id: 2_413, bytes: 68 }, base_resp: SUCCESS };
+    stage.proxy.respondNext('/v1/files/upload', { body });
+    expect(await upload({ file: sample, purpose: 'voice-sample' }, stage.context)).toEqual({
+      id: '2413',
+      uri: null,
+      expiresAt: null,
+      answer: body,
+    });
+    const error = await failureOf(upload({ file: sample, purpose: 'analysis' }, stage.context));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'purpose' });
+  });
+});

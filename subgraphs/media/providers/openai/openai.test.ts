@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+
+import { imageRequest } from '../../../../test/providers/contract/row.ts';
+import { documented, expectDocumented, readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import { failureOf, must, picture } from '../../../../test/providers/environment/environment.ts';
+import type { ScriptedResponse } from '../../../../test/providers/environment/recording-proxy.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { ChatPiece, ChatRequest } from '../contract/provider.ts';
+
+/** What OpenAI and its compatibles answer, as the published document has it (fixtures/openai.json). */
+
+const fixture = readFixture(new URL('wire.fixture.json', import.meta.url));
+const { answers } = fixture;
+const stage = useScriptedProvider('openai');
+
+const make = (answer: ScriptedResponse, change: Parameters<typeof imageRequest>[0] = {}) => {
+  stage.proxy.respondNext('/images/', answer);
+  return must(stage.provider.calls?.IMAGE, 'call for images').call(imageRequest(change), stage.context);
+};
+const plain: ChatRequest = {
+  messages: [{ role: 'user', content: 'hello' }],
+  system: null,
+  temperature: null,
+  maxTokens: null,
+};
+const chat = (answer: ScriptedResponse, change: Partial<ChatRequest> = {}) => {
+  stage.proxy.respondNext('/chat/', answer);
+  const request = { ...plain, ...change };
+  return must(stage.provider.chat, 'chat')(request, stage.context);
+};
+const sentJson = () => JSON.parse(stage.proxy.sent[0]?.body.toString() ?? '') as Record<string, unknown>;
+
+describe('images', () => {
+  it('come inline in the format that the answer names', async () => {
+    const content = Buffer.from('iVBORw0KGgo=', 'base64');
+    expect((await make({ body: answers['images'] })).files).toEqual([{ content, contentType: 'image/webp' }]);
+  });
+
+  it('may lie at the vendor, and are then fetched without the connection’s credentials', async () => {
+    const url = 'https://files.example/a.png';
+    expect((await make({ body: { created: 1, data: [{ url }] } })).files).toEqual([{ url }]);
+  });
+
+  it.each([{ created: 1, data: [] }, { created: 1, data: [{}] }, { created: 1 }, []])(
+    'that are missing from an answer (%j) may have been made',
+    async (body) => {
+      expect(await failureOf(make({ body }))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    },
+  );
+
+  it.each([
+    [undefined, undefined, '1024x1024'],
+    ['16:9', undefined, '1536x1024'],
+    ['9:16', undefined, '1024x1536'],
+    ['6:5', undefined, '1024x1024'],
+    ['64:1', undefined, '1536x1024'],
+    ['16:9', '1536x864', '1536x864'],
+    [undefined, '2K', '1024x1024'],
+  ])('of the ratio %s and the resolution %s are asked for as %s', async (aspectRatio, resolution, size) => {
+    await make({ body: answers['images'] }, { aspectRatio, resolution });
+    expect(sentJson()).toMatchObject({ size });
+  });
+
+  it('are made from every input in its order', async () => {
+    const images = [picture({ name: 'one.png' }), picture({ name: 'two.png' })];
+    await make({ body: answers['images'] }, { images });
+    const [sent] = stage.proxy.sent;
+    const headers = { 'content-type': sent?.headers['content-type'] ?? '' };
+    const form = await new Response(new Uint8Array(sent?.body ?? []), { headers }).formData();
+    expect(form.getAll('image[]').map((file) => (file as File).name)).toEqual(['one.png', 'two.png']);
+  });
+
+  it('are refused with the field in our words', async () => {
+    const error = {
+      message: 'Invalid size',
+      type: 'invalid_request_error',
+      param: 'size',
+      code: 'invalid_value',
+    };
+    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      retryable: false,
+      field: 'resolution',
+      startUnknown: false,
+    });
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    ['out of credit', 429, 'noCredit', { code: 'OUT_OF_CREDIT', retryable: true }],
+    ['overloaded', 503, 'overloaded', { code: 'UNAVAILABLE', retryable: true }],
+  ] as const)('that say %s mean that nothing was started', async (_what, status, name, expected) => {
+    expect(await failureOf(make({ status, body: answers[name] }))).toMatchObject({
+      ...expected,
+      startUnknown: false,
+    });
+  });
+
+  it.each(['moderation_blocked', 'content_policy_violation'])('called %s are moderation', async (code) => {
+    const error = { message: 'no', type: 'image_generation_user_error', param: null, code };
+    expect(await failureOf(make({ status: 400, body: { error } }))).toMatchObject({
+      code: 'MODERATION_REFUSED',
+      retryable: false,
+    });
+  });
+
+  it('by something on the way (502, 503, 504 with a page) leave open what happened', async () => {
+    for (const status of [502, 503, 504]) {
+      const answer = { status, headers: { 'content-type': 'text/html' }, body: '<html>' };
+      expect(await failureOf(make(answer))).toMatchObject({ code: 'UNAVAILABLE', startUnknown: true });
+    }
+  });
+});
+
+describe('chat', () => {
+  it('answers the reply, its model and what it used', async () => {
+    expect(await chat({ body: answers['chat'] })).toEqual({
+      text: 'Hello! How can I assist you today?',
+      model: 'gpt-5.4',
+      usage: { inputTokens: 19, outputTokens: 10 },
+    });
+  });
+
+  const choice = (message: object, finish_reason: string) => ({
+    body: { ...answers['chat'], choices: [{ index: 0, message, finish_reason }] },
+  });
+
+  it('answers the model’s own refusal as its reply', async () => {
+    const refused = choice({ role: 'assistant', content: null, refusal: 'I can’t help with that.' }, 'stop');
+    expect(await chat(refused)).toMatchObject({ text: 'I can’t help with that.' });
+  });
+
+  it('says that a reply was withheld', async () => {
+    const withheld = choice({ role: 'assistant', content: null }, 'content_filter');
+    expect(await failureOf(chat(withheld))).toMatchObject({ code: 'MODERATION_REFUSED', retryable: false });
+  });
+
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+  const tools = [{ name: 'weather', description: 'of a city', parameters, strict: true }];
+  const called = (id: string, city: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'weather', arguments: JSON.stringify({ city }) },
+  });
+
+  it('asks for tools, JSON and thought in documented words', async () => {
+    const schema = { type: 'object' };
+    await chat(
+      { body: answers['chat'] },
+      {
+        tools,
+        toolChoice: 'weather',
+        responseFormat: { type: 'JSON_SCHEMA', name: 'answer', schema, strict: true },
+        reasoningEffort: 'LOW',
+      },
+    );
+    const shape = documented(fixture, 'chat');
+    const choice = { ...shape, fields: { ...shape.fields, tool_choice: 'object' } };
+    const sent = must(stage.proxy.sent[0] ?? null, 'request');
+    expect(await expectDocumented(sent, choice, '')).toMatchObject({
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'weather', description: 'of a city', parameters, strict: true },
+        },
+      ],
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+      reasoning_effort: 'low',
+    });
+    await chat(
+      { body: answers['chat'] },
+      { tools, toolChoice: 'required', responseFormat: { type: 'JSON_OBJECT' } },
+    );
+    expect(JSON.parse(stage.proxy.sent[1]?.body.toString() ?? '')).toMatchObject({
+      tool_choice: 'required',
+      response_format: { type: 'json_object' },
+    });
+  });
+
+  it('answers calls of tools with their arguments, those that are no JSON as they are', async () => {
+    const broken = {
+      id: 'call_2',
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city": "Ro' },
+    };
+    const message = { role: 'assistant', content: null, tool_calls: [called('call_1', 'Oslo'), broken] };
+    expect(await chat(choice(message, 'tool_calls'), { tools })).toMatchObject({
+      text: '',
+      toolCalls: [
+        { id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } },
+        { id: 'call_2', name: 'weather', arguments: '{"city": "Ro' },
+      ],
+    });
+  });
+
+  it('says that a streamed reply was withheld, unless something of it was said', async () => {
+    const answered = async (...choices: readonly object[]) => {
+      const events = choices.map(
+        (one) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...one }] })}\n\n`,
+      );
+      stage.proxy.respondNext('/chat/', {
+        headers: { 'content-type': 'text/event-stream' },
+        body: `${events.join('')}data: [DONE]\n\n`,
+      });
+      return Array.fromAsync(must(stage.provider.chatStream, 'stream')(plain, stage.context));
+    };
+    const filtered = { delta: {}, finish_reason: 'content_filter' };
+    expect(await failureOf(answered(filtered))).toMatchObject({
+      code: 'MODERATION_REFUSED',
+      retryable: false,
+    });
+    expect(await answered({ delta: { content: 'half' } }, filtered)).toMatchObject([
+      { delta: 'half' },
+      { outcome: { text: 'half' } },
+    ]);
+  });
+
+  it('puts together calls that are streamed in pieces', async () => {
+    const piece = (index: number, more: object) => ({ delta: { tool_calls: [{ index, ...more }] } });
+    const pieces = [
+      piece(0, { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '' } }),
+      piece(0, { function: { arguments: '{"city":' } }),
+      piece(1, called('call_2', 'Rome')),
+      piece(0, { function: { arguments: '"Oslo"}' } }),
+      { delta: {}, finish_reason: 'tool_calls' },
+    ];
+    const events = pieces.map(
+      (one) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...one }] })}\n\n`,
+    );
+    stage.proxy.respondNext('/chat/', {
+      headers: { 'content-type': 'text/event-stream' },
+      body: `${events.join('')}data: [DONE]\n\n`,
+    });
+    const heard: ChatPiece[] = [];
+    const stream = must(stage.provider.chatStream, 'stream')({ ...plain, tools }, stage.context);
+    for await (const one of stream) heard.push(one);
+    const calls = ['Oslo', 'Rome'].map((city, index) => ({
+      id: `call_${index + 1}`,
+      name: 'weather',
+      arguments: { city },
+    }));
+    expect(heard).toMatchObject([{ outcome: { text: '', toolCalls: calls, model: 'm' } }]);
+  });
+
+  it.each([
+    ['reasoning_effort', 'reasoningEffort'],
+    ['response_format.json_schema.schema', 'responseFormat'],
+    ['tools[0].function.parameters', 'tools'],
+    ['messages.1.content', 'messages'],
+  ])('names what was wrong about %s', async (param, field) => {
+    const error = { message: 'Unsupported value.', type: 'invalid_request_error', param, code: null };
+    expect(await failureOf(chat({ status: 400, body: { error } }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field,
+      retryable: false,
+    });
+  });
+});

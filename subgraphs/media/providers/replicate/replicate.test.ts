@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { imageRequest, videoRequest, REFERENCE } from '../../../../test/providers/contract/row.ts';
+import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import {
+  contextOf,
+  failureOf,
+  must,
+  openEnvironment,
+  picture,
+  SECRET,
+  type Environment,
+} from '../../../../test/providers/environment/environment.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import { wireOf } from '../../../../test/providers/environment/wire-of.ts';
+
+/** What is Replicate's own: states, deletion, deadlines, versions, files. The rest is in the contract suite. */
+
+const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
+const PICTURE: unknown = expect.stringMatching(/^data:image\/png;base64,/);
+
+describe('a prediction of Replicate', () => {
+  const stage = useScriptedProvider('replicate');
+  const job = () => must(stage.provider.jobs?.IMAGE, 'job');
+
+  it.each([
+    ['starting', { state: 'queued' }],
+    ['processing', { state: 'running', progress: 50 }],
+    [
+      'succeeded',
+      { state: 'finished', outcome: { files: [{ url: 'https://replicate.delivery/xezq/out-0.webp' }] } },
+    ],
+    [
+      'succeededOne',
+      { state: 'finished', outcome: { files: [{ url: 'https://replicate.delivery/xezq/tmp.mp4' }] } },
+    ],
+    ['removed', { state: 'failed', error: { code: 'LOST', retryable: true } }],
+    ['sensitive', { state: 'failed', error: { code: 'MODERATION_REFUSED', retryable: false } }],
+    ['aborted', { state: 'failed', error: { code: 'UNAVAILABLE', retryable: true } }],
+  ])('that is told as %s is read as that', async (name, expected) => {
+    stage.proxy.respondNext('/predictions/1', { body: answers[name] });
+    expect(await job().status({ id: '1' }, stage.context)).toMatchObject(expected);
+  });
+
+  it('is started by its name or by its version, with a deadline, and where to tell of its end', async () => {
+    const start = async (model: string, webhookUrl?: string) => {
+      stage.proxy.respondNext('/predictions', { status: 201, body: answers['starting'] });
+      const { connection } = stage.context;
+      const context = { ...stage.context, connection: { ...connection, model } };
+      await job().start(imageRequest(), { ...context, ...(webhookUrl === undefined ? {} : { webhookUrl }) });
+      const { path, headers, body } = must(stage.proxy.sent.at(-1), 'start');
+      return { path, after: headers['cancel-after'], body: JSON.parse(body.toString('utf8')) as object };
+    };
+    const input = { prompt: 'a lighthouse' };
+    expect(await start('black-forest-labs/flux-schnell', 'https://kiln.example.com/hooks/replicate')).toEqual(
+      {
+        path: '/models/black-forest-labs/flux-schnell/predictions',
+        after: '30m',
+        body: {
+          input,
+          webhook: 'https://kiln.example.com/hooks/replicate',
+          webhook_events_filter: ['completed'],
+        },
+      },
+    );
+    const version = `stability-ai/sdxl:${'a'.repeat(64)}`;
+    expect(await start(version)).toEqual({ path: '/predictions', after: '30m', body: { version, input } });
+  });
+
+  it('whose input is refused names the field in our words', async () => {
+    stage.proxy.respondNext('/predictions', { status: 422, body: answers['invalidInput'] });
+    expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'count',
+      startUnknown: false,
+    });
+  });
+
+  it('that can not be paid for is out of credit', async () => {
+    stage.proxy.respondNext('/predictions', {
+      status: 402,
+      body: { title: 'Insufficient credit', detail: 'x' },
+    });
+    expect(await failureOf(job().start(imageRequest(), stage.context))).toMatchObject({
+      code: 'OUT_OF_CREDIT',
+    });
+  });
+});
+
+describe('Replicate’s stand-in', () => {
+  let world: Environment;
+  beforeAll(async () => {
+    world = await openEnvironment();
+  });
+  afterAll(() => world.close());
+  beforeEach(() => world.reset());
+  const contextFor = (model: string) => {
+    const connection = world.connection('/replicate/v1', { authorization: `Bearer ${SECRET}` });
+    return { ...contextOf({ ...connection, model, ...wireOf('replicate', model) }), reference: REFERENCE };
+  };
+
+  it('takes a small picture inside the input and a large one as a file', async () => {
+    const bytes = Buffer.alloc(300 * 1024, 7);
+    const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
+    const job = must(world.providers['replicate']?.jobs?.VIDEO, 'job');
+    const request = videoRequest({ firstFrame: picture(), lastFrame: large });
+    await job.start(request, contextFor('kwaivgi/kling-v2.5-turbo-pro'));
+    const sent = must(world.proxy.sent.at(-1), 'start');
+    const { input } = JSON.parse(sent.body.toString('utf8')) as { input: Record<string, string> };
+    expect(input['start_image']).toMatch(/^data:image\/png;base64,/);
+    expect(input['end_image']).toMatch(/\/replicate\/v1\/files\/[\w-]+$/);
+  });
+
+  it.each([
+    ['black-forest-labs/flux-fill-pro', { image: PICTURE, mask: PICTURE }],
+    ['black-forest-labs/flux-kontext-pro', { input_image: PICTURE }],
+    ['google/nano-banana', { image_input: [PICTURE] }],
+  ])('gets the pictures of %s as that has them', async (model, pictures) => {
+    const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
+    const mask = 'mask' in pictures ? { mask: picture() } : {};
+    await job.start(imageRequest({ images: [picture()], ...mask }), contextFor(model));
+    const sent = must(world.proxy.sent.at(-1), 'start');
+    expect(JSON.parse(sent.body.toString('utf8'))).toMatchObject({ input: pictures });
+  });
+
+  it('whose files can not be had has started nothing', async () => {
+    await world.injectFault({ wire: 'replicate', operation: 'upload', fault: 'cut' });
+    const bytes = Buffer.alloc(300 * 1024, 7);
+    const large = picture({ bytes: bytes.length, open: async () => Readable.from([bytes]) });
+    const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
+    const started = job.start(imageRequest({ images: [large] }), contextFor('google/nano-banana'));
+    expect(await failureOf(started)).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+
+import { imageRequest } from '../../../../test/providers/contract/row.ts';
+import { readFixture } from '../../../../test/providers/contract/wire-shape.ts';
+import {
+  contextOf,
+  failureOf,
+  must,
+  picture,
+  SECRET,
+} from '../../../../test/providers/environment/environment.ts';
+import { useEnvironment } from '../../../../test/providers/environment/use-environment.ts';
+import { useScriptedProvider } from '../../../../test/providers/environment/use-scripted-provider.ts';
+import type { Outcome } from '../contract/provider.ts';
+
+/** What is the web UI's own: its exceptions, checkpoints, progress of a call, and that only our own work is interrupted. */
+
+const WIRE = 'stable-diffusion-webui';
+const { answers } = readFixture(new URL('wire.fixture.json', import.meta.url));
+
+describe('an answer of Stable Diffusion web UI', () => {
+  const stage = useScriptedProvider(WIRE);
+  const make = (change: Parameters<typeof imageRequest>[0] = {}, model: string | null = null) => {
+    const context = { ...stage.context, connection: { ...stage.context.connection, model } };
+    return must(stage.provider.calls?.IMAGE, 'call').call(imageRequest(change), context);
+  };
+
+  it.each([
+    [500, 'outOfMemory', { code: 'UNAVAILABLE', retryable: true, startUnknown: false }],
+    [500, 'badPicture', { code: 'INVALID_INPUT', retryable: false }],
+    [404, 'noApi', { code: 'UNAVAILABLE', message: expect.stringContaining('--api') }],
+  ])('of %i %s is read as what it says', async (status, name, expected) => {
+    stage.proxy.respondNext('/sdapi/', { status, body: answers[name] });
+    const error = await failureOf(make());
+    expect(error).toMatchObject(expected);
+    expect(error.message).not.toContain('/home/user');
+  });
+
+  it('without pictures was interrupted, and pictures of extensions are left out', async () => {
+    stage.proxy.respondNext('/sdapi/', { body: { images: [], info: '{}' } });
+    expect(await failureOf(make())).toMatchObject({ code: 'UNAVAILABLE', startUnknown: false });
+    stage.proxy.respondNext('/sdapi/', { body: { images: ['AAAA', 'BBBB'], info: '{}' } });
+    expect((await make()).files).toHaveLength(1);
+  });
+
+  it.each([
+    ['other-studio', 'sketches/other-studio.safetensors [4b3c2d1e0f]'],
+    ['4b3c2d1e0f', 'sketches/other-studio.safetensors [4b3c2d1e0f]'],
+  ])('about its checkpoints gives the title of %s', async (model, title) => {
+    const listed = [{ title, model_name: 'other-studio', hash: '4b3c2d1e0f' }];
+    stage.proxy.respondNext('/sd-models', { body: listed });
+    stage.proxy.respondNext('/txt2img', { body: { images: ['AAAA'] } });
+    await make({}, model);
+    const sent = JSON.parse(must(stage.proxy.sent.at(-1), 'request').body.toString('utf8')) as object;
+    expect(sent).toMatchObject({ override_settings: { sd_model_checkpoint: title } });
+  });
+
+  it('that has no such checkpoint is none to draw with another one', async () => {
+    stage.proxy.respondNext('/sd-models', { body: [{ title: 'a [0]', model_name: 'a', hash: '0' }] });
+    const error = await failureOf(make({}, 'nowhere'));
+    expect(error).toMatchObject({ code: 'MODEL_GONE', retryable: false, startUnknown: false });
+    expect(stage.proxy.sent).toHaveLength(1);
+  });
+
+  it('is not asked for with a resolution that is no size, or a second picture', async () => {
+    expect(await failureOf(make({ resolution: '1080p' }))).toMatchObject({ field: 'resolution' });
+    expect(await failureOf(make({ images: [picture(), picture()] }))).toMatchObject({ field: 'images' });
+    expect(stage.proxy.sent).toEqual([]);
+  });
+});
+
+describe('a call at the stand-in of Stable Diffusion web UI', () => {
+  const world = useEnvironment({ wire: WIRE, queuedMs: 0, runningMs: 20, progressSteps: 2, concurrency: 1 });
+  const login = { credentials: { user: 'kiln', password: SECRET } };
+  let starts = 0;
+  const contextFor = (signal?: AbortSignal) => {
+    starts += 1;
+    const connection = world().connection('/stable-diffusion-webui', {}, login);
+    return { ...contextOf(connection, signal), reference: `task/${starts}/1` };
+  };
+  const call = () => must(world().providers[WIRE]?.calls?.IMAGE, 'call');
+  const sentTo = (part: string) => world().proxy.sent.filter(({ path }) => path.includes(part)).length;
+
+  it('logs in by user and password, and keeps the size of the picture that it changes', async () => {
+    const outcome: Outcome = await call().call(imageRequest({ images: [picture()] }), contextFor());
+    expect(outcome.files).toHaveLength(1);
+    const sent = JSON.parse(must(world().proxy.sent[0], 'request').body.toString('utf8')) as object;
+    expect(sent).toMatchObject({ width: 8, height: 8 });
+    expect(sent).not.toHaveProperty('mask');
+  });
+
+  it('tells its progress while it is open, and is interrupted there when it is cancelled', async () => {
+    await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000, progressSteps: 100 });
+    const cancel = new AbortController();
+    const seen: number[] = [];
+    const report = ({ progress }: { readonly progress: number }) => void seen.push(progress);
+    const made = failureOf(call().call(imageRequest(), { ...contextFor(cancel.signal), report }));
+    await expect.poll(() => seen.some((progress) => progress > 0)).toBe(true);
+    cancel.abort();
+    await made;
+    expect(await world().jobStates()).toEqual(['cancelled']);
+  });
+
+  it('that waits behind another’s leaves that alone when it is cancelled', async () => {
+    await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
+    const [other, cancel] = [new AbortController(), new AbortController()];
+    const first = failureOf(call().call(imageRequest(), contextFor(other.signal)));
+    await expect.poll(() => world().jobStates()).toEqual(['running']);
+    const second = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
+    await expect.poll(async () => (await world().jobStates()).length).toBe(2);
+    cancel.abort();
+    await second;
+    expect(sentTo('/interrupt')).toBe(0);
+    expect((await world().jobStates()).toSorted()).toEqual(['queued', 'running']);
+    other.abort();
+    await first;
+    expect(sentTo('/interrupt')).toBe(1);
+  });
+
+  it('at a server that tells of no task is never interrupted', async () => {
+    await world().setLatency({ wire: WIRE, queuedMs: 0, runningMs: 60_000 });
+    const cancel = new AbortController();
+    const made = failureOf(call().call(imageRequest(), contextFor(cancel.signal)));
+    await expect.poll(() => world().jobStates()).toEqual(['running']);
+    world().proxy.respondNext('/internal/progress', { status: 404, body: { detail: 'Not Found' } });
+    cancel.abort();
+    await made;
+    expect([sentTo('/sdapi/v1/progress'), sentTo('/interrupt')]).toEqual([1, 0]);
+  });
+});

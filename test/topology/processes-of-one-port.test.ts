@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { followers } from '../kit/clients/followers.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
+import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
+import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
+
+/** PROCESSES=3: a supervisor, and three whole Kilns over one database that serve one port. */
+
+const METRICS_KEY = 'key-of-the-metrics-of-these-tests';
+const PICTURE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
+
+let sandbox: SandboxProcess;
+let database: TestDatabase;
+let kiln: KilnProcess & { readonly url: string };
+let data: Awaited<ReturnType<typeof temporaryDataDir>>;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-processes-'));
+  sandbox = await startSandboxProcess(folder, { log: 'silent' });
+  database = await migratedDatabase();
+  data = await temporaryDataDir();
+  kiln = await startKilnProcess({
+    dataDir: data.dataDir,
+    settings: {
+      PROCESSES: '3',
+      DATABASE_URL: database.connectionString,
+      SANDBOX_URL: sandbox.url,
+      REST_AUTH: 'open',
+      DATABASE_POOL: '4',
+      METRICS_KEY,
+      RATE_LIMIT: 'read=1000',
+    },
+  });
+  await until(
+    async () => kiln.output(),
+    (text) => text.includes('all processes serve'),
+  );
+});
+afterAll(async () => {
+  await kiln?.stop();
+  await sandbox?.stop();
+  await database?.drop();
+  data?.remove();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+/** One request over a connection of its own, so that the next process in turn gets it. */
+async function ask(target: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(`${kiln.url}${target}`, { headers: { connection: 'close', ...headers } });
+}
+
+async function metrics(): Promise<string> {
+  const answer = await ask('/metrics', { authorization: `Bearer ${METRICS_KEY}` });
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+/** Process ids that the supervisor has told of last. */
+function served(): readonly number[] {
+  const pids = [...kiln.output().matchAll(/"pid":(\d+)[^\n]*"msg":"Kiln serves"/g)].map(([, pid]) =>
+    Number(pid),
+  );
+  return pids.slice(-3);
+}
+
+async function state(id: string): Promise<string> {
+  const answer = await graphql(kiln.url, `{ task(id: "${id}") { state } }`);
+  return answer.data?.task?.state as string;
+}
+
+describe('several processes of one port', () => {
+  it('counts a caller over all of them, and tells the metrics of each', async () => {
+    const remaining: number[] = [];
+    for (let request = 0; request < 6; request += 1) {
+      const answer = await ask(`/graphql?query=${encodeURIComponent('{ __typename }')}`);
+      remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
+    }
+    expect(remaining.map((count) => count - (remaining.at(-1) ?? 0))).toEqual([5, 4, 3, 2, 1, 0]);
+    const text = await metrics();
+    for (const number of [1, 2, 3]) {
+      expect(text).toMatch(new RegExp(`kiln_process_cpu_seconds_total\\{process="${number}"`));
+    }
+    expect(text.match(/^# TYPE kiln_process_cpu_seconds_total/gm)).toHaveLength(1);
+  });
+
+  it('tells followers of a task wherever they are connected', async () => {
+    const { data: made } = await graphql(kiln.url, PICTURE);
+    const taskId = made.generateImage.id as string;
+    const all = ['graphql-ws', 'EventSource', 'Apollo Client'] as const;
+    const following = all.map((name) => followers[name](kiln.url, { taskId }));
+    for (const { over, events } of following) {
+      expect(await over).toBeNull();
+      expect(events.at(-1)?.state).toBe('SUCCEEDED');
+    }
+  });
+
+  it('starts a process again that was killed, and does each task once', async () => {
+    const before = Object.keys(await sandbox.starts()).length;
+    const ids: string[] = [];
+    for (let task = 0; task < 9; task += 1) {
+      const { data: made } = await graphql(kiln.url, PICTURE, {}, { connection: 'close' });
+      ids.push(made.generateImage.id as string);
+    }
+    const [victim = 0] = served();
+    process.kill(victim, 'SIGKILL');
+    for (const id of ids)
+      await until(
+        () => state(id).catch(() => 'asked again'),
+        (its) => its === 'SUCCEEDED',
+      );
+    const starts = await sandbox.starts();
+    expect(Object.values(starts).every((count) => count === 1)).toBe(true);
+    expect(Object.keys(starts)).toHaveLength(before + ids.length);
+    await until(
+      async () => served(),
+      (pids) => !pids.includes(victim),
+    );
+    await until(metrics, (text) => [1, 2, 3].every((number) => text.includes(`{process="${number}"`)));
+  });
+
+  it('stops all of them in order when the supervisor is told to', async () => {
+    process.kill(kiln.pid, 'SIGTERM');
+    expect(await kiln.exited).toEqual({ code: 0, signal: null });
+    expect(kiln.processes()).toEqual([]);
+  });
+});

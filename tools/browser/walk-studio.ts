@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+
+import { holdOpen } from './page-faults.ts';
+import type { Steps } from './steps.ts';
+import { findModel, setOptions } from './walk-options.ts';
+import { openPage } from './watch-page.ts';
+
+/** The Studio beyond a first picture: variants, inputs, other kinds of work, templates, chat. */
+export async function walkStudio(url: string, browser: Browser, steps: Steps): Promise<void> {
+  const watched = await openPage(browser, { origin: url });
+  const { page } = watched;
+  await varyAndReuse(url, page, steps);
+  await paintMask(url, page, steps);
+  await setOptions(url, page, steps);
+  await findModel(url, page, steps);
+  await otherKinds(url, page, steps);
+  await runTemplate(page, steps);
+  await chat(page, steps);
+  await watched.finish(steps, 'studio');
+}
+
+async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
+  await page.goto(`${url}/console/`);
+  await page.getByLabel('Prompt').fill('a nude statue');
+  await page.getByText('A provider may refuse this').waitFor();
+  holds('studio: a prompt is looked over before it is sent', await page.locator('.note.warn li').count(), 1);
+  await page.getByText('a harbour at dusk').click();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.done img').waitFor();
+  await page.locator('.tile.done').hover();
+  await page.getByRole('button', { name: 'Vary' }).click();
+  await page.locator('.tile.done img').nth(1).waitFor();
+  holds('studio: a variant is made of a picture', await page.locator('.batch').count(), 2);
+  await page.getByRole('button', { name: 'Again' }).last().click();
+  await page.locator('.tile.done img').nth(2).waitFor();
+  holds('studio: the same is made again', await page.locator('.batch').count(), 3);
+  await page.locator('.tile.done').first().hover();
+  await page.getByRole('button', { name: 'Use as input' }).first().click();
+  await page.locator('.ref img').waitFor();
+  await page.getByRole('button', { name: 'From the gallery' }).click();
+  await page.locator('.pick-grid button').nth(1).waitFor();
+  await holdOpen(page, steps, 'studio: the choice from the gallery');
+  await page.locator('.pick-grid button').nth(1).click();
+  await page.locator('.ref img').nth(1).waitFor();
+  holds('studio: references come from results and from the gallery', await page.locator('.ref').count(), 2);
+}
+
+/** A part of a picture is drawn anew: the brush makes the mask. */
+async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
+  await page.goto(`${url}/console/`);
+  await page.getByRole('combobox', { name: /^Model/ }).click();
+  await page.locator('.picker .opt').first().waitFor();
+  await holdOpen(page, steps, 'studio: the choice of a model');
+  await page.locator('.picker input').fill('flux-pro/v1/fill');
+  await page.locator('.picker .opt').first().click();
+  const paint = page.getByRole('button', { name: 'Paint the mask' });
+  holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
+  await page.getByRole('button', { name: 'From the gallery' }).first().click();
+  await page.locator('.pick-grid button').first().click();
+  await paint.click();
+  const canvas = page.getByRole('img', { name: 'What is painted on the picture' });
+  const use = page.getByRole('button', { name: 'Use the mask' });
+  await page.locator('.mask-area img').waitFor();
+  await page.evaluate(`document.querySelector('.mask-area img').decode()`);
+  const box = await canvas.boundingBox();
+  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2];
+  await page.mouse.move(x - 40, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 40, y, { steps: 5 });
+  await page.mouse.up();
+  await holdOpen(page, steps, 'studio: the brush');
+  await use.click();
+  await page.locator('.ref img').nth(1).waitFor();
+  holds('studio: the brush makes a mask, white on black', await pixelsOf(page), [255, 0]);
+  await page.getByLabel('Prompt').fill('a small boat');
+  const before = await page.locator('.tile.done img').count();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.done img').nth(before).waitFor();
+  holds('studio: a part of a picture is drawn anew', await page.getByRole('alert').count(), 0);
+}
+
+/** How bright the mask is in its middle and in its corner. */
+function pixelsOf(page: Page): Promise<unknown> {
+  return page.evaluate(`(async () => {
+    const image = document.querySelectorAll('.ref img')[1];
+    await image.decode();
+    const { naturalWidth: width, naturalHeight: height } = image;
+    const context = new OffscreenCanvas(width, height).getContext('2d');
+    context.drawImage(image, 0, 0);
+    const at = (x, y) => context.getImageData(x, y, 1, 1).data[0];
+    return [at(Math.floor(width / 2), Math.floor(height / 2)), at(0, 0)];
+  })()`);
+}
+
+async function otherKinds(url: string, page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('tab', { name: 'Analysis' }).focus();
+  await page.keyboard.press('6');
+  await page.getByLabel('Workflow', { exact: true }).selectOption('text-to-image');
+  await page.getByLabel('Prompt', { exact: true }).fill('a boat');
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByText(/, node \d/).waitFor();
+  holds('studio: a ComfyUI workflow tells which node runs', new URL(page.url()).search, '?kind=comfy');
+  await page.goto(`${url}/console/?kind=analysis`);
+  await page.getByLabel('What to make').selectOption('DESCRIPTION');
+  await page.getByRole('button', { name: 'From the gallery' }).click();
+  await page.locator('.pick-grid button').first().click();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.ended .said-text').first().waitFor();
+  holds('studio: a picture is described', await page.locator('.tile.ended .said-text').count(), 4);
+}
+
+async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('tab', { name: 'Templates' }).click();
+  await page.getByRole('button', { name: /^Poster/ }).click();
+  await page.getByLabel('Prompt').fill('a paper crane');
+  const before = await page.locator('.tile.done img').count();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.tile.done img').nth(before).waitFor();
+  holds(
+    'studio: a template is run by its own form',
+    await page.locator('.batch h2').first().textContent(),
+    'a paper crane',
+  );
+}
+
+async function chat(page: Page, { holds }: Steps): Promise<void> {
+  await page.getByRole('tab', { name: 'Chat' }).click();
+  await page.getByLabel('Your message').fill('Say something about kilns.');
+  await page.keyboard.press('Enter');
+  const answer = page.locator('.said.assistant p');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  holds('studio: a chat streams its answer', ((await answer.textContent()) ?? '').length > 1, true);
+}

@@ -1,0 +1,165 @@
+import path from 'node:path';
+
+import { type LossyRelay, startLossyRelay } from '../../test/kit/database/lossy-relay.ts';
+import { startSandboxProcess, type SandboxProcess } from '../../test/kit/processes/sandbox-process.ts';
+import { isOnPath, startServerOnPath, type ServerOnPath } from '../../test/kit/processes/server-on-path.ts';
+import {
+  freePorts,
+  isReady,
+  startNode,
+  type Program,
+  temporaryFolder,
+} from '../../test/topology/processes.ts';
+import { startChaosDatabase, type ChaosDatabase } from './database.ts';
+import { mountDisk, type Disk } from './disk.ts';
+
+/** Two gateways, two media, one workflow and three workers over one database, one folder of files and one sandbox. */
+export interface Topology {
+  readonly gateways: readonly [string, string];
+  readonly database: ChaosDatabase;
+  /** By which the parts of RELAYED reach the database. */
+  readonly relay: LossyRelay;
+  readonly sandbox: SandboxProcess;
+  /** The folder of files, on a small disk of its own; null where that may not be mounted. */
+  readonly disk: Disk | null;
+  /** What carries wake-ups; null where PostgreSQL does, because no nats-server is installed or none is wanted. */
+  readonly nats: ServerOnPath | null;
+  /** Where the files are. */
+  readonly files: string;
+  signal(name: string, signal: NodeJS.Signals): void;
+  end(name: string, signal: NodeJS.Signals): Promise<void>;
+  /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
+  start(name: string, checkout?: string): Promise<void>;
+  /** What each part has printed, over all its starts. */
+  outputs(): ReadonlyMap<string, string>;
+  /** How many starts ended before the part was ready, because something else was broken, and were made again. */
+  startedAgain(): number;
+  /** Parts that ended without having been told to. */
+  crashed(): readonly string[];
+  close(): Promise<void>;
+}
+
+const SCRIPTS = {
+  gateway: 'gateway/main.ts',
+  media: 'subgraphs/media/main.ts',
+  workflow: 'subgraphs/workflow/main.ts',
+  worker: 'subgraphs/media/main.ts',
+} as const;
+
+export interface TopologyOptions {
+  /** A checkout of another version; this one when absent. */
+  readonly checkout?: string;
+  /** Whether NATS carries wake-ups, where a nats-server is installed. */
+  readonly isOnNats?: boolean;
+  /** More settings of all parts. */
+  readonly settings?: (sandbox: SandboxProcess) => Promise<Readonly<Record<string, string>>>;
+}
+
+/** One of each role that writes; the others reach the database as they always do. */
+const RELAYED: ReadonlySet<string> = new Set(['media 2', 'workflow', 'worker 2']);
+
+/** How long a part that ends before it is ready is started again. */
+const SUPERVISED_MS = 30_000;
+
+/** Starts all of it. */
+export async function startTopology({
+  checkout,
+  isOnNats = false,
+  settings: more = async () => ({}),
+}: TopologyOptions = {}): Promise<Topology> {
+  const folder = await temporaryFolder();
+  const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
+    (port) => `http://127.0.0.1:${port}`,
+  ) as [string, string, string, string, string];
+  const files = path.join(folder.path, 'files');
+  const disk = mountDisk(files);
+  const [database, sandbox, nats] = await Promise.all([
+    startChaosDatabase(path.join(folder.path, 'database')),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: one, log: 'silent' }),
+    isOnNats && isOnPath('nats-server')
+      ? startServerOnPath('nats-server', (port) => ['-a', '127.0.0.1', '-p', port])
+      : null,
+  ]);
+  const relay = await startLossyRelay(database);
+  const settings = {
+    DATABASE_URL: database.connectionString,
+    SANDBOX_URL: sandbox.url,
+    DATA_DIR: files,
+    PUBLIC_URL: one,
+    MEDIA_URL: `${mediaOne}/graphql,${mediaTwo}/graphql`,
+    WORKFLOW_URL: `${workflow}/graphql`,
+    INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
+    RATE_LIMIT: 'off',
+    ...(nats === null ? {} : { EVENTS_URL: `nats://127.0.0.1:${nats.port}` }),
+    ...(await more(sandbox)),
+  };
+  const parts: Readonly<Record<string, { role: keyof typeof SCRIPTS; url: string | null }>> = {
+    'media 1': { role: 'media', url: mediaOne },
+    'media 2': { role: 'media', url: mediaTwo },
+    workflow: { role: 'workflow', url: workflow },
+    'worker 1': { role: 'worker', url: null },
+    'worker 2': { role: 'worker', url: null },
+    'worker 3': { role: 'worker', url: null },
+    'gateway 1': { role: 'gateway', url: one },
+    'gateway 2': { role: 'gateway', url: two },
+  };
+  const running = new Map<string, Program>();
+  const ended = new Map<string, string>();
+  const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
+  const checkouts = new Map<string, string | undefined>();
+  const crashes: string[] = [];
+  let again = 0;
+  const crashed = () => [...crashes, ...[...running].flatMap(([name, it]) => (it.isOver() ? [name] : []))];
+  const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
+    checkouts.set(name, from);
+    const { role, url } = parts[name] ?? { role: 'worker', url: null };
+    const own = {
+      ...settings,
+      ...(RELAYED.has(name) && { DATABASE_URL: relay.url }),
+      ...(url !== null && { PORT: new URL(url).port }),
+    };
+    const ready = async (printed: string) =>
+      url === null ? printed.includes('the worker is ready') : isReady(url);
+    const launch = () => startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from });
+    // What it needs may go away while it starts: a supervisor starts it again.
+    const until = Date.now() + SUPERVISED_MS;
+    while (!running.has(name)) {
+      await launch().then(
+        (program) => running.set(name, program),
+        (thrown: unknown) => {
+          again += 1;
+          if (Date.now() > until) throw thrown;
+        },
+      );
+    }
+  };
+  for (const name of Object.keys(parts)) await start(name, checkout);
+  return {
+    gateways: [one, two],
+    database,
+    relay,
+    sandbox,
+    disk,
+    files,
+    signal: (name, signal) => running.get(name)?.signal(signal),
+    async end(name, signal) {
+      const program = running.get(name);
+      if (program?.isOver()) crashes.push(name);
+      await program?.end(signal);
+      ended.set(name, outputOf(name));
+      running.delete(name);
+    },
+    start,
+    nats,
+    startedAgain: () => again,
+    crashed,
+    outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
+    async close() {
+      await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
+      relay.stop();
+      await Promise.all([sandbox.stop(), database.stop(), nats?.stop()]);
+      disk?.unmount();
+      await folder.remove();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** A part of the code whose changes are counted together. */
+interface Area {
+  readonly folders: readonly string[];
+  /** Folders below them that are areas of their own. */
+  readonly without?: readonly string[];
+  /** Tests that know it well from farther away: asked after the nearest. */
+  readonly tests?: readonly string[];
+}
+
+/** The areas by the names they are asked for with. */
+export const AREAS: Readonly<Record<string, Area>> = {
+  executor: { folders: ['gateway/federation'], tests: ['tools/executor-differential/executor.test.ts'] },
+  tasks: { folders: ['subgraphs/media/tasks'], tests: ['tools/model/model.test.ts'] },
+  'other-gateway': { folders: ['gateway'], without: ['gateway/federation'] },
+  'rest-compat': {
+    folders: ['rest-compat'],
+    tests: [
+      'rest-compat/router.test.ts',
+      'test/documented-operations.test.ts',
+      'test/rest/operations.test.ts',
+    ],
+  },
+  providers: { folders: ['subgraphs/media/providers'], tests: ['test/providers/contract/contract.test.ts'] },
+  'sign-in': {
+    folders: ['subgraphs/workflow/sign-in'],
+    tests: ['test/rest/sign-in/sign-in.test.ts', 'test/rest/sign-in/sign-in-apps.test.ts'],
+  },
+  payments: {
+    folders: ['subgraphs/workflow/payments'],
+    tests: ['test/payments/payments.test.ts', 'test/payments/conformance.test.ts'],
+  },
+  budgets: {
+    folders: ['subgraphs/media/budgets', 'subgraphs/media/usage', 'subgraphs/media/generators/prices'],
+  },
+  platform: { folders: ['platform'] },
+  // Its own tests run in a browser (tools/browser): what no browser is there for survives.
+  console: { folders: ['console/src'], tests: ['tools/browser/browser.test.ts'] },
+};
+
+/** What is tests, what tests are made of, or generated. */
+const NO_PRODUCT =
+  /\.(test|fixture|contract)\.ts$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$/;
+
+/** The product's files of an area, or of a folder. */
+export function filesOf(name: string, files: readonly string[]): readonly string[] {
+  const { folders, without = [] } = AREAS[name] ?? { folders: [name] };
+  const isIn = (file: string, folder: string): boolean => folder === '.' || file.startsWith(`${folder}/`);
+  return files.filter(
+    (file) =>
+      folders.some((folder) => isIn(file, folder)) &&
+      !without.some((folder) => isIn(file, folder)) &&
+      !NO_PRODUCT.test(file),
+  );
+}
