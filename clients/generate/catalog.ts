@@ -21,7 +21,7 @@ export interface ModelWithOptions {
 
 /** The models of the catalog whose options are known, by id. */
 export function readModels(folder: string): readonly ModelWithOptions[] {
-  return globSync('*.json', { cwd: folder })
+  return globSync('*/*models.json', { cwd: folder })
     .toSorted()
     .flatMap((file) => {
       const page = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as {

@@ -49,7 +49,7 @@ const graph = readGraph();
 const files: Readonly<Record<string, string>> = {
   'clients/typescript/src/graph.ts': graphModule(graph),
   'clients/typescript/src/catalog.ts': catalogModule(
-    readModels(path.join(root, 'subgraphs/media/generators/catalog/models')),
+    readModels(path.join(root, 'subgraphs/media/providers')),
   ),
   'clients/python/kiln_client/models.py': modelsModule(graph),
 };

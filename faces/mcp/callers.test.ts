@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
 
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { listenOn } from '../../platform/http/server.ts';
 import { graphql } from '../../test/kit/clients/requests.ts';
 import { type KilnUnderTest, startKiln } from '../../test/kit/kiln.ts';
 import { call, connect, rpc } from './mcp-client.fixture.ts';
@@ -12,17 +15,30 @@ const SECRET = 'secret-of-the-operator';
 const operator = { authorization: `Bearer ${SECRET}` };
 
 let kiln: KilnUnderTest;
+let provider: Server;
+let issuer: string;
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 beforeAll(async () => {
+  keys = await generateKeyPair('RS256');
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256' }] });
+  provider = createServer((_request, response) => response.end(jwks));
+  issuer = (await listenOn(provider, '127.0.0.1', 0)).url;
   const sha256 = createHash('sha256').update(SECRET).digest('hex');
   kiln = await startKiln({
     settings: {
       REST_AUTH: 'required',
       SERVICE_KEYS: `operator=${sha256}`,
       RATE_LIMIT: 'start=3',
+      IDP_ISSUER: issuer,
+      IDP_CLIENT_ID: 'kiln',
+      IDP_JWKS: `${issuer}/keys`,
     },
   });
 });
-afterAll(() => kiln.close());
+afterAll(async () => {
+  await kiln.close();
+  provider.close();
+});
 
 /** A new service key, and its headers. */
 async function keyWith(scopes: readonly string[], generators?: readonly string[]) {
@@ -62,9 +78,39 @@ it('sends who has no credential, or a wrong one, to the metadata that names who 
   for (const path of [address, `${kiln.url}/.well-known/oauth-protected-resource`]) {
     expect(await (await fetch(path)).json()).toMatchObject({
       resource: `${kiln.url}/mcp`,
+      authorization_servers: [issuer],
       bearer_methods_supported: ['header'],
     });
   }
+});
+
+it('takes access tokens of the identity provider that are for it, as those of their person', async () => {
+  const tokenFor = async (audience: string) => {
+    const token = await new SignJWT({ sub: 'ada' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'one', typ: 'at+jwt' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setExpirationTime('1h')
+      .sign(keys.privateKey);
+    return { headers: { authorization: `Bearer ${token}` } };
+  };
+  const made = await call(
+    kiln.url,
+    'generate_image',
+    { prompt: 'of ada' },
+    await tokenFor(`${kiln.url}/mcp`),
+  );
+  expect(made.result.resultType).toBe('task');
+  const { data } = await graphql(
+    kiln.url,
+    'query ($id: ID!) { task(id: $id) { owner } }',
+    { id: made.result.taskId },
+    operator,
+  );
+  expect(data.task.owner).toMatch(/^usr_/);
+  expect((await rpc(kiln.url, 'tools/list', {}, await tokenFor('https://elsewhere.example'))).status).toBe(
+    401,
+  );
 });
 
 it('lets a key call what its scopes and generators allow, and see the models of those', async () => {

@@ -31,12 +31,12 @@ export interface McpFaceOptions {
 }
 
 /** Settings of the face. */
-export interface McpSettings {
+interface McpSettings {
   /** PUBLIC_URL, without a trailing slash. */
   readonly publicUrl: string;
   readonly version: string;
   readonly authMode: AuthMode;
-  /** The identity provider whose tokens are taken; null: service keys and Kiln's own tokens alone. */
+  /** The identity provider whose access tokens are taken (IDP_JWKS); null: service keys and Kiln's own tokens alone. */
   readonly issuer: string | null;
   readonly corsOrigins: Origins;
   /** TASK_RETENTION_DAYS; 0: forever. */
@@ -49,11 +49,14 @@ export interface McpFace {
   readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Refuses a request whose credential is not taken. */
   readonly refuse: (response: ServerResponse, error: AppError) => void;
-  /** Serves the metadata of RFC 9728. */
-  readonly serveMetadata: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Serves the metadata of RFC 9728; null where nobody but Kiln signs in: some clients then leave out their key. */
+  readonly serveMetadata: ((response: ServerResponse) => void) | null;
   /** Ends what is open. */
   readonly close: () => Promise<void>;
 }
+
+/** Where clients look for the metadata; the resource's own path may come after it. */
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** Makes the face. */
 export function createMcpFace(options: McpFaceOptions): McpFace {
@@ -93,7 +96,7 @@ export function createMcpFace(options: McpFaceOptions): McpFace {
       if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
       sendRpcError(response, code === 'RATE_LIMITED' ? 429 : 503, { code: -31_000, message });
     },
-    serveMetadata: (_request, response) => sendMetadata(settings, response),
+    serveMetadata: metadataOf(settings),
     close: () => endpoint.close(),
   };
 }
@@ -107,31 +110,36 @@ function rateClassOf(message: unknown): RateClass {
   return method === 'tasks/get' ? 'status' : 'read';
 }
 
-/** Answers 401, with the address where a client finds out who signs it in. */
+/** Answers 401; where an identity provider signs agents in, with the address where a client finds out. */
 function challenge(
-  { publicUrl }: McpSettings,
+  { publicUrl, issuer }: McpSettings,
   response: ServerResponse,
   message: string,
   error?: 'invalid_token',
 ): void {
-  const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`;
-  const parts = [...(error === undefined ? [] : [`error="${error}"`]), metadata];
-  response.setHeader('WWW-Authenticate', `Bearer ${parts.join(', ')}`);
+  const parts = [
+    ...(error === undefined ? [] : [`error="${error}"`]),
+    ...(issuer === null ? [] : [`resource_metadata="${publicUrl}${METADATA_PATH}/mcp"`]),
+  ];
+  response.setHeader('WWW-Authenticate', ['Bearer', parts.join(', ')].join(' ').trimEnd());
   sendRpcError(response, 401, { code: -31_000, message, data: { code: 'UNAUTHENTICATED' } });
 }
 
-function sendMetadata({ publicUrl, issuer }: McpSettings, response: ServerResponse): void {
+function metadataOf({ publicUrl, issuer }: McpSettings): McpFace['serveMetadata'] {
+  if (issuer === null) return null;
   const text = JSON.stringify({
     resource: `${publicUrl}/mcp`,
     resource_name: 'Kiln',
-    ...(issuer !== null && { authorization_servers: [issuer] }),
+    authorization_servers: [issuer],
     bearer_methods_supported: ['header'],
     resource_documentation: `${publicUrl}/docs`,
   });
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'public, max-age=300',
-  });
-  response.end(text);
+  return (response) => {
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      'Cache-Control': 'public, max-age=300',
+    });
+    response.end(text);
+  };
 }

@@ -249,13 +249,20 @@ describe('resources and prompts', () => {
 });
 
 describe('the endpoint', () => {
-  it('refuses what headers and body say differently, and versions it has not', async () => {
+  it('refuses what headers and body say differently', async () => {
     const name = { headers: { 'mcp-name': 'speak' } };
     const mismatch = await call(kiln.url, 'find_models', {}, name);
     expect(mismatch).toMatchObject({ status: 400, error: { code: -32_020 } });
     const other = { headers: { 'mcp-name': 'another-task' } };
     const task = await rpc(kiln.url, 'tasks/get', { taskId: 'a-task' }, other);
     expect(task).toMatchObject({ status: 400, error: { code: -32_020 } });
+  });
+
+  it('names nobody who signs in where nobody but Kiln does', async () => {
+    const wrong = { headers: { authorization: 'Bearer kiln_wrong' } };
+    const { status, headers } = await rpc(kiln.url, 'server/discover', {}, wrong);
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
+    expect((await fetch(`${kiln.url}/.well-known/oauth-protected-resource/mcp`)).status).toBe(404);
   });
 
   it('takes pages of its own and of CORS_ORIGINS, POST alone, and bodies of a megabyte', async () => {

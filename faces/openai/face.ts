@@ -5,7 +5,8 @@ import { AppError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { noteRequest } from '../../platform/http/request-facts.ts';
 import { createMatcher } from '../../rest-compat/route/match.ts';
-import { limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
+import { failureAnswer } from './answers/failures.ts';
+import { countRefusal, limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
 import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
 import { createModelFinder } from './models/find-model.ts';
 import { faceRoutes } from './routes.ts';
@@ -57,13 +58,10 @@ async function answer(
   const { traceId } = context.caller;
   const exchange: Exchange = { request, response, traceId, logger: parts.logger };
   response.setHeader('x-request-id', traceId);
+  const route = matched !== null && 'route' in matched ? matched.route : undefined;
+  const counted = { response, caller: context.caller };
   try {
-    const route = matched !== null && 'route' in matched ? matched.route : undefined;
-    await limitRequests(
-      options.rateLimiter,
-      { response, caller: context.caller },
-      route?.rateClass ?? 'read',
-    );
+    await limitRequests(options.rateLimiter, counted, route?.rateClass ?? 'read');
     if (matched === null) throw new AppError('NOT_FOUND', `Unknown request URL: ${request.method} ${path}`);
     if ('allow' in matched) return await refuseMethod(exchange, matched.allow);
     noteRequest(response, { route: `${parts.settings.prefix}${matched.route.path}` });
@@ -71,7 +69,29 @@ async function answer(
     const call = { ...parts, request, response, context, pathParams, query: new URLSearchParams(query) };
     await sendAnswer(exchange, await matched.route.run(call));
   } catch (thrown) {
-    await sendFailure(exchange, withHint(thrown, request));
+    const hasStarted = response.headersSent || response.hasHeader('x-kiln-task');
+    const isRefusedStart = route?.rateClass === 'start' && !hasStarted && isRefusal(thrown);
+    const error = isRefusedStart ? await refusedStart(options, counted, thrown) : thrown;
+    await sendFailure(exchange, withHint(error, request));
+  }
+}
+
+/** Whether nothing was started, for a reason that the caller could have known. */
+function isRefusal(thrown: unknown): boolean {
+  const { status } = failureAnswer(thrown, '');
+  return status < 500 && status !== 429;
+}
+
+async function refusedStart(
+  { rateLimiter }: OpenaiFaceOptions,
+  counted: Parameters<typeof countRefusal>[1],
+  thrown: unknown,
+): Promise<unknown> {
+  try {
+    await countRefusal(rateLimiter, counted);
+    return thrown;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -144,6 +144,44 @@ describe('a call that comes again', () => {
   });
 });
 
+describe('a caller that goes away', () => {
+  /** The state of the task that a call began, once it is one of these. */
+  const stateOf = (prompt: string, states: readonly string[]) =>
+    expect.poll(
+      async () => {
+        const { rows } = await kiln.runtime.database.pool.query<{ state: string }>(
+          `select state from media.tasks where input->>'prompt' = $1`,
+          [prompt],
+        );
+        return states.includes(rows[0]?.state ?? '') ? rows[0]?.state : null;
+      },
+      { timeout: 30_000 },
+    );
+
+  it.each([
+    ['leaves its task running', 'left alone', {}, 'SUCCEEDED'],
+    ['cancels it where it says so', 'taken along', { 'x-kiln-cancel-on-disconnect': 'true' }, 'CANCELLED'],
+  ])('%s', async (_, prompt, headers, end) => {
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 1_500 });
+    const leaving = new AbortController();
+    const options = { headers, signal: leaving.signal };
+    const call = anna.images.generate({ model: 'midjourney', prompt }, options).catch(() => null);
+    await stateOf(prompt, ['RUNNING']).toBe('RUNNING');
+    leaving.abort();
+    await call;
+    await stateOf(prompt, ['SUCCEEDED', 'CANCELLED']).toBe(end);
+  });
+
+  it('is told where to ask when its time is up', async () => {
+    const body = { model: 'midjourney', prompt: 'no patience' };
+    const answer = await anna
+      .post('/images/generations', { body, headers: { prefer: 'wait=1' } })
+      .asResponse();
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ object: 'image.generation', data: [] });
+  });
+});
+
 describe('videos', () => {
   it('are started, followed, fetched, listed and deleted', async () => {
     const reference = await toFile(png, 'a.png', { type: 'image/png' });

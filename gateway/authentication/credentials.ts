@@ -42,8 +42,8 @@ export function createCredentialResolver(options: {
   readonly serviceKeys: readonly BootstrapKey[];
   readonly lookup?: CallerLookup | undefined;
   readonly isForeign?: boolean | undefined;
-  /** The issuer of LEGACY_JWKS, whose tokens are looked up as well. */
-  readonly legacyIssuer?: string | undefined;
+  /** Other issuers (LEGACY_JWKS, IDP_JWKS), whose tokens are looked up as well. */
+  readonly issuers?: readonly string[] | undefined;
 }): CredentialResolver {
   const keys = options.serviceKeys.map(({ name, sha256 }) => ({ name, digest: Buffer.from(sha256, 'hex') }));
   return async (authorization) => {
@@ -56,15 +56,15 @@ export function createCredentialResolver(options: {
     }
     if (match !== undefined) return { kind: 'key', id: `key_${match}`, scopes: ['admin'] };
     if (options.isForeign && options.lookup === undefined) return null;
-    const known = isWorthAsking(secret, options.legacyIssuer) ? await options.lookup?.(secret) : null;
+    const known = isWorthAsking(secret, options.issuers) ? await options.lookup?.(secret) : null;
     return known ?? (hasOurForm(secret) && !options.isForeign ? 'invalid' : null);
   };
 }
 
 /** Whether it can be a key or token of ours; nothing else is looked up. */
-function isWorthAsking(secret: string, legacyIssuer: string | undefined): boolean {
+function isWorthAsking(secret: string, issuers: readonly string[] = []): boolean {
   if (secret.startsWith('kiln_') || partOf(secret, 0)['typ'] === 'at+jwt') return true;
-  return legacyIssuer !== undefined && partOf(secret, 1)['iss'] === legacyIssuer;
+  return issuers.some((issuer) => partOf(secret, 1)['iss'] === issuer);
 }
 
 /** Whether it has our form: keys begin with `kiln_`, access tokens are JWS of type `at+jwt` with EdDSA. */

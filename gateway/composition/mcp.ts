@@ -26,6 +26,7 @@ const FILE_TIMEOUT_MS = 10_000;
 export async function composeMcp(parts: ProcessParts, options: McpParts): Promise<McpFace | undefined> {
   const { config, logger } = parts;
   const { federation, rateLimiter, stopping, publicUrl } = options;
+  const { provider } = config.signIn;
   if (!config.mcp.on || config.split.supergraphFile !== null) return undefined;
   const { createMcpFace } = await import('../../faces/mcp/face.ts');
   return createMcpFace({
@@ -38,7 +39,7 @@ export async function composeMcp(parts: ProcessParts, options: McpParts): Promis
       publicUrl,
       version: packageJson.version,
       authMode: config.auth.mode,
-      issuer: null,
+      issuer: provider?.jwks == null ? null : provider.issuer,
       corsOrigins: config.server.corsOrigins,
       taskRetentionDays: config.files.taskRetentionDays,
     },

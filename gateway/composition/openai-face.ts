@@ -39,7 +39,12 @@ export function composeOpenaiFace(
     rateLimiter,
     openFile,
     serveFile: files,
-    settings: { ...settings, publicUrl, uploadMaxBytes: config.limits.uploadMaxBytes },
+    settings: {
+      ...settings,
+      isOpen: config.auth.mode === 'open',
+      publicUrl,
+      uploadMaxBytes: config.limits.uploadMaxBytes,
+    },
     stopping,
     logger,
   });

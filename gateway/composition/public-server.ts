@@ -159,7 +159,10 @@ function handlersOf({ files, hooks, sandbox }: PublicServerOptions) {
 
 /** Whose credentials are taken. */
 function credentialsOf({ split, signIn }: ProcessParts['config']) {
-  return { isForeign: split.supergraphFile !== null, legacyIssuer: signIn.legacyTokens?.issuer };
+  const { provider, legacyTokens } = signIn;
+  const agents = provider?.jwks == null ? undefined : provider.issuer;
+  const issuers = [legacyTokens?.issuer, agents].filter((issuer) => issuer !== undefined);
+  return { isForeign: split.supergraphFile !== null, issuers };
 }
 
 function mountable(rest: RestHandler | undefined) {

@@ -12,6 +12,8 @@ import { type CoerceVariables, compileVariables } from '../../platform/graphql/e
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
+import { refuseConflicts, withOwnNames } from './operation/own-names.ts';
+import { requirementsOf } from './operation/requirements.ts';
 
 /** The supergraph, and the plans of operations over it. */
 export interface Planner {
@@ -79,13 +81,18 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
-  const makePlan = (document: DocumentNode, operationName: string | undefined): OperationPlan => {
-    const { planner, apiModel, apiSchema, supergraphSchema } = parts();
+  const makePlan = (asked: DocumentNode, operationName: string | undefined): OperationPlan => {
+    const { planner, apiModel, apiSchema, supergraphSchema, requirements } = parts();
+    refuseConflicts(apiSchema, asked, requirements);
+    const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
     const model = operationFromDocument(apiModel, document, { ...named, validate: false });
     const plan = planner.buildQueryPlan(model);
-    const compiled = (made: QueryPlan) => compilePlan({ plan: made, operation, model, supergraphSchema });
+    const compiled = (made: QueryPlan): CompiledPlan => {
+      const own = compilePlan({ plan: made, operation, model, supergraphSchema });
+      return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
+    };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     const planned: PlannedOperation = { operation, coerceVariables };
@@ -133,6 +140,7 @@ function planningParts(supergraphSdl: string, isChecked: boolean) {
     planner: new QueryPlanner(supergraph, PLANNING),
     supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
+    requirements: requirementsOf(supergraphSdl),
   };
 }
 

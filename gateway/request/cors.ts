@@ -24,6 +24,10 @@ const EXPOSED_HEADERS = [
   'X-Trace-Id',
   'X-Ignored-Fields',
   'X-Manage-Token',
+  'X-Kiln-Task',
+  'X-Kiln-Cost',
+  'X-Request-Id',
+  'Location',
   'Content-Disposition',
   'ETag',
 ].join(', ');

@@ -6,9 +6,9 @@ import type { McpFace } from '../../faces/mcp/face.ts';
 const METADATA = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 
 /** The paths of the MCP face. Its answers are not compressed: some are streams. */
-export function serveMcp(face: McpFace): RequestHandler {
+export function serveMcp({ serve, serveMetadata }: McpFace): RequestHandler {
   const router = Router();
-  router.get(METADATA, (request, response) => face.serveMetadata(request, response));
-  router.all('/mcp', (request, response) => face.serve(request, response));
+  if (serveMetadata !== null) router.get(METADATA, (_request, response) => serveMetadata(response));
+  router.all('/mcp', (request, response) => serve(request, response));
   return router;
 }

@@ -7,7 +7,13 @@ import type { Report } from './settings/setting.ts';
 import type { Values } from './settings/settings.ts';
 
 const ENDPOINTS = ['IDP_AUTHORIZATION_URL', 'IDP_TOKEN_URL', 'IDP_USERINFO_URL'] as const;
-const ABOUT_PROVIDER = ['IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const;
+const ABOUT_PROVIDER = [
+  'IDP_CLIENT_ID',
+  'IDP_CLIENT_SECRET',
+  'IDP_CALLBACK_URL',
+  'IDP_JWKS',
+  ...ENDPOINTS,
+] as const;
 const LISTS_ABOUT_PROVIDER = ['IDP_AUDIENCES', 'IDP_AUTHORIZE_PARAMETERS'] as const;
 const PLATFORMS = ['WECHAT', 'DOUYIN', 'ALIPAY'] as const;
 /** Largest file of keys, in bytes. */
@@ -49,7 +55,7 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
   if (values.LEGACY_JWKS?.jwks.startsWith('http:') === true) {
     report('LEGACY_JWKS', 'must have its jwks at an https:// address in production');
   }
-  for (const name of ['IDP_ISSUER', 'IDP_CALLBACK_URL', ...ENDPOINTS] as const) {
+  for (const name of ['IDP_ISSUER', 'IDP_CALLBACK_URL', 'IDP_JWKS', ...ENDPOINTS] as const) {
     if (values[name]?.startsWith('http:') === true) report(name, 'must be an https:// address in production');
   }
 }
@@ -97,6 +103,8 @@ function providerOf(values: Values) {
       authorization === null || token === null || userinfo === null
         ? null
         : { authorization, token, userinfo },
+    /** Null: its access tokens are not taken. */
+    jwks: values.IDP_JWKS,
     audiences: values.IDP_AUDIENCES,
     parameters: Object.fromEntries(values.IDP_AUTHORIZE_PARAMETERS),
   };

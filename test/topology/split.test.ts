@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 
+import OpenAI, { toFile } from 'openai';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -40,6 +41,19 @@ async function startOldService() {
   const { url } = await listenOn(server, '127.0.0.1', 0);
   return { url, stop: () => server.close().closeAllConnections() };
 }
+
+describe("OpenAI's API at a gateway alone", () => {
+  it('has the bytes of pictures and files from the media process', async () => {
+    await kiln.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 100 });
+    const openai = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+    const { data } = await openai.images.generate({ model: 'midjourney', prompt: 'a ferry' });
+    const bytes = Buffer.from(data?.[0]?.b64_json ?? '', 'base64');
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    const file = await toFile(Buffer.from('{}'), 'a.json');
+    const { id } = await openai.files.create({ file, purpose: 'user_data' });
+    expect(await (await openai.files.content(id)).text()).toBe('{}');
+  });
+});
 
 describe('a purchase with the payment provider, gateway, subgraphs and worker apart', () => {
   let ada: Buyer;

@@ -12,7 +12,7 @@ import { gatewayFailure } from '../../gateway/federation/results.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
 import { withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
-import { isStream } from '../../platform/graphql/operations/streams.ts';
+import { isEndOfStream, isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 
@@ -57,6 +57,14 @@ const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
   [
     "(0, federation_internals_1.assert)(Array.isArray(data), 'expected array when encountering `@`');",
     'if (!Array.isArray(data)) return;',
+  ],
+  [
+    'entities = currentCursor.data.filter(array_1.isNotNullOrUndefined);',
+    "entities = currentCursor.data.filter((value) => typeof value === 'object' && value !== null);",
+  ],
+  [
+    'entities = [currentCursor.data];',
+    "entities = typeof currentCursor.data === 'object' ? [currentCursor.data] : [];",
   ],
 ];
 
@@ -124,7 +132,9 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
       if (started === undefined || !isStream<ExecutionResult>(started)) throw new Error('no stream');
       const results: ExecutionResult[] = [];
       for await (const result of started) {
-        results.push(await runPlan(request, { fetch: plan.primary, result }));
+        const isEnd = isEndOfStream(result);
+        const answered = { fetch: plan.primary, result };
+        results.push(isEnd ? outwardResult(result, request.context) : await runPlan(request, answered));
       }
       return results;
     },

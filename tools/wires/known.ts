@@ -13,4 +13,9 @@ export const KNOWN: readonly KnownDifference[] = [
     told: '/quality ',
     why: 'gpt-image-2.5 came after the description of 21 August 2026: openai 7.57.0 (npm), resources/images.d.ts, has xhigh and max for it',
   },
+  {
+    provider: 'gemini',
+    told: ':predictLongRunning in the description',
+    why: 'Google documents videos of Veo with it, and its discovery of August 2026 has neither it nor another way; @google/genai 3.x has it for Vertex alone, and interactions of Omni models',
+  },
 ];

@@ -2,18 +2,24 @@ import { parseArgs } from 'node:util';
 
 import { rows } from '../../test/providers/contract/rows.ts';
 import { openEnvironment } from '../../test/providers/environment/environment.ts';
-import { type Description, readOpenApi } from './description.ts';
+import { type Description, readDescription } from './description.ts';
 import { KNOWN } from './known.ts';
+import { recordStripe } from './record-stripe.ts';
 import { record, type Recorded } from './record.ts';
 
 /** Holds what the adapters send to the vendors' own descriptions: `npm run wires -- --openai openapi.yaml`. */
-const { values } = parseArgs({ options: { openai: { type: 'string' }, replicate: { type: 'string' } } });
+const file = { type: 'string' } as const;
+const { values } = parseArgs({ options: { openai: file, gemini: file, replicate: file, stripe: file } });
+/** Vendors that refuse names that their objects do not have. */
+const CLOSED: ReadonlySet<string> = new Set(['gemini', 'stripe']);
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
-const descriptions = Object.entries(values).map(([provider, file]) => [provider, readOpenApi(file)] as const);
+const descriptions = Object.entries(values).map(
+  ([provider, name]) => [provider, readDescription(name, CLOSED.has(provider))] as const,
+);
 if (descriptions.length === 0) {
   say(
-    'name the files of descriptions: --openai FILE, --replicate FILE (tools/wires/README.md says where they are from)',
+    'name the files of descriptions: --openai, --gemini, --replicate, --stripe FILE (tools/wires/README.md says where they are from)',
   );
   process.exit(2);
 }
@@ -33,15 +39,13 @@ process.exit(isRight ? 0 : 1);
 async function compare(provider: string, description: Description): Promise<boolean> {
   const found = new Map<string, { readonly first: Recorded; count: number }>();
   let requests = 0;
-  for (const row of rows.filter((one) => one.provider === provider)) {
-    for (const sent of await record(world, row)) {
-      requests += 1;
-      for (const problem of await description.problemsOf(sent)) {
-        const key = `${sent.method} ${sent.path.split('?', 1)[0]}: ${problem}`;
-        const known = found.get(key);
-        if (known === undefined) found.set(key, { first: sent, count: 1 });
-        else known.count += 1;
-      }
+  for (const sent of await recordedOf(provider)) {
+    requests += 1;
+    for (const problem of await description.problemsOf(sent)) {
+      const key = `${sent.method} ${sent.path.split('?', 1)[0]}: ${problem}`;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { first: sent, count: 1 });
+      else known.count += 1;
     }
   }
   const unknown = [...found].filter(([told]) => !isKnown(provider, told));
@@ -50,6 +54,13 @@ async function compare(provider: string, description: Description): Promise<bool
     say(`  ${told} (${count} times; first with ${first.model} ${first.options})`);
   }
   return requests > 0 && unknown.length === 0;
+}
+
+async function recordedOf(provider: string): Promise<readonly Recorded[]> {
+  if (provider === 'stripe') return recordStripe();
+  const all: Recorded[] = [];
+  for (const row of rows.filter((one) => one.provider === provider)) all.push(...(await record(world, row)));
+  return all;
 }
 
 function isKnown(provider: string, told: string): boolean {

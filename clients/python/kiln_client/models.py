@@ -579,6 +579,14 @@ class ChatToolCall(TypedDict, total=False):
 
 TaskResult = Union[Description, ClonedVoice, Analysis, Character, AvatarSource, Avatar, PersonDetection]
 
+class ImageArguments(TypedDict, total=False):
+    """Starts making one or more images."""
+
+    # What to make.
+    input: Required[ImageInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
 class DescriptionArguments(TypedDict, total=False):
     """Starts describing an image in prompts that would make such an image."""
 
@@ -586,18 +594,120 @@ class DescriptionArguments(TypedDict, total=False):
     generator: Required[str]
     # The image.
     image: Required[MediaInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class VideoArguments(TypedDict, total=False):
+    """Starts making a video."""
+
+    # What to make.
+    input: Required[VideoInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class FrameVideoArguments(TypedDict, total=False):
+    """Starts a video that begins with one picture and ends with another; both frames are needed."""
+
+    # What to make; firstFrame and lastFrame are needed.
+    input: Required[VideoInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class SpeechArguments(TypedDict, total=False):
+    """Starts turning text into speech."""
+
+    # What to say.
+    input: Required[SpeechInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class VoiceCloneArguments(TypedDict, total=False):
+    """Starts cloning a voice from a recording; the result is a ClonedVoice."""
+
+    # The sample and the names.
+    input: Required[VoiceCloneInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class AnalysisArguments(TypedDict, total=False):
+    """Starts describing a picture, a recording or a video in a text, which is `Task.text`."""
+
+    # The media and the question.
+    input: Required[AnalysisInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class LipSyncArguments(TypedDict, total=False):
+    """Starts a lip-synced video of a face."""
+
+    # The face, and what it speaks.
+    input: Required[LipSyncInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class CharacterArguments(TypedDict, total=False):
+    """Starts creating a character from pictures of a person; the result is a Character."""
+
+    # Who it is.
+    input: Required[CharacterInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class CharacterImageArguments(TypedDict, total=False):
+    """Starts making pictures of a character."""
+
+    # What to make.
+    input: Required[CharacterImageInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
 
 class PersonDetectionArguments(TypedDict, total=False):
     """Starts looking for a person or a figure in a picture; the result is a PersonDetection."""
 
     # The picture.
     image: Required[MediaInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class HumanVideoArguments(TypedDict, total=False):
+    """Starts a video of a person in a picture who speaks an audio file."""
+
+    # The picture and the audio.
+    input: Required[HumanVideoInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
 
 class AvatarSourceArguments(TypedDict, total=False):
     """Starts handing an MP4 video to the cloud of avatars; the result is an AvatarSource."""
 
     # An MP4 video of the person.
     source: Required[MediaInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class AvatarArguments(TypedDict, total=False):
+    """Starts making an avatar; the result is an Avatar."""
+
+    # The video to make it from.
+    input: Required[AvatarInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class AvatarVideoArguments(TypedDict, total=False):
+    """Starts a video of an avatar that speaks."""
+
+    # What it says.
+    input: Required[AvatarVideoInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
+
+class ComfyWorkflowArguments(TypedDict, total=False):
+    """Starts running a ComfyUI graph, bundled or sent along."""
+
+    # The graph and its inputs.
+    input: Required[ComfyWorkflowInput]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
 
 class RecipeArguments(TypedDict, total=False):
     """Starts the recipe of a video template: tea, chop, lady, vlog, or any other living task type."""
@@ -610,27 +720,29 @@ class RecipeArguments(TypedDict, total=False):
     image: NotRequired[Optional[MediaInput]]
     # W:H with integers from 1 to 64; absent means the template's, else 9:16.
     aspectRatio: NotRequired[Optional[str]]
+    # Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.
+    joinSeconds: NotRequired[Optional[int]]
 
 Kind = Literal["image", "description", "video", "frameVideo", "speech", "voiceClone", "analysis", "lipSync", "character", "characterImage", "personDetection", "humanVideo", "avatarSource", "avatar", "avatarVideo", "comfyWorkflow", "recipe"]
 
 STARTS = {
-    "image": "generateImage ImageInput!",
-    "description": "describeImage generator:String! image:MediaInput!",
-    "video": "generateVideo VideoInput!",
-    "frameVideo": "generateFrameVideo VideoInput!",
-    "speech": "synthesizeSpeech SpeechInput!",
-    "voiceClone": "cloneVoice VoiceCloneInput!",
-    "analysis": "analyzeMedia AnalysisInput!",
-    "lipSync": "lipSync LipSyncInput!",
-    "character": "createCharacter CharacterInput!",
-    "characterImage": "generateCharacterImage CharacterImageInput!",
-    "personDetection": "detectPerson image:MediaInput!",
-    "humanVideo": "generateHumanVideo HumanVideoInput!",
-    "avatarSource": "uploadAvatarSource source:MediaInput!",
-    "avatar": "createAvatar AvatarInput!",
-    "avatarVideo": "generateAvatarVideo AvatarVideoInput!",
-    "comfyWorkflow": "runComfyWorkflow ComfyWorkflowInput!",
-    "recipe": "createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String",
+    "image": "generateImage input:ImageInput! joinSeconds:Int",
+    "description": "describeImage generator:String! image:MediaInput! joinSeconds:Int",
+    "video": "generateVideo input:VideoInput! joinSeconds:Int",
+    "frameVideo": "generateFrameVideo input:VideoInput! joinSeconds:Int",
+    "speech": "synthesizeSpeech input:SpeechInput! joinSeconds:Int",
+    "voiceClone": "cloneVoice input:VoiceCloneInput! joinSeconds:Int",
+    "analysis": "analyzeMedia input:AnalysisInput! joinSeconds:Int",
+    "lipSync": "lipSync input:LipSyncInput! joinSeconds:Int",
+    "character": "createCharacter input:CharacterInput! joinSeconds:Int",
+    "characterImage": "generateCharacterImage input:CharacterImageInput! joinSeconds:Int",
+    "personDetection": "detectPerson image:MediaInput! joinSeconds:Int",
+    "humanVideo": "generateHumanVideo input:HumanVideoInput! joinSeconds:Int",
+    "avatarSource": "uploadAvatarSource source:MediaInput! joinSeconds:Int",
+    "avatar": "createAvatar input:AvatarInput! joinSeconds:Int",
+    "avatarVideo": "generateAvatarVideo input:AvatarVideoInput! joinSeconds:Int",
+    "comfyWorkflow": "runComfyWorkflow input:ComfyWorkflowInput! joinSeconds:Int",
+    "recipe": "createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String joinSeconds:Int",
 }
 
 MEDIA_FIELDS = "id url name contentType bytes sha256 width height duration"

@@ -637,48 +637,119 @@ export type TaskResult =
 /** What each kind of work takes. */
 export interface StartInputs {
   /** Starts making one or more images. */
-  readonly image: ImageInput;
+  readonly image: {
+    /** What to make. */
+    readonly input: ImageInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts describing an image in prompts that would make such an image. */
   readonly description: {
     /** Who describes it, such as agg/imga. */
     readonly generator: string;
     /** The image. */
     readonly image: MediaInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
   };
   /** Starts making a video. */
-  readonly video: VideoInput;
+  readonly video: {
+    /** What to make. */
+    readonly input: VideoInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts a video that begins with one picture and ends with another; both frames are needed. */
-  readonly frameVideo: VideoInput;
+  readonly frameVideo: {
+    /** What to make; firstFrame and lastFrame are needed. */
+    readonly input: VideoInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts turning text into speech. */
-  readonly speech: SpeechInput;
+  readonly speech: {
+    /** What to say. */
+    readonly input: SpeechInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts cloning a voice from a recording; the result is a ClonedVoice. */
-  readonly voiceClone: VoiceCloneInput;
+  readonly voiceClone: {
+    /** The sample and the names. */
+    readonly input: VoiceCloneInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts describing a picture, a recording or a video in a text, which is `Task.text`. */
-  readonly analysis: AnalysisInput;
+  readonly analysis: {
+    /** The media and the question. */
+    readonly input: AnalysisInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts a lip-synced video of a face. */
-  readonly lipSync: LipSyncInput;
+  readonly lipSync: {
+    /** The face, and what it speaks. */
+    readonly input: LipSyncInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts creating a character from pictures of a person; the result is a Character. */
-  readonly character: CharacterInput;
+  readonly character: {
+    /** Who it is. */
+    readonly input: CharacterInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts making pictures of a character. */
-  readonly characterImage: CharacterImageInput;
+  readonly characterImage: {
+    /** What to make. */
+    readonly input: CharacterImageInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts looking for a person or a figure in a picture; the result is a PersonDetection. */
   readonly personDetection: {
     /** The picture. */
     readonly image: MediaInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
   };
   /** Starts a video of a person in a picture who speaks an audio file. */
-  readonly humanVideo: HumanVideoInput;
+  readonly humanVideo: {
+    /** The picture and the audio. */
+    readonly input: HumanVideoInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts handing an MP4 video to the cloud of avatars; the result is an AvatarSource. */
   readonly avatarSource: {
     /** An MP4 video of the person. */
     readonly source: MediaInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
   };
   /** Starts making an avatar; the result is an Avatar. */
-  readonly avatar: AvatarInput;
+  readonly avatar: {
+    /** The video to make it from. */
+    readonly input: AvatarInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts a video of an avatar that speaks. */
-  readonly avatarVideo: AvatarVideoInput;
+  readonly avatarVideo: {
+    /** What it says. */
+    readonly input: AvatarVideoInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts running a ComfyUI graph, bundled or sent along. */
-  readonly comfyWorkflow: ComfyWorkflowInput;
+  readonly comfyWorkflow: {
+    /** The graph and its inputs. */
+    readonly input: ComfyWorkflowInput;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
+  };
   /** Starts the recipe of a video template: tea, chop, lady, vlog, or any other living task type. */
   readonly recipe: {
     /** Task type of a living video template. */
@@ -689,6 +760,8 @@ export interface StartInputs {
     readonly image?: MediaInput | null | undefined;
     /** W:H with integers from 1 to 64; absent means the template's, else 9:16. */
     readonly aspectRatio?: string | null | undefined;
+    /** Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end. */
+    readonly joinSeconds?: number | null | undefined;
   };
 }
 
@@ -718,23 +791,23 @@ export type RequestErrorCode =
 
 /** Each kind's mutation, and the type of its `input` or its arguments. */
 export const STARTS = {
-  image: 'generateImage ImageInput!',
-  description: 'describeImage generator:String! image:MediaInput!',
-  video: 'generateVideo VideoInput!',
-  frameVideo: 'generateFrameVideo VideoInput!',
-  speech: 'synthesizeSpeech SpeechInput!',
-  voiceClone: 'cloneVoice VoiceCloneInput!',
-  analysis: 'analyzeMedia AnalysisInput!',
-  lipSync: 'lipSync LipSyncInput!',
-  character: 'createCharacter CharacterInput!',
-  characterImage: 'generateCharacterImage CharacterImageInput!',
-  personDetection: 'detectPerson image:MediaInput!',
-  humanVideo: 'generateHumanVideo HumanVideoInput!',
-  avatarSource: 'uploadAvatarSource source:MediaInput!',
-  avatar: 'createAvatar AvatarInput!',
-  avatarVideo: 'generateAvatarVideo AvatarVideoInput!',
-  comfyWorkflow: 'runComfyWorkflow ComfyWorkflowInput!',
-  recipe: 'createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String',
+  image: 'generateImage input:ImageInput! joinSeconds:Int',
+  description: 'describeImage generator:String! image:MediaInput! joinSeconds:Int',
+  video: 'generateVideo input:VideoInput! joinSeconds:Int',
+  frameVideo: 'generateFrameVideo input:VideoInput! joinSeconds:Int',
+  speech: 'synthesizeSpeech input:SpeechInput! joinSeconds:Int',
+  voiceClone: 'cloneVoice input:VoiceCloneInput! joinSeconds:Int',
+  analysis: 'analyzeMedia input:AnalysisInput! joinSeconds:Int',
+  lipSync: 'lipSync input:LipSyncInput! joinSeconds:Int',
+  character: 'createCharacter input:CharacterInput! joinSeconds:Int',
+  characterImage: 'generateCharacterImage input:CharacterImageInput! joinSeconds:Int',
+  personDetection: 'detectPerson image:MediaInput! joinSeconds:Int',
+  humanVideo: 'generateHumanVideo input:HumanVideoInput! joinSeconds:Int',
+  avatarSource: 'uploadAvatarSource source:MediaInput! joinSeconds:Int',
+  avatar: 'createAvatar input:AvatarInput! joinSeconds:Int',
+  avatarVideo: 'generateAvatarVideo input:AvatarVideoInput! joinSeconds:Int',
+  comfyWorkflow: 'runComfyWorkflow input:ComfyWorkflowInput! joinSeconds:Int',
+  recipe: 'createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String joinSeconds:Int',
 } as const satisfies Readonly<Record<keyof StartInputs, string>>;
 
 /** What is read of Media. */

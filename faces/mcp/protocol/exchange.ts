@@ -14,7 +14,7 @@ export interface Exchange {
 export type RateClass = 'status' | 'read' | 'start' | 'write';
 
 /** What is left of a caller's rate, and whether this request is allowed. */
-export interface RateResult {
+interface RateResult {
   readonly allowed: boolean;
   readonly limit: number;
   /** Seconds to wait when not allowed. */
@@ -29,7 +29,7 @@ export interface RateCounter {
 }
 
 /** The extension of the protocol by which a call answers a task. */
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** The extension as a capability. */
 export const TASKS_CAPABILITY = { extensions: { [TASKS_EXTENSION]: {} } } as const;

@@ -7,7 +7,7 @@ import { sendRpcError } from './web.ts';
 /** `subscriptions/listen` for tasks: a stream that tells each change of theirs, until the last one has ended. */
 
 /** A request to listen to tasks. */
-export interface Listening extends Exchange {
+interface Listening extends Exchange {
   readonly message: unknown;
   readonly taskIds: readonly string[];
 }

@@ -21,7 +21,7 @@ export interface Tool {
 }
 
 /** A JSON Schema of arguments. */
-export type ToolSchema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
+type ToolSchema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
 
 /** A result at once, or a task that was started or joined. */
 export type ToolAnswer = { readonly result: CallToolResult } | { readonly task: McpTask };

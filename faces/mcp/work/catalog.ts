@@ -33,7 +33,7 @@ export function createCatalogReader(): ReadCatalog {
 }
 
 /** The catalog of a caller. */
-export function catalogOf(all: readonly McpModel[], { generators }: Pick<Caller, 'generators'>): Catalog {
+function catalogOf(all: readonly McpModel[], { generators }: Pick<Caller, 'generators'>): Catalog {
   const models = all.filter(({ generator }) => !generators || generators.includes(generator));
   const of = (kind: string) => {
     const able = models.filter(({ kinds }) => kinds.includes(kind));

@@ -11,7 +11,7 @@ import type { McpOutput, McpTask } from './documents.ts';
 export type ReadFile = (url: string, maxBytes: number) => Promise<FileBytes | null>;
 
 /** The bytes of a file. */
-export interface FileBytes {
+interface FileBytes {
   readonly bytes: Buffer;
   readonly contentType: string;
 }

@@ -22,7 +22,7 @@ export interface Start {
 }
 
 /** What an estimate is asked for. */
-export type EstimateInput = InputOf<typeof McpEstimate>['input'];
+type EstimateInput = InputOf<typeof McpEstimate>['input'];
 
 /** Milliseconds after the end of a task in which the same call is answered with it: a client that was cut asks again. */
 const JOINED_MS = 10 * 60_000;

@@ -20,16 +20,30 @@ interface Verdict {
 /** Counts requests against callers. */
 export interface RequestLimiter {
   take(caller: Caller, rateClass: RateClass): Promise<Verdict> | Verdict;
+  /** Counts a start that was refused as a write instead. */
+  refuseStart(caller: Caller): Promise<Verdict> | Verdict;
+}
+
+interface Counted {
+  readonly response: ServerResponse;
+  readonly caller: Caller;
 }
 
 /** Counts a request and sets the headers. Throws RATE_LIMITED. */
 export async function limitRequests(
   limiter: RequestLimiter | undefined,
-  { response, caller }: { readonly response: ServerResponse; readonly caller: Caller },
+  counted: Counted,
   rateClass: RateClass,
 ): Promise<void> {
-  if (limiter === undefined) return;
-  const { allowed, limit, remaining, resetSeconds, retryAfter } = await limiter.take(caller, rateClass);
+  if (limiter !== undefined) tell(counted, await limiter.take(counted.caller, rateClass));
+}
+
+/** A call that was refused has started nothing: it is counted as a write. Throws RATE_LIMITED where none is left. */
+export async function countRefusal(limiter: RequestLimiter | undefined, counted: Counted): Promise<void> {
+  if (limiter !== undefined) tell(counted, await limiter.refuseStart(counted.caller));
+}
+
+function tell({ response }: Counted, { allowed, limit, remaining, resetSeconds, retryAfter }: Verdict): void {
   if (limit === Infinity) return;
   response.setHeader('x-ratelimit-limit-requests', String(limit));
   response.setHeader('x-ratelimit-remaining-requests', String(remaining));

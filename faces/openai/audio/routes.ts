@@ -6,7 +6,7 @@ import { Voices, type VoiceFields } from '../../../rest-compat/documents/media/q
 import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { base64Of, openFile } from '../answers/files.ts';
-import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceSpeech, type SpeechInput } from '../documents/speech.ts';
 import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson } from '../request/body.ts';
@@ -23,9 +23,9 @@ export const audioRoutes: readonly FaceRoute[] = [
     path: '/audio/speech',
     summary: 'Says a text; answers the sound.',
     rateClass: 'start',
-    documents: [FaceModels, Voices, FaceSpeech, TaskEvents, FaceTaskById, FaceCancelTask],
+    documents: [FaceModels, FaceModelByName, Voices, FaceSpeech, TaskEvents, FaceTaskById, FaceCancelTask],
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
       const voiceId = await voiceOf(call, body['voice'], model);
       const format = wordIn(body, 'stream_format', ['audio', 'sse'] as const) ?? 'audio';

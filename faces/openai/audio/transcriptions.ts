@@ -4,7 +4,7 @@ import { badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
-import { FaceModels } from '../documents/models.ts';
+import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { FaceTranscription } from '../documents/transcription.ts';
 import { textIn, wordIn } from '../request/fields.ts';
@@ -20,7 +20,15 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
     path: '/audio/transcriptions',
     summary: 'Puts a recording into words.',
     rateClass: 'start',
-    documents: [FaceModels, FaceTranscription, UploadFile, TaskEvents, FaceTaskById, FaceCancelTask],
+    documents: [
+      FaceModels,
+      FaceModelByName,
+      FaceTranscription,
+      UploadFile,
+      TaskEvents,
+      FaceTaskById,
+      FaceCancelTask,
+    ],
     async run(call) {
       const { body, files } = await readBody(call);
       const [sound] = files.get('file') ?? [];

@@ -8,7 +8,7 @@ import {
   FaceChat,
   FaceChatStream,
 } from '../documents/chat.ts';
-import { FaceModels } from '../documents/models.ts';
+import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { readJson } from '../request/body.ts';
 import { booleanIn, objectIn, textIn } from '../request/fields.ts';
 import { contentOf } from '../request/media.ts';
@@ -25,9 +25,9 @@ export const chatRoutes: readonly FaceRoute[] = [
     path: '/chat/completions',
     summary: 'Has a language model go on with a conversation.',
     rateClass: 'start',
-    documents: [FaceModels, FaceChat, FaceChatStream],
+    documents: [FaceModels, FaceModelByName, FaceChat, FaceChatStream],
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const name = textIn(body, 'model');
       const model = await call.models.find('CHAT', name, call.context);
       const { input, ignored } = readChat(body, model);

@@ -29,7 +29,7 @@ export const fileRoutes: readonly FaceRoute[] = [
       const { medias } = await runDocument(call, FaceFiles, pageOf(call.query));
       const data = medias.edges.map(({ node }) => fileOf(node));
       const ids = medias.edges.map(({ node }) => node.id);
-      const ends = { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+      const ends = { first_id: ids[0] ?? '', last_id: ids.at(-1) ?? '' };
       return { body: { object: 'list', data, ...ends, has_more: medias.pageInfo.hasNextPage } };
     },
   },

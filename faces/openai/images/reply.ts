@@ -75,10 +75,20 @@ export async function* pictureEvents(
     const created = secondsOf(task.endedAt ?? task.createdAt);
     yield {
       name,
-      data: { type: name, b64_json: text, created_at: created, ...formatOf(task), ...usageOf(task) },
+      data: {
+        type: name,
+        b64_json: text,
+        created_at: created,
+        ...UNSAID,
+        ...formatOf(task),
+        ...usageOf(task),
+      },
     };
   }
 }
+
+/** What events always say; `auto` where it is not known, as in a request. */
+const UNSAID = { size: 'auto', quality: 'auto', background: 'auto', output_format: 'png' };
 
 const SIZES = ['1024x1024', '1024x1536', '1536x1024'];
 const FORMATS = ['png', 'webp', 'jpeg'];

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { FaceImage } from '../documents/image.ts';
-import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson } from '../request/body.ts';
 import { booleanIn, textIn, wordIn } from '../request/fields.ts';
@@ -14,7 +14,7 @@ import { joiningOf } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
 
-const documents = [FaceModels, FaceImage, TaskEvents, FaceTaskById, FaceCancelTask];
+const documents = [FaceModels, FaceModelByName, FaceImage, TaskEvents, FaceTaskById, FaceCancelTask];
 
 /** Pictures: made from words or from pictures, and asked for again by the id of their task. */
 export const imageRoutes: readonly FaceRoute[] = [
@@ -25,7 +25,7 @@ export const imageRoutes: readonly FaceRoute[] = [
     rateClass: 'start',
     documents,
     async run(call) {
-      const body = await readJson(call.request);
+      const body = await readJson(call);
       const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
       return makePictures(call, { body, model, kind: 'image_generation' });
     },

@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
 import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
-import { runDocument } from '../../../rest-compat/replies/results.ts';
-import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { type Execution, runDocument } from '../../../rest-compat/replies/results.ts';
+import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import type { ModelFinder } from '../table/route.ts';
 
 /** No model of that name does this kind of work here. */
@@ -46,13 +46,34 @@ export function createModelFinder({
   return {
     list,
     async find(kind, name, context) {
-      const able = (await list(context)).filter(({ kinds }) => kinds.includes(kind));
+      const all = await list(context);
+      const able = all.filter(({ kinds }) => kinds.includes(kind));
       const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
-      const found = wanted === undefined ? usualOf(able) : named(able, wanted);
-      if (found !== undefined) return found;
+      const known = wanted === undefined ? usualOf(able) : named(able, wanted);
+      const found = known ?? (await askVendor({ executor, context }, all, wanted ?? ''));
+      if (found?.kinds.includes(kind) === true) return found;
       throw new ModelNotFound(name ?? '', wordsOf(kind), [...new Set(able.map(({ model }) => model))]);
     },
   };
+}
+
+/** Vendors whose models are so many that the catalog has few of them: any may be named, as `owner/model`. */
+const VENDORS = ['fal', 'replicate'];
+
+async function askVendor(
+  execution: Execution,
+  all: readonly FaceModel[],
+  model: string,
+): Promise<FaceModel | undefined> {
+  if (!/^[\w.-]+\/[\w./-]+$/.test(model)) return undefined;
+  const generators = new Set(
+    all.flatMap(({ provider, generator }) => (VENDORS.includes(provider) ? [generator] : [])),
+  );
+  for (const generator of generators) {
+    const answer = await runDocument(execution, FaceModelByName, { generator, model });
+    if (answer.model !== null) return answer.model;
+  }
+  return undefined;
 }
 
 /** Real providers before the sandbox, then vendors themselves before aggregators. */

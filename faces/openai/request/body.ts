@@ -1,16 +1,18 @@
-import type { IncomingMessage } from 'node:http';
-
 import { badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { readBytes } from '../../../rest-compat/request/body/text.ts';
+import type { FaceCall } from '../table/route.ts';
 import { isObject } from './fields.ts';
 
 /** Largest JSON body: pictures and sounds of messages may be part of it, in base64. */
 const JSON_MAX_BYTES = 32 << 20;
+/** The same of callers without a credential, where anybody on the internet is one. */
+const ANONYMOUS_MAX_BYTES = 1 << 20;
 
 /** Reads a JSON object. Throws BAD_USER_INPUT, PAYLOAD_TOO_LARGE, MalformedBody or ClientDisconnected. */
-export async function readJson(request: IncomingMessage): Promise<JsonObject> {
-  const text = (await readBytes(request, JSON_MAX_BYTES)).toString('utf8');
+export async function readJson({ request, context, settings }: FaceCall): Promise<JsonObject> {
+  const isTrusted = settings.isOpen || context.caller.kind !== 'anonymous';
+  const text = (await readBytes(request, isTrusted ? JSON_MAX_BYTES : ANONYMOUS_MAX_BYTES)).toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -29,7 +29,7 @@ export interface BodyWithFiles {
 export async function readBody(call: FaceCall): Promise<BodyWithFiles> {
   const { request, settings } = call;
   if (!/^multipart\/form-data/i.test(request.headers['content-type'] ?? '')) {
-    return { body: await readJson(request), files: new Map() };
+    return { body: await readJson(call), files: new Map() };
   }
   const form = await readFormBody({
     request,

@@ -52,6 +52,8 @@ interface FaceSettings {
   readonly aliases: ReadonlyMap<string, string>;
   /** Seconds that a synchronous call waits before it answers 202 (OPENAI_WAIT_SECONDS). */
   readonly waitSeconds: number;
+  /** Whether everybody may do everything (REST_AUTH=open). */
+  readonly isOpen: boolean;
   /** Largest file part in bytes (UPLOAD_MAX_BYTES). */
   readonly uploadMaxBytes: number;
   /** Address that callers use, without a trailing slash (PUBLIC_URL). */

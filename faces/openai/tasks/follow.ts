@@ -22,11 +22,18 @@ export async function startTask<Data extends object, Variables extends object>(
   document: Operation<Data, Variables>,
   variables: Immutable<Variables>,
 ): Promise<FaceTask> {
-  const [task] = Object.values(await runDocument(call, document, variables)) as readonly FaceTask[];
+  const all = { ...variables, ...callbackOf(call) } as Immutable<Variables>;
+  const [task] = Object.values(await runDocument(call, document, all)) as readonly FaceTask[];
   if (task === undefined) throw new AppError('INTERNAL', 'a mutation that starts work answered nothing');
   nameTask(call, task);
   if (task.manageToken !== null) call.response.setHeader('X-Manage-Token', task.manageToken);
   return task;
+}
+
+/** Where the end of the task is told, as on every way in. */
+function callbackOf({ request }: FaceCall): { readonly callbackUrl?: string } {
+  const url = request.headers['x-callback-url'];
+  return typeof url === 'string' && url.trim() !== '' ? { callbackUrl: url.trim() } : {};
 }
 
 /** Names a task in the answer, unless it has begun. */

@@ -2,7 +2,7 @@ import { AppError, badInput, notFound } from '../../../platform/errors.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { fileAddress } from '../answers/files.ts';
-import { FaceModels } from '../documents/models.ts';
+import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { FaceDeleteTask, FaceVideo, FaceVideos } from '../documents/video.ts';
 import { textIn } from '../request/fields.ts';
@@ -21,7 +21,7 @@ export const videoRoutes: readonly FaceRoute[] = [
     path: '/videos',
     summary: 'Starts a video, from words or from a picture.',
     rateClass: 'start',
-    documents: [FaceModels, FaceVideo, UploadFile],
+    documents: [FaceModels, FaceModelByName, FaceVideo, UploadFile],
     async run(call) {
       const read = await readBody(call);
       const model = await call.models.find('VIDEO', textIn(read.body, 'model'), call.context);

@@ -75,7 +75,7 @@ function shareWithin(value: Members | unknown[], shared: SharedValues): void {
 function ownCopy<Value extends Members | unknown[]>(value: Value, shared: SharedValues): Value {
   if (!shared.has(value)) return value;
   shareWithin(value, shared);
-  return (Array.isArray(value) ? [...value] : { ...value }) as Value;
+  return (Array.isArray(value) ? [...value] : Object.assign({}, value)) as Value;
 }
 
 function isObject(value: unknown): value is Members {

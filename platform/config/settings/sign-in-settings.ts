@@ -29,6 +29,11 @@ export const signInSettings = {
   ),
   IDP_TOKEN_URL: optional(httpAddress, 'its token endpoint', 'discovered'),
   IDP_USERINFO_URL: optional(httpAddress, 'its userinfo endpoint, which must return a sub', 'discovered'),
+  IDP_JWKS: optional(
+    httpAddress,
+    'address of its public keys: agents sign in at it, with access tokens for PUBLIC_URL/mcp (docs/mcp.md)',
+    'agents have service keys',
+  ),
   IDP_AUDIENCES: setting(
     list((entry) => entry, 'client ids'),
     'client ids of native apps whose ID tokens are accepted too, separated by commas',

@@ -23,10 +23,10 @@ import { createSigningKeys } from './secrets/signing-keys.ts';
 import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createCallerOf, type CallerOf } from './sessions/caller-of.ts';
 import {
-  createLegacyTokens,
-  type LegacyTokens,
-  type LegacyTokensSettings,
-} from './sessions/legacy-tokens.ts';
+  createForeignTokens,
+  type ForeignTokens,
+  type ForeignTokensSettings,
+} from './sessions/foreign-tokens.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { createSessionService } from './sessions/sessions.ts';
 import { createUserService, type UsersOptions } from './users/users.ts';
@@ -48,7 +48,7 @@ export interface SignInOptions {
   /** The platforms of mini-programs that are set up. */
   readonly platforms: readonly Platform[];
   /** LEGACY_JWKS; absent or null: no tokens of another service are accepted. */
-  readonly legacyTokens?: LegacyTokensSettings | null;
+  readonly legacyTokens?: ForeignTokensSettings | null;
   /** SIGN_IN_REDIRECTS. */
   readonly redirects: readonly string[];
   /** The clock of the signing keys and their tokens, for tests. */
@@ -128,7 +128,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
       sessions,
       users,
       keys: serviceKeys,
-      legacy: legacyOf(options, users),
+      foreign: foreignOf(options, users),
     }),
     developmentCode: () => issueDevelopmentCode({ users, codes }),
     publicKeys: () => keys.published(),
@@ -136,21 +136,19 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
   };
 }
 
-/** Tokens of a service that was replaced; none without an identity provider, which knows their subjects. */
-function legacyOf(
-  { legacyTokens, provider, http, logger, now }: SignInOptions,
+/** Tokens of other issuers; none without an identity provider, which knows their subjects. */
+function foreignOf(
+  { legacyTokens, provider, publicUrl, http, logger, now }: SignInOptions,
   users: UserService,
-): LegacyTokens | null {
-  if (legacyTokens === null || legacyTokens === undefined || provider === null) return null;
+): readonly ForeignTokens[] {
+  if (provider === null) return [];
+  const { issuer, jwks = null } = provider;
+  const agents = jwks === null ? null : { issuer, jwks, audience: `${publicUrl}/mcp`, until: null };
   const clock = now === undefined ? {} : { now };
-  return createLegacyTokens({
-    settings: legacyTokens,
-    providerIssuer: provider.issuer,
-    users,
-    http,
-    logger,
-    ...clock,
-  });
+  const common = { providerIssuer: issuer, users, http, logger, ...clock };
+  return [agents, legacyTokens].flatMap((settings) =>
+    settings ? [createForeignTokens({ settings, ...common })] : [],
+  );
 }
 
 /** With a browser, and without. */

@@ -9,9 +9,9 @@ import { Empty, Problem } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { current } from '../../work/ending.ts';
+import { priceText } from '../../work/model-words.ts';
+import { type UsualTime, useUsualTime } from '../../work/use-usual-time.ts';
 import { tabOf } from '../../work/work.ts';
-import { priceText } from '../studio/form/model-words.ts';
-import { type UsualTime, useUsualTime } from '../studio/form/use-usual-time.ts';
 import { Providers } from './providers.tsx';
 
 type Model = ModelsQuery['models'][number];

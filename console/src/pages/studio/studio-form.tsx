@@ -9,7 +9,7 @@ import { type Choice, membersOf, missingOf, optionFields, type Values } from '..
 import { CodeButton } from './form/code-button.tsx';
 import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
-import { ModelPicker } from './form/model-picker.tsx';
+import { ModelPicker } from './form/models/model-picker.tsx';
 import { OptionsFields } from './form/options/options-fields.tsx';
 import type { Submission } from './use-studio.ts';
 

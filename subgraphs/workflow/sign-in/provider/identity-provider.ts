@@ -64,6 +64,8 @@ export interface IdentityProviderSettings {
     readonly token: string;
     readonly userinfo: string;
   } | null;
+  /** Address of the public keys of its access tokens, which agents sign in with; absent or null: they do not. */
+  readonly jwks?: string | null;
   /** Client ids of native apps whose ID tokens and codes are taken. */
   readonly audiences: readonly string[];
   /** Extra parameters of the authorization request. */

@@ -1,6 +1,6 @@
 import type { CallerFacts, ServiceKeyService, SessionService, UserService } from '../../domain/sign-in.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import type { LegacyTokens } from './legacy-tokens.ts';
+import type { ForeignTokens } from './foreign-tokens.ts';
 
 /** Finds the caller of a credential: `invalid` for an invalid one of our form, null for one of another service. */
 export type CallerOf = (credential: string) => Promise<CallerFacts | 'invalid' | null>;
@@ -10,21 +10,22 @@ export interface CallerOfOptions {
   readonly sessions: Pick<SessionService, 'isOpen'>;
   readonly users: Pick<UserService, 'isAdmin'>;
   readonly keys: Pick<ServiceKeyService, 'find'>;
-  /** Null without LEGACY_JWKS. */
-  readonly legacy: LegacyTokens | null;
+  /** Of LEGACY_JWKS and IDP_JWKS, where they are set. */
+  readonly foreign: readonly ForeignTokens[];
 }
 
 /** Longest credential that is checked. */
 const MAX_LENGTH = 4_096;
 
 /** Finds the caller of an access token with an open session, or of a service key. */
-export function createCallerOf({ tokens, sessions, users, keys, legacy }: CallerOfOptions): CallerOf {
+export function createCallerOf({ tokens, sessions, users, keys, foreign }: CallerOfOptions): CallerOf {
   return async (credential) => {
     if (credential.length > MAX_LENGTH) return null;
     const isOurs = tokens.isOurs(credential);
     const claims = isOurs ? await tokens.verify(credential) : null;
     // Kiln may have taken over the address of the old service, and so its issuer: ours come first.
-    if (claims === null && legacy?.isLegacy(credential) === true) return legacy.callerOf(credential);
+    const theirs = claims === null ? foreign.find((one) => one.isTheirs(credential)) : undefined;
+    if (theirs !== undefined) return theirs.callerOf(credential);
     if (!isOurs) return keyCaller(await keys.find(credential));
     if (claims === null || !(await sessions.isOpen(claims.sessionId))) return 'invalid';
     const scopes = (await users.isAdmin(claims.userId)) ? ['admin'] : [];

@@ -9,27 +9,29 @@ import type { CallerFacts, UserService } from '../../domain/sign-in.ts';
 import { AUDIENCE, tokenPart } from './access-tokens.ts';
 
 /**
- * Access tokens of a service that Kiln has replaced (LEGACY_JWKS): they name their user until a date, and nothing more. Their
- * `sub` is the subject that the same person has at the identity provider here.
+ * Access tokens of another issuer: of a service that Kiln has replaced (LEGACY_JWKS), until a date, or of the identity provider
+ * for agents (IDP_JWKS). They name their user, and nothing more. Their `sub` is the subject that the same person has at the
+ * identity provider here.
  */
-export interface LegacyTokens {
+export interface ForeignTokens {
   /** Whether a bearer says that it is of that issuer, and not one of Kiln's under the same address. */
-  isLegacy(bearer: string): boolean;
+  isTheirs(bearer: string): boolean;
   /** The user of a valid token; `invalid` for an expired or forged one, and after the date. UNAVAILABLE without the keys. */
   callerOf(bearer: string): Promise<CallerFacts | 'invalid'>;
 }
 
 /** Whose tokens are accepted until when. */
-export interface LegacyTokensSettings {
+export interface ForeignTokensSettings {
   readonly issuer: string;
   readonly audience: string;
   /** Address of the public keys (JWKS). */
   readonly jwks: string;
-  readonly until: Date;
+  /** Null: for ever. */
+  readonly until: Date | null;
 }
 
-export interface LegacyTokensOptions {
-  readonly settings: LegacyTokensSettings;
+export interface ForeignTokensOptions {
+  readonly settings: ForeignTokensSettings;
   /** The issuer of the identity provider here, at which `sub` is known. */
   readonly providerIssuer: string;
   readonly users: Pick<UserService, 'userOf'>;
@@ -48,27 +50,30 @@ const MAX_USERS = 10_000;
 const USER_MS = 60_000;
 
 /** Creates the check, and says in the log until when it holds. */
-export function createLegacyTokens(options: LegacyTokensOptions): LegacyTokens {
+export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
   const { settings, logger, now = () => new Date() } = options;
-  const { issuer, until } = settings;
+  const { issuer, audience, until } = settings;
   const keys = once(() => createKeySet(options));
   const users = new LRUCache<string, string>({
     max: MAX_USERS,
     ttl: USER_MS,
     fetchMethod: (subject) => userOf(options, subject),
   });
-  const isOver = (): boolean => now() >= until;
+  const isOver = (): boolean => until !== null && now() >= until;
   let hasWarned = false;
   const warnOnce = (): void => {
     if (!hasWarned) logger.warn({ issuer, until }, 'LEGACY_JWKS has ended: old access tokens are refused');
     hasWarned = true;
   };
   if (isOver()) warnOnce();
-  else logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
+  else if (until !== null)
+    logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
   return {
-    isLegacy(bearer) {
+    isTheirs(bearer) {
       const { iss, aud } = claimsOf(bearer);
-      return iss === issuer && aud !== AUDIENCE;
+      if (iss !== issuer || aud === AUDIENCE) return false;
+      // The provider's tokens for others are none of ours; the old service's are, and wrong ones are refused.
+      return until !== null || [aud].flat().includes(audience);
     },
     async callerOf(bearer) {
       if (isOver()) {
@@ -92,14 +97,14 @@ function claimsOf(bearer: string): Readonly<Record<string, unknown>> {
 }
 
 /** The user whom a subject is here; made at the first request, as a first sign-in would. */
-async function userOf({ users, providerIssuer }: LegacyTokensOptions, subject: string): Promise<string> {
+async function userOf({ users, providerIssuer }: ForeignTokensOptions, subject: string): Promise<string> {
   const nothing = { unionId: null, email: null, name: null, picture: null, secret: null };
   const identity = { platform: 'idp', appId: providerIssuer, subject, ...nothing } as const;
   return (await users.userOf(identity)).id;
 }
 
 /** The keys, fetched when needed through the outbound rule. */
-async function createKeySet({ settings, http }: LegacyTokensOptions): Promise<JWTVerifyGetKey> {
+async function createKeySet({ settings, http }: ForeignTokensOptions): Promise<JWTVerifyGetKey> {
   // Loaded only when needed.
   const { createRemoteJWKSet, customFetch } = await import('jose');
   const trustedOrigins = [new URL(settings.jwks).origin];
@@ -121,7 +126,7 @@ async function createKeySet({ settings, http }: LegacyTokensOptions): Promise<JW
 }
 
 interface Verification {
-  readonly settings: LegacyTokensSettings;
+  readonly settings: ForeignTokensSettings;
   readonly keys: () => Promise<JWTVerifyGetKey>;
   readonly now: Date;
 }
@@ -144,7 +149,7 @@ async function verified(
     return sub === '' ? null : { subject: sub, expiresAt: new Date(exp * 1000) };
   } catch (error) {
     if (isRefusal(error, errors)) return null;
-    const message = 'tokens of the earlier service can not be checked now: try again';
+    const message = 'access tokens of another issuer can not be checked now: try again';
     throw new AppError('UNAVAILABLE', message, { retryAfter: 5, cause: error });
   }
 }

@@ -1,18 +1,18 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
-import { client } from '../../../api/client.ts';
+import { client } from '../../../../api/client.ts';
 import {
   FindModelsDocument,
   type FindModelsQuery,
   LearnModelDocument,
   ModelsDocument,
-} from '../../../api/operations.ts';
-import { useDebounced } from '../../../parts/controls/use-debounced.ts';
-import { problemText } from '../../../parts/problem.tsx';
-import { t } from '../../../text/text.ts';
-import type { WorkKind } from '../../../work/kinds.ts';
-import { type Choice, keyOfChoice, type Model } from '../../../work/work.ts';
+} from '../../../../api/operations.ts';
+import { useDebounced } from '../../../../parts/controls/use-debounced.ts';
+import { problemText } from '../../../../parts/problem.tsx';
+import { t } from '../../../../text/text.ts';
+import type { WorkKind } from '../../../../work/kinds.ts';
+import { type Choice, keyOfChoice, type Model } from '../../../../work/work.ts';
 
 interface FoundModelsProps {
   /** What is typed into the search of the list. */

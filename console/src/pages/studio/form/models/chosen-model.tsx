@@ -1,8 +1,8 @@
-import { Icon } from '../../../parts/icons.tsx';
-import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
-import { t } from '../../../text/text.ts';
-import type { Choice, Model } from '../../../work/work.ts';
-import { endText, priceText } from './model-words.ts';
+import { Icon } from '../../../../parts/icons.tsx';
+import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
+import { t } from '../../../../text/text.ts';
+import { endText, priceText } from '../../../../work/model-words.ts';
+import type { Choice, Model } from '../../../../work/work.ts';
 
 /** What the picker of models is given. */
 export interface ModelPickerProps {

@@ -1,14 +1,14 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useState } from 'react';
 
-import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
-import { t } from '../../../text/text.ts';
-import { hasEnded } from '../../../work/ending.ts';
-import type { Choice } from '../../../work/work.ts';
+import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
+import { t } from '../../../../text/text.ts';
+import { hasEnded } from '../../../../work/ending.ts';
+import { insteadText, priceText } from '../../../../work/model-words.ts';
+import { type UsualTime, useUsualTime } from '../../../../work/use-usual-time.ts';
+import type { Choice } from '../../../../work/work.ts';
 import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 import { FoundModels } from './found-models.tsx';
-import { insteadText, priceText } from './model-words.ts';
-import { type UsualTime, useUsualTime } from './use-usual-time.ts';
 
 interface Group {
   readonly value: string;

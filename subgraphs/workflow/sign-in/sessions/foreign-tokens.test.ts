@@ -6,7 +6,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createCallerOf } from './caller-of.ts';
-import { createLegacyTokens } from './legacy-tokens.ts';
+import { createForeignTokens } from './foreign-tokens.ts';
 
 const issuer = 'https://old.example.org';
 const until = new Date('2030-01-01T00:00:00Z');
@@ -36,7 +36,7 @@ function tokens({ now = new Date(), isAway = false } = {}) {
       openSessions: 0,
     }),
   };
-  return createLegacyTokens({
+  return createForeignTokens({
     settings,
     providerIssuer: 'idp',
     users,
@@ -55,7 +55,7 @@ function token(claims: object = {}, key = keys.privateKey): Promise<string> {
 
 describe('tokens of a service that was replaced', () => {
   it('name the user whom their subject is here, without any scope', async () => {
-    expect(tokens().isLegacy(await token())).toBe(true);
+    expect(tokens().isTheirs(await token())).toBe(true);
     expect(await tokens().callerOf(await token())).toMatchObject({
       kind: 'user',
       id: 'usr_ada_idp',
@@ -70,8 +70,8 @@ describe('tokens of a service that was replaced', () => {
     expect(await tokens().callerOf(await token({}, other.privateKey))).toBe('invalid');
     expect(await tokens().callerOf(await token({ aud: 'another' }))).toBe('invalid');
     expect(await tokens().callerOf(await token({ sub: undefined }))).toBe('invalid');
-    expect(tokens().isLegacy(await token({ iss: 'https://else.example.org' }))).toBe(false);
-    expect(tokens().isLegacy('no token')).toBe(false);
+    expect(tokens().isTheirs(await token({ iss: 'https://else.example.org' }))).toBe(false);
+    expect(tokens().isTheirs('no token')).toBe(false);
   });
 
   it('are refused when they have expired, and after the end date', async () => {
@@ -109,7 +109,7 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
         sessions: { isOpen: async () => true },
         users: { isAdmin: async () => false },
         keys: { find: async () => null },
-        legacy: tokens({ isAway }),
+        foreign: [tokens({ isAway })],
       });
     const claims = { userId: 'usr_bob', sessionId: 'ses_1', scope: '', platform: 'idp' } as const;
     const hourAgo = new Date(Date.now() - 3_600_000);

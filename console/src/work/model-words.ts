@@ -1,8 +1,8 @@
-import { moneyText } from '../../../parts/money.ts';
-import { language, t } from '../../../text/text.ts';
-import { daysLeft } from '../../../work/ending.ts';
-import { shownPrice } from '../../../work/prices.ts';
-import type { Model } from '../../../work/work.ts';
+import { moneyText } from '../parts/money.ts';
+import { language, t } from '../text/text.ts';
+import { daysLeft } from './ending.ts';
+import { shownPrice } from './prices.ts';
+import type { Model } from './work.ts';
 
 /** What the choice of a model says of its price and its end. */
 

@@ -1,10 +1,10 @@
 import { useQuery } from '@apollo/client/react';
 
-import { UsualSecondsDocument } from '../../../api/operations.ts';
-import { useCaller } from '../../../api/use-caller.ts';
-import { durationText } from '../../../parts/time.tsx';
-import { t } from '../../../text/text.ts';
-import type { Model } from '../../../work/work.ts';
+import { UsualSecondsDocument } from '../api/operations.ts';
+import { useCaller } from '../api/use-caller.ts';
+import { durationText } from '../parts/time.tsx';
+import { t } from '../text/text.ts';
+import type { Model } from './work.ts';
 
 /** How long work of a model takes, as its provider did in the last hour; null where that is not known. */
 export type UsualTime = (model: Model) => string | null;

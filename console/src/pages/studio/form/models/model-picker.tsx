@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState } from 'react';
 
-import { t } from '../../../text/text.ts';
+import { t } from '../../../../text/text.ts';
+import { insteadText } from '../../../../work/model-words.ts';
 import { ChosenModel, labelOf, type ModelPickerProps } from './chosen-model.tsx';
-import { insteadText } from './model-words.ts';
 
 const load = async () => ({ default: (await import('./model-list.tsx')).ModelList });
 const ModelList = lazy(load);

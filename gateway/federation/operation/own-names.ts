@@ -1,0 +1,116 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+
+import { withExtensions } from '../../../platform/graphql/operations/errors.ts';
+import { type Requirements, typesUnder } from './requirements.ts';
+
+/**
+ * Apollo's planner takes what a caller asks for under a name, and what @requires asks for under the same, for one field: `price(currency:
+ * "EUR")` of the caller then is what a field that needs `price(currency: "USD")` is computed from. So the caller's field gets a name
+ * of its own in the plan, which is taken back in the result.
+ */
+export interface OwnNames {
+  /** The document to plan: the same one where no name is in danger. */
+  readonly document: DocumentNode;
+  /** The result under the names that the caller gave. */
+  readonly restore: (result: ExecutionResult) => ExecutionResult;
+}
+
+const MARK = '__kiln_own';
+
+/** Gives a caller's fields names of their own where fields of the document may need the same name. */
+export function withOwnNames(document: DocumentNode, { names }: Requirements): OwnNames {
+  let isChanged = false;
+  const rename = (field: FieldNode): FieldNode | undefined => {
+    const { name, alias, arguments: given = [] } = field;
+    const responseName = (alias ?? name).value;
+    const isOther = name.value !== responseName || given.length > 0;
+    if (!names.has(responseName) || !isOther) return undefined;
+    isChanged = true;
+    return { ...field, alias: { kind: Kind.NAME, value: `${responseName}${MARK}` } };
+  };
+  const renamed = names.size === 0 ? document : visit(document, { Field: { leave: rename } });
+  if (!isChanged) return { document, restore: (result) => result };
+  return { document: renamed, restore };
+}
+
+function restore({ data, errors, extensions, ...rest }: ExecutionResult): ExecutionResult {
+  return {
+    ...rest,
+    ...(errors !== undefined && { errors: errors.map(restoredError) }),
+    ...(data !== undefined && { data: restored(data) as Record<string, unknown> | null }),
+    ...(extensions !== undefined && { extensions }),
+  };
+}
+
+function restored(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(restored);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [ownName(name), restored(member)] as const),
+  );
+}
+
+function restoredError(error: GraphQLError): GraphQLError {
+  if (error.path === undefined) return error;
+  const path = error.path.map((step) => (typeof step === 'string' ? ownName(step) : step));
+  return withExtensions(
+    new GraphQLError(error.message, { path, originalError: error }),
+    error.message,
+    error.extensions,
+  );
+}
+
+function ownName(name: string): string {
+  return name.endsWith(MARK) ? name.slice(0, -MARK.length) : name;
+}
+
+/**
+ * Refuses fields of one object that need another field with different arguments: one representation has only one value of a
+ * name, and a field that is computed from the other's would be wrong without an error.
+ */
+export function refuseConflicts(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  requirements: Requirements,
+): void {
+  const types = new TypeInfo(schema);
+  const path: string[] = [];
+  const needed = new Map<string, { readonly by: string; readonly given: string }>();
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field: {
+        enter({ name, alias }) {
+          for (const type of typesUnder(schema, types.getParentType())) {
+            for (const [field, given] of requirements.argumentsOf(type, name.value)) {
+              const at = `${path.join('.')} ${type}${field}`;
+              const other = needed.get(at);
+              if (other !== undefined && other.given !== given)
+                throw conflict(other.by, `${type}.${name.value}`, field);
+              needed.set(at, { by: `${type}.${name.value}`, given });
+            }
+          }
+          path.push((alias ?? name).value);
+        },
+        leave: () => void path.pop(),
+      },
+    }),
+  );
+}
+
+function conflict(one: string, other: string, field: string): GraphQLError {
+  return new GraphQLError(
+    `${one} and ${other} need "${field.slice(1)}" with different arguments: ask for them in two operations`,
+    { extensions: { code: 'BAD_USER_INPUT' } },
+  );
+}
