@@ -14,10 +14,9 @@ import {
   type ValidationRule,
 } from 'graphql';
 
+import { SIZE_ARGUMENTS } from '../../platform/graphql/operations/size-arguments.ts';
 import { refusal } from './refusal.ts';
 
-/** Arguments for the number of entries of a field. */
-export const SIZE_ARGUMENTS = ['first', 'last', 'limit', 'pageSize'];
 /** Assumed size when a variable gives it: documents are validated before their variables are known. */
 const SIZE_OF_VARIABLE = 100;
 /** Assumed length of a list whose field takes no size. */

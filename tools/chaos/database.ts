@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { Client } from 'pg';
+import { Client, type PoolConfig } from 'pg';
 
 import { startEmbeddedPostgres } from '../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
@@ -9,6 +9,8 @@ import { silentLogger } from '../../platform/process/logger.ts';
 /** A PostgreSQL of the run's own, which can be stopped, paused, killed and filled up. */
 export interface ChaosDatabase {
   readonly connectionString: string;
+  /** Where it is. */
+  readonly config: PoolConfig;
   stop(): Promise<void>;
   start(): Promise<void>;
   /** SIGSTOP or SIGCONT of the server, or SIGKILL of it. */
@@ -30,6 +32,7 @@ export async function startChaosDatabase(folder: string): Promise<ChaosDatabase>
   };
   return {
     connectionString: `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+    config,
     stop: () => server.stop(),
     async start() {
       server = await open();

@@ -30,6 +30,8 @@ const PARTS = [
   'worker 3',
 ];
 
+const BETWEEN_LOSSES_MS = 100;
+
 const KINDS: readonly Kind[] = [
   {
     weight: 2,
@@ -72,6 +74,15 @@ const KINDS: readonly Kind[] = [
     const releaseConnections = await database.exhaust();
     await pause(ms);
     await releaseConnections();
+  }),
+  only('committed, acknowledgement lost', 'database', async ({ relay }, ms) => {
+    const over = performance.now() + ms;
+    // Each statement in turn, as one that is seldom sent may not come in time.
+    for (let lost = 0; performance.now() < over; lost += 1) {
+      relay.loseNext([...relay.sent][lost % relay.sent.size] ?? '');
+      await pause(BETWEEN_LOSSES_MS);
+    }
+    relay.loseNext('');
   }),
   only('provider away', 'provider', async ({ sandbox }, ms) => {
     await sandbox.kill();

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { type LossyRelay, startLossyRelay } from '../../test/kit/database/lossy-relay.ts';
 import { startSandboxProcess, type SandboxProcess } from '../../test/kit/processes/sandbox-process.ts';
 import { isOnPath, startServerOnPath, type ServerOnPath } from '../../test/kit/processes/server-on-path.ts';
 import {
@@ -16,6 +17,8 @@ import { mountDisk, type Disk } from './disk.ts';
 export interface Topology {
   readonly gateways: readonly [string, string];
   readonly database: ChaosDatabase;
+  /** By which the parts of RELAYED reach the database. */
+  readonly relay: LossyRelay;
   readonly sandbox: SandboxProcess;
   /** The folder of files, on a small disk of its own; null where that may not be mounted. */
   readonly disk: Disk | null;
@@ -52,6 +55,9 @@ export interface TopologyOptions {
   readonly settings?: (sandbox: SandboxProcess) => Promise<Readonly<Record<string, string>>>;
 }
 
+/** One of each role that writes; the others reach the database as they always do. */
+const RELAYED: ReadonlySet<string> = new Set(['media 2', 'workflow', 'worker 2']);
+
 /** How long a part that ends before it is ready is started again. */
 const SUPERVISED_MS = 30_000;
 
@@ -74,6 +80,7 @@ export async function startTopology({
       ? startServerOnPath('nats-server', (port) => ['-a', '127.0.0.1', '-p', port])
       : null,
   ]);
+  const relay = await startLossyRelay(database);
   const settings = {
     DATABASE_URL: database.connectionString,
     SANDBOX_URL: sandbox.url,
@@ -106,7 +113,11 @@ export async function startTopology({
   const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
     checkouts.set(name, from);
     const { role, url } = parts[name] ?? { role: 'worker', url: null };
-    const own = url === null ? settings : { ...settings, PORT: new URL(url).port };
+    const own = {
+      ...settings,
+      ...(RELAYED.has(name) && { DATABASE_URL: relay.url }),
+      ...(url !== null && { PORT: new URL(url).port }),
+    };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
     const launch = () => startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from });
@@ -126,6 +137,7 @@ export async function startTopology({
   return {
     gateways: [one, two],
     database,
+    relay,
     sandbox,
     disk,
     files,
@@ -144,6 +156,7 @@ export async function startTopology({
     outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
     async close() {
       await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
+      relay.stop();
       await Promise.all([sandbox.stop(), database.stop(), nats?.stop()]);
       disk?.unmount();
       await folder.remove();

@@ -46,6 +46,7 @@ const ACTIONS = {
   deliverPaid: [3, (world, choice) => (isPaid(world) ? deliver(world, choice, PAID_QUEUES) : undefined)],
   deliverTwice: [2, deliverTwice],
   hesitate: [2, hesitate],
+  crowd: [1, crowd],
   poll: [3, (world, choice) => run(world, choice, ({ worker }) => worker.poller.poll())],
   pollLater: [4, (world, choice) => pollLater(world, choice, pick(SECONDS, choice) ?? 2)],
   recover: [2, (world, choice) => run(world, choice, ({ worker }) => worker.recovery.sweep())],
@@ -218,6 +219,17 @@ async function hesitate(world: World, choice: number): Promise<void> {
     for (const next of await dueQueues(world)) await goOn(() => other.deliver(next));
   }
   release.resolve();
+}
+
+/** More comes at once than there is room for, and each process takes as much as it can get. */
+async function crowd(world: World, choice: number): Promise<void> {
+  for (let count = 0; count < 4; count += 1) submit(world, processOf(world, count), choice);
+  await world.schedule.advance(150);
+  for (const queue of await dueQueues(world)) {
+    if (!STARTS.includes(queue)) continue;
+    for (const process of [...world.processes, ...world.processes])
+      process.begin(() => process.deliver(queue));
+  }
 }
 
 /** The queue of a start that is due: of a new task, when there is none. */

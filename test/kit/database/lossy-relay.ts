@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-import type { TestDatabase } from './postgres.ts';
+import type { PoolConfig } from 'pg';
 
 /** A database whose acknowledgements can be lost: what was asked has been committed, and the connection ends before the answer. */
 export interface LossyRelay {
@@ -21,7 +21,7 @@ const [PARSE, BIND, QUERY, READY] = ['P', 'B', 'Q', 'Z'].map((type) => type.char
 const IDLE = 'I'.charCodeAt(0);
 
 /** Starts a relay on a free port of 127.0.0.1. */
-export async function startLossyRelay({ config }: TestDatabase): Promise<LossyRelay> {
+export async function startLossyRelay({ config }: { readonly config: PoolConfig }): Promise<LossyRelay> {
   const sent = new Set<string>();
   let wanted: string | null = null;
   let hasLost = false;

@@ -22,6 +22,8 @@ const AT_ONCE = 4;
 const REQUESTS = 300;
 /** Processor time of a request without a credential, in reads of a status. */
 const MOST_READS = 5;
+/** Of one that is new in its form, which has to be planned: the decision about query limits says why it is not five as well. */
+const MOST_READS_OF_A_FORM = 10;
 
 /** Documents and variables that are new and costly with each request: neither memory nor processor time is theirs. */
 export const newDocuments: AttackClass = {
@@ -120,7 +122,7 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
       attempts.push({
         what: `${REQUESTS} of ${what}`,
         answer: `${reads.toFixed(1)} status reads each`,
-        succeeded: reads > MOST_READS,
+        succeeded: reads > (what.includes('named anew') ? MOST_READS_OF_A_FORM : MOST_READS),
       });
     }
     return attempts;
