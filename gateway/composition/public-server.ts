@@ -16,6 +16,7 @@ import { createRestHandler, type RestHandler, restRouter } from '../../rest-comp
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
+import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
 import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
@@ -50,6 +51,8 @@ export interface PublicServerOptions {
   readonly files?: Handler | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
+  /** What `--config` says of all operations. */
+  readonly file?: GatewayFile | undefined;
   /** With the schema "gateway"; absent: answers of existing services are not stored. */
   readonly database?: Database | undefined;
 }
@@ -112,7 +115,7 @@ export async function startPublicServer(
     metrics: options.metrics,
     tracer: options.tracer,
     metricsKey: config.metrics.key,
-    ...boundsOf(config),
+    ...boundsOf(config, options.file),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
@@ -153,9 +156,24 @@ function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
 }
 
+/** Limits and introspection of the configuration file. */
+function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
+  const { depth, aliases, tokens, rootFields, cost, bodyBytes } = limits;
+  const changed = {
+    maxDepth: depth,
+    maxAliases: aliases,
+    maxTokens: tokens,
+    maxRootFields: rootFields,
+    maxCost: cost,
+  };
+  const queryLimits = Object.fromEntries(Object.entries(changed).filter(([, limit]) => limit !== undefined));
+  return { introspection, queryLimits, ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }) };
+}
+
 /** How much callers may have open, send and leave unread. */
-function boundsOf({ limits, auth }: ProcessParts['config']) {
+function boundsOf({ limits, auth }: ProcessParts['config'], file: GatewayFile | undefined) {
   return {
+    ...limitsOf(file),
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,

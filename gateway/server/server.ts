@@ -19,7 +19,7 @@ import { createCredentialGuard } from '../authentication/credential-guard.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import { createHotDoor } from '../hot-door/hot-door.ts';
 import { createHotGraphql } from '../hot-door/hot-graphql.ts';
-import { createQueryLimits } from '../limits/query-limits.ts';
+import { createQueryLimits, type QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { createSlots } from '../limits/slots.ts';
 import { compressAnswers, createCompression } from '../request/compression.ts';
@@ -73,6 +73,10 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly explorerSignsIn?: boolean;
   /** No introspection, no Apollo Sandbox. */
   readonly production: boolean;
+  /** Whether callers may ask for the schema (default: not in production). */
+  readonly introspection?: boolean | undefined;
+  /** Limits of documents other than the usual ones. */
+  readonly queryLimits?: Omit<QueryLimitOptions, 'introspection'> | undefined;
   readonly resolveCredential: CredentialResolver;
   readonly trustProxy: readonly string[];
   readonly corsOrigins: CorsOrigins;
@@ -187,6 +191,10 @@ interface Transports {
   readonly graphql: GraphqlRouter;
 }
 
+function isIntrospected({ introspection, production }: GatewayServerOptions): boolean {
+  return introspection ?? !production;
+}
+
 /** What all transports work with. */
 function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
   const { federation, logger, production, rateLimiter } = options;
@@ -195,7 +203,10 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
     logger,
     errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
-      limits: createQueryLimits({ introspection: !production }),
+      limits: createQueryLimits({
+        ...options.queryLimits,
+        introspection: isIntrospected(options),
+      }),
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
@@ -217,7 +228,7 @@ function createTransports(parts: {
 }): Transports {
   const { options, basePath, callers, cors } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
-  const introspection = !production;
+  const introspection = isIntrospected(options);
   const shared = sharedOf(options);
   const guard = createCredentialGuard({ callers, logger });
   const slots = createSlots(options.connectionLimit ?? 0);
@@ -328,7 +339,10 @@ function createApp(parts: {
   }
   mounted.use('/graphql', graphql);
   const { federation, production } = options;
-  const schemaFile = serveSchema({ apiSchema: () => federation.apiSchema(), introspection: !production });
+  const schemaFile = serveSchema({
+    apiSchema: () => federation.apiSchema(),
+    introspection: isIntrospected(options),
+  });
   mounted.get('/schema.graphql', counted, schemaFile);
   // The explorer is of no use without introspection.
   if (!options.production)

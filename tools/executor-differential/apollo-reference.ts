@@ -109,7 +109,7 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
         planner.supergraphSchema,
         planner.apiModel,
       );
-      return outwardResult(result, context);
+      return plan.restore(outwardResult(result, context));
     } catch (thrown) {
       return gatewayFailure(thrown, context, silentLogger());
     }
