@@ -116,9 +116,6 @@ export const gatewayFileSchema = z.strictObject(
 /** The file as it is used. */
 export type GatewayFile = z.output<typeof gatewayFileSchema>;
 
-/** What is said of one subgraph. */
-export type SubgraphSettings = z.output<typeof subgraph>;
-
 /** A rule for the headers that a subgraph gets. */
 export type HeaderRule = z.output<typeof headerRule>;
 

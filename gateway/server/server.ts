@@ -338,14 +338,11 @@ function createApp(parts: {
     mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
   }
   mounted.use('/graphql', graphql);
-  const { federation, production } = options;
-  const schemaFile = serveSchema({
-    apiSchema: () => federation.apiSchema(),
-    introspection: isIntrospected(options),
-  });
+  const introspection = isIntrospected(options);
+  const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
   mounted.get('/schema.graphql', counted, schemaFile);
   // The explorer is of no use without introspection.
-  if (!options.production)
+  if (!options.production && introspection)
     mounted.use(
       '/explorer',
       counted,
