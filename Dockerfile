@@ -27,6 +27,7 @@ COPY package.json LICENSE THIRD_PARTY_NOTICES.md ./
 COPY gateway gateway/
 COPY platform platform/
 COPY rest-compat rest-compat/
+COPY faces faces/
 COPY schema schema/
 COPY subgraphs subgraphs/
 COPY --from=console /kiln/console/dist console/dist/

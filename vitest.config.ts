@@ -37,7 +37,16 @@ const exclude = ['**/node_modules/**', '.kiln/**'];
 
 export default defineConfig({
   // Vitest would load graphql's ESM and CJS files side by side; one copy only (graphql compares classes by identity).
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  resolve: {
+    alias: [
+      { find: /^graphql$/, replacement: 'graphql/index.js' },
+      // As a workspace it is its sources; what users install is tried in test/clients.
+      {
+        find: /^@kiln\/client$/,
+        replacement: path.join(import.meta.dirname, 'clients/typescript/src/index.ts'),
+      },
+    ],
+  },
   test: {
     // `npx vitest list --filesOnly --project processes` shows which files are in which.
     projects: [

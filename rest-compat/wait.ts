@@ -13,19 +13,28 @@ import { isEnded } from './replies/task.ts';
  * and a timer, no database connection.
  */
 
-type Progress = DataOf<typeof TaskEvents>['taskProgress'];
+/** One event of a task. */
+export type Progress = DataOf<typeof TaskEvents>['taskProgress'];
 
 const NEVER = new AbortController().signal;
 
 /** Milliseconds before a stream of events that broke off is opened again. */
 const resumeDelayMs = 1_000;
 
-/** What to wait for. The signal of the context ends the wait, not the task. */
-export interface WaitOptions extends Execution {
+/** Whose events are followed, from where. */
+export interface FollowOptions extends Execution {
   readonly task: Pick<TaskFields, 'id' | 'state' | 'lastSeq'>;
+  /** Ends the following, not the task. */
+  readonly stop: AbortSignal;
+}
+
+/** What to wait for. The signal of the context ends the wait, not the task. */
+export interface WaitOptions extends Execution, Pick<FollowOptions, 'task'> {
   readonly maxWaitSeconds: number;
   /** Ends the wait, because the server stops. */
   readonly stopping?: AbortSignal | undefined;
+  /** Called with each event. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /**
@@ -36,57 +45,50 @@ export async function waitForEnd({
   task,
   maxWaitSeconds,
   stopping = NEVER,
+  onProgress,
   ...execution
 }: WaitOptions): Promise<void> {
   if (isEnded(task)) return;
   const timeUp = new AbortController();
   const timer = setTimeout(() => timeUp.abort(), maxWaitSeconds * 1_000);
   const stop = AbortSignal.any([execution.context.signal, timeUp.signal, stopping]);
-  let afterSeq = task.lastSeq;
   try {
-    while (!stop.aborted) {
-      const outcome = await followStream({ ...execution, id: task.id, afterSeq, stop });
-      if (outcome.ended) return;
-      afterSeq = outcome.afterSeq;
-      await pause(resumeDelayMs, undefined, { signal: stop }).catch(() => undefined);
-    }
+    for await (const progress of followTask({ ...execution, task, stop })) onProgress?.(progress);
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** The events of a task after `lastSeq`, to its end or the stop. A stream that breaks off is resumed. */
+export async function* followTask({ task, stop, ...execution }: FollowOptions): AsyncGenerator<Progress> {
+  let afterSeq = task.lastSeq;
+  while (!stop.aborted && !isEnded(task)) {
+    try {
+      for await (const progress of progressOf({ ...execution, id: task.id, afterSeq, stop })) {
+        afterSeq = progress.seq;
+        yield progress;
+        if (isEnded(progress)) return;
+      }
+      // The stream completes by itself only after the end event (or by the stop, which ends the wait too).
+      return;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      // Events are pruned some time after the end.
+      if (error.code === 'EVENTS_EXPIRED') return;
+      if (!interruptions.includes(error.code)) throw error;
+    }
+    await pause(resumeDelayMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+/** Codes of a stream that broke off, to be opened again; any other error is the reply. */
+const interruptions: readonly AppErrorCode[] = ['UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
 
 interface Following extends Execution {
   readonly id: string;
   readonly afterSeq: number;
   readonly stop: AbortSignal;
 }
-
-interface Outcome {
-  readonly ended: boolean;
-  readonly afterSeq: number;
-}
-
-/** Follows one stream of events until the end of the task, a break, or the stop. */
-async function followStream(following: Following): Promise<Outcome> {
-  let seen = following.afterSeq;
-  try {
-    for await (const progress of progressOf(following)) {
-      seen = progress.seq;
-      if (isEnded(progress)) break;
-    }
-    // The stream completes by itself only after the end event (or by the stop, which ends the wait too).
-    return { ended: true, afterSeq: seen };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    // Events are pruned some time after the end.
-    if (error.code === 'EVENTS_EXPIRED') return { ended: true, afterSeq: seen };
-    if (interruptions.includes(error.code)) return { ended: false, afterSeq: seen };
-    throw error;
-  }
-}
-
-/** Codes of a stream that broke off, to be opened again; any other error is the reply. */
-const interruptions: readonly AppErrorCode[] = ['UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
 
 async function* progressOf({ executor, context, id, afterSeq, stop }: Following): AsyncGenerator<Progress> {
   const request = { query: textOf(TaskEvents), variables: { id, afterSeq }, context };

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { validateFace } from '../faces/openai/validate.ts';
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
 import { validateRoutes } from '../rest-compat/validate-routes.ts';
@@ -97,7 +98,8 @@ function run(isCheck: boolean): void {
   process.stdout.write(`schema: ${files.length} contracts, ${done}\n`);
 }
 
-const faults = validateRoutes(apiSchemaOf(supergraph), sections);
+const apiSchema = apiSchemaOf(supergraph);
+const faults = [...validateRoutes(apiSchema, sections), ...validateFace(apiSchema)];
 if (faults.length > 0) throw new Error(`documents that do not fit the schema:\n${faults.join('\n')}`);
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 run(values.check);

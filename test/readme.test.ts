@@ -8,7 +8,7 @@ import { createCatalog } from '../subgraphs/media/generators/catalog/catalog.ts'
 import { capabilitiesOf, registeredNames } from './providers/environment/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{,decisions/}*.md', { cwd: root })];
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/{,clients/,decisions/}*.md', { cwd: root })];
 const textOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 /** The kinds of work behind each column of the README's table of providers. */
@@ -133,7 +133,18 @@ describe('the documents for contributors', () => {
   );
 
   it('are there for every area', () => {
-    const areas = ['gateway', 'migration', 'platform', 'rest-compat', 'sandbox', 'schema', 'test', 'tools'];
+    const areas = [
+      'clients',
+      'faces',
+      'gateway',
+      'migration',
+      'platform',
+      'rest-compat',
+      'sandbox',
+      'schema',
+      'test',
+      'tools',
+    ];
     expect(areas.filter((area) => !documents.includes(`${area}/README.md`))).toEqual([]);
   });
 

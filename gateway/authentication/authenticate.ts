@@ -16,25 +16,29 @@ export interface AuthenticateOptions {
   readonly callers: CallerFinder;
   /** Refuses requests to /graphql without a credential, where no subgraph does. */
   readonly requiresCredential?: boolean | undefined;
+  /** Answers a refusal on /mcp, as its clients expect; absent: it is not served. */
+  readonly refuseMcp?: ((response: ServerResponse, refusal: AppError) => void) | undefined;
   /** Absent when rates are not limited. */
   readonly rateLimiter?: RateLimiter | undefined;
 }
 
 /**
- * Finds the caller. An unknown bearer is refused on /graphql and ignored on the documented paths, where old clients
+ * Finds the caller. An unknown bearer is refused on /graphql and /mcp, and ignored on the documented paths, where old clients
  * send such. An expired one is refused everywhere, unless the request is self-authenticating: clients send it along to
  * renew it. Refused ones count against their address, so that guessing is limited.
  */
 export function authenticate({
   callers,
   rateLimiter,
+  refuseMcp,
   requiresCredential = false,
 }: AuthenticateOptions): RequestHandler {
   return async (request, response, next) => {
     const isGraphql = /^\/graphql\/?$/.test(request.path);
+    const refuse = isGraphql ? answerGraphql : /^\/mcp\/?$/.test(request.path) ? refuseMcp : undefined;
     try {
       const authorization = authorizationOf(request);
-      const caller = await callers.find(request, { strict: isGraphql, authorization });
+      const caller = await callers.find(request, { strict: refuse !== undefined, authorization });
       if (isGraphql && requiresCredential && !hasCredential(caller)) {
         throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer');
       }
@@ -49,8 +53,8 @@ export function authenticate({
       }
       const refusal =
         (hasEnded ? await overLimit(nobody, { rateLimiter, rateClass: 'read', response }) : null) ?? error;
-      if (!isGraphql) throw refusal;
-      return answerGraphql(response, refusal);
+      if (refuse === undefined) throw refusal;
+      return refuse(response, refusal);
     }
     next();
   };

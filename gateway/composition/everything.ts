@@ -59,6 +59,7 @@ export async function startEverything(parts: ProcessParts, data?: OpenedData): P
     sharedCounts: await sharedCountsOf(runtime),
     readiness: { database: () => runtime.database.check(), files: storeCheck(runtime) },
     files: media.handleFile,
+    openFile: media.openFile,
     hooks: media.handleProviderWebhook,
     sandbox: sandbox?.browser ?? undefined,
     database: runtime.database,

@@ -55,7 +55,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   );
   const reserved = await reservePort(config.server, lifecycle);
   const publicUrl = publicUrlOf(config.server, reserved.port);
-  const { files, hooks } = proxiesTo(endpoints.get('media'), parts);
+  const { files, openFile, hooks } = proxiesTo(endpoints.get('media'), parts);
   const database = config.data.databaseUrl === null ? undefined : await startDatabase(parts);
   const server = await startPublicServer(parts, {
     supergraphSdl,
@@ -68,6 +68,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     sharedCounts: await sharedCountsOf(parts, database),
     readiness: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, () => link.check()])),
     files,
+    openFile,
     hooks,
     database,
     file,
@@ -99,12 +100,14 @@ async function sharedCountsOf(
 function proxiesTo(media: Endpoints | undefined, parts: ProcessParts) {
   const { lifecycle, logger } = parts;
   const sign = isOurs(parts, 'media') ? signerFor(parts, 'media') : undefined;
-  if (media === undefined || sign === undefined) return { files: undefined, hooks: undefined };
+  if (media === undefined || sign === undefined) {
+    return { files: undefined, openFile: undefined, hooks: undefined };
+  }
   const files = createFileProxy({ media, sign, logger });
   lifecycle.add('file proxy', () => files.close());
   const hooks = createHookProxy({ media, sign });
   lifecycle.add('hook proxy', () => hooks.close());
-  return { files: files.handle, hooks: hooks.handle };
+  return { files: files.handle, openFile: files.open, hooks: hooks.handle };
 }
 
 /** MEDIA_URL and WORKFLOW_URL take precedence over the supergraph. */

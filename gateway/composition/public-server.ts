@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -12,6 +14,7 @@ import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
+import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
@@ -25,6 +28,8 @@ import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
+import { composeMcp } from './mcp.ts';
+import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -48,7 +53,9 @@ export interface PublicServerOptions {
   readonly readiness: ReadinessChecks;
   /** Shared rate counters of several gateways; absent: this process counts by itself. */
   readonly sharedCounts?: SharedCounts | undefined;
-  readonly files?: Handler | undefined;
+  readonly files?: ServeFile | undefined;
+  /** Opens a file by the path and query of its address. */
+  readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
   /** What `--config` says of all operations. */
@@ -92,7 +99,12 @@ export async function startPublicServer(
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const fallback = await loadFallback(parts, { ...options, executor: federation });
-  const rest = restOf(parts, options, { federation, rateLimiter, stopping: waits.signal, fallback });
+  const handlers = restHandlers(parts, options, {
+    federation,
+    rateLimiter,
+    stopping: waits.signal,
+    fallback,
+  });
   const server = await createGatewayServer({
     federation,
     logger,
@@ -118,8 +130,9 @@ export async function startPublicServer(
     ...boundsOf(config, options.file),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
+    mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
-    ...mountable(rest),
+    ...handlers,
     ...stopOf(config, waits),
   });
   // Added last, so stopped first: no new requests while the rest stops.
@@ -170,11 +183,36 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
   return { introspection, queryLimits, ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }) };
 }
 
+/** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
+function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
+  if (face === undefined || openaiFace === null) return {};
+  const { prefix } = openaiFace;
+  const styleAt = (path: string) => (path.startsWith(`${prefix}/`) ? openaiStyle : responseStyleAt(path));
+  return { restFolders: ['/api', prefix], styleAt };
+}
+
+/** What serves the paths of other people's protocols and the documented ones. */
+function restHandlers(
+  parts: ProcessParts,
+  options: PublicServerOptions,
+  shared: Parameters<typeof restOf>[2],
+) {
+  const face = composeOpenaiFace(parts, { ...options, ...shared });
+  return { ...mountable(firstOf(face, restOf(parts, options, shared))), ...placeOf(face, parts.config) };
+}
+
+/** The face's paths, then the documented ones. */
+function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): RestHandler | undefined {
+  if (face === undefined || rest === undefined) return face ?? rest;
+  return { find: (request) => face.find(request) ?? rest.find(request) };
+}
+
 /** How much callers may have open, send and leave unread. */
 function boundsOf({ limits, auth }: ProcessParts['config'], file: GatewayFile | undefined) {
   return {
     ...limitsOf(file),
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
+    anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,
     maxSockets: limits.sockets,
     unreadBytes: limits.unreadBytes,

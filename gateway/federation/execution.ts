@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
-import type { Documents } from '../../platform/graphql/operations/documents.ts';
+import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
 import type {
   GraphqlExecutor,
   GraphqlRequest,
@@ -18,7 +18,7 @@ import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
-import { gatewayFailure, variableErrors } from './results.ts';
+import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
@@ -73,10 +73,12 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     async execute(request) {
       try {
-        const { plan, refused } = planned(request);
+        const { plan, refused, form } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-        return await meter.measure(plan.operation, request, () => plan.compiled.run(inputOf(request)));
+        const input = inputOf(withValues(request, form));
+        const result = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        return form === undefined ? result : renamedResult(result, form);
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -99,15 +101,15 @@ export function createExecution(options: ExecutionOptions): Execution {
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
   const { planner, documents } = options;
   return (request) => {
-    const { document, errors } = documents.prepare(request.query);
+    const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
     const refused = planner.hasPlan(document, request.operationName)
       ? null
       : refusedOperation(document, request, options);
-    if (refused !== null) return { refused };
+    if (refused !== null) return { refused: form === undefined ? refused : renamedResult(refused, form) };
     const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
-    const { errors: misfits } = plan.coerceVariables(request.variables);
-    return misfits === undefined ? { plan } : { refused: variableErrors(misfits) };
+    const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
+    return misfits === undefined ? { plan, form } : { refused: variableErrors(misfits) };
   };
 }
 
@@ -123,6 +125,11 @@ async function runEvent(
   }
   const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
   return { ...rest, data };
+}
+
+/** A request with the literals that are variables of the document which is run. */
+function withValues(request: GraphqlRequest, form: SharedForm | undefined): GraphqlRequest {
+  return form === undefined ? request : { ...request, variables: { ...request.variables, ...form.values } };
 }
 
 /** What ends each open stream. Not one signal for all: adding a listener to it compares it with every other one. */
@@ -143,8 +150,8 @@ function createOpenStreams() {
 }
 
 type Planned =
-  | { readonly plan: OperationPlan; readonly refused?: undefined }
-  | { readonly plan?: undefined; readonly refused: ExecutionResult };
+  | { readonly plan: OperationPlan; readonly form: SharedForm | undefined; readonly refused?: undefined }
+  | { readonly plan?: undefined; readonly form?: undefined; readonly refused: ExecutionResult };
 
 function notHere(message: string): AppError {
   return new AppError('BAD_USER_INPUT', message);

@@ -381,6 +381,21 @@ describe('the federated executor', () => {
     expect(await codes(await run(`{ ${'caller '.repeat(10_001)} }`))).toEqual(['QUERY_REFUSED']);
   });
 
+  it('answers queries that share a plan under their own names, with their own literals', async () => {
+    const { run, federation } = await start('local links');
+    const first = plain(await run('{ a: task(id: "t1") { id } b: task(id: "t2") { trouble } }'));
+    const second = plain(await run('{ c: task(id: "t2") { id } d: task(id: "t2") { trouble } }'));
+    expect([first.data, second.data]).toMatchObject([{ a: { id: 't1' } }, { c: { id: 't2' } }]);
+    expect(Object.keys(second.data ?? {})).toEqual(['c', 'd']);
+    expect([first, second].map(({ errors }) => errors?.map(({ path }) => path))).toEqual([
+      [['b', 'trouble']],
+      [['d', 'trouble']],
+    ]);
+    const documentOf = (id: string) =>
+      federation.documents.prepare(`{ ${id}: task(id: "${id}") { id } }`).document;
+    expect(documentOf('x')).toBe(documentOf('y'));
+  });
+
   it('runs the named operation of a document', async () => {
     const { federation } = await start('local links');
     const query = 'query A { a: caller } query B { b: caller }';

@@ -7,6 +7,7 @@ import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createExecution } from './execution.ts';
+import { sharedForm } from './operation/shared-form.ts';
 import { createPlanner, type Planner } from './plans.ts';
 import type { RefuseRootField } from './refused-operation.ts';
 import { SubscriptionRootRule } from './subscription-root-rule.ts';
@@ -66,6 +67,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       return planner.apiSchema;
     },
     rules: [...validationRules, SubscriptionRootRule],
+    share: (query, document) => sharedForm(planner.apiSchema, query, document),
     maxBytes: options.planCacheBytes,
   });
   options.metrics?.gauge('kiln_plan_cache_bytes', 'Estimated bytes of documents and their plans.', [], () => [

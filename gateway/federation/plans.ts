@@ -68,6 +68,9 @@ const MAX_VARIABLE_ERRORS = 5;
 /** Alternatives that are compared for one operation: beyond them planning would take seconds, for plans that are hardly better. */
 const PLANNING_LIMITS = { maxEvaluatedPlans: 1_000, pathsLimit: 1_000 };
 
+/** Looking for fragments of the document that fit into fetches would take half of the time of a document that has some. */
+const PLANNING = { exposeDocumentNodeInFetchNode: true, reuseQueryFragments: false, debug: PLANNING_LIMITS };
+
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
   readonly isChecked?: boolean;
@@ -86,10 +89,11 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
-    const plan = planner.buildQueryPlan(operationFromDocument(apiModel, document, named));
+    const model = operationFromDocument(apiModel, document, { ...named, validate: false });
+    const plan = planner.buildQueryPlan(model);
     const compiled = (made: QueryPlan): CompiledPlan => {
-      const plan = compilePlan({ plan: made, operation, apiModel, supergraphSchema });
-      return document === asked ? plan : { run: async (input) => restore(await plan.run(input)) };
+      const itself = compilePlan({ plan: made, operation, model, supergraphSchema });
+      return document === asked ? itself : { run: async (input) => restore(await itself.run(input)) };
     };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
@@ -135,7 +139,7 @@ function planningParts(supergraphSdl: string, isChecked: boolean) {
   return {
     apiModel,
     apiSchema: apiModel.toGraphQLJSSchema(),
-    planner: new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true, debug: PLANNING_LIMITS }),
+    planner: new QueryPlanner(supergraph, PLANNING),
     supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
     requirements: requirementsOf(supergraphSdl),

@@ -1,5 +1,6 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import type { SharedForm } from '../../platform/graphql/operations/documents.ts';
 import { failedResult, withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -25,4 +26,28 @@ export function variableErrors(errors: readonly GraphQLError[]): ExecutionResult
 function shortened(message: string): string {
   if (message.length <= MESSAGE_START + MESSAGE_END) return message;
   return `${message.slice(0, MESSAGE_START)} ... ${message.slice(-MESSAGE_END)}`;
+}
+
+/** The result of a shared document under the names of the one that was sent. */
+export function renamedResult(result: ExecutionResult, { names }: SharedForm): ExecutionResult {
+  const { data, errors } = result;
+  if (names.size === 0) return result;
+  const nameOf = (key: string): string => names.get(key) ?? key;
+  return {
+    ...result,
+    ...(errors !== undefined && { errors: errors.map((error) => renamedError(error, nameOf)) }),
+    ...(data && {
+      data: Object.fromEntries(Object.entries(data).map(([key, value]) => [nameOf(key), value])),
+    }),
+  };
+}
+
+function renamedError(error: GraphQLError, nameOf: (key: string) => string): GraphQLError {
+  const [first, ...further] = error.path ?? [];
+  if (typeof first !== 'string') return error;
+  return new GraphQLError(error.message, {
+    path: [nameOf(first), ...further],
+    originalError: error.originalError ?? null,
+    extensions: error.extensions,
+  });
 }

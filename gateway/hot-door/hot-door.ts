@@ -31,6 +31,8 @@ export interface HotDoorOptions {
   /** Compresses what is sent to callers who accept that. */
   readonly compression: Compression;
   readonly rest?: RestHandler | undefined;
+  /** Folders whose requests `rest` serves. */
+  readonly restFolders: readonly string[];
   /** Responds to what a handler threw. */
   readonly failed: (thrown: unknown, request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -39,13 +41,13 @@ export interface HotDoorOptions {
 export function createHotDoor(options: HotDoorOptions): RequestListener {
   const { whole, basePath, rest } = options;
   const graphqlPath = `${basePath}/graphql`;
-  const restPrefix = `${basePath}/api/`;
+  const restPrefixes = options.restFolders.map((folder) => `${basePath}${folder}/`);
   return (request, response) => {
     const answerType = graphqlAnswerType(request, graphqlPath);
     const work =
       answerType !== undefined
         ? serveGraphql(options, { request, response, answerType })
-        : rest !== undefined && isRest(request, restPrefix)
+        : rest !== undefined && isRest(request, restPrefixes)
           ? serveRest({ ...options, rest }, request, response)
           : null;
     if (work === null) return whole(request, response);

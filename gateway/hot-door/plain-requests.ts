@@ -32,9 +32,14 @@ export function graphqlAnswerType(
   return length > 0 && length <= MAX_BODY_BYTES ? ANSWER_TYPES.get(headers.accept) : undefined;
 }
 
-/** Whether a request is one below /api, of whatever body: their routes read it. */
-export function isRest({ method, url = '/', headers }: IncomingMessage, prefix: string): boolean {
-  return method !== 'OPTIONS' && url.startsWith(prefix) && !isUncommon(headers, false);
+/** Whether a request is one of the documented paths, of whatever body: their routes read it. */
+export function isRest(
+  { method, url = '/', headers }: IncomingMessage,
+  prefixes: readonly string[],
+): boolean {
+  return (
+    method !== 'OPTIONS' && prefixes.some((prefix) => url.startsWith(prefix)) && !isUncommon(headers, false)
+  );
 }
 
 /** Ways of sending that only the whole way knows. */

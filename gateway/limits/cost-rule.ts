@@ -17,7 +17,7 @@ import {
 import { refusal } from './refusal.ts';
 
 /** Arguments for the number of entries of a field. */
-const SIZE_ARGUMENTS = ['first', 'last', 'limit', 'pageSize'];
+export const SIZE_ARGUMENTS = ['first', 'last', 'limit', 'pageSize'];
 /** Assumed size when a variable gives it: documents are validated before their variables are known. */
 const SIZE_OF_VARIABLE = 100;
 /** Assumed length of a list whose field takes no size. */

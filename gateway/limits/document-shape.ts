@@ -100,9 +100,9 @@ function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode)
       aliases: inside.aliases + (field.alias !== undefined && field.alias.value !== name ? 1 : 0),
       ownFields: 1,
       fields: inside.fields + 1,
-      parents: inside.parents + isParent,
-      // Each parent inside is one level deeper here.
-      levels: inside.levels + inside.parents + isParent,
+      parents: isMeta ? 0 : inside.parents + isParent,
+      // Each parent inside is one level deeper here. Introspection is not planned.
+      levels: isMeta ? 0 : inside.levels + inside.parents + isParent,
       introspectionDepth: inside.introspectionDepth + (INTROSPECTION_LISTS.has(name) ? 1 : 0),
     };
   }

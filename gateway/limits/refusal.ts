@@ -14,6 +14,7 @@ export type LimitName =
   | 'fields'
   | 'introspection-depth'
   | 'cost'
+  | 'points'
   | 'batch'
   | 'concurrent-operations';
 

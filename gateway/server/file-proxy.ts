@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
@@ -13,6 +14,8 @@ import type { Logger } from '../../platform/process/logger.ts';
 /** Forwards /files/* to the media process of a split system; streams the bytes, with range and caching headers. */
 export interface FileProxy {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Opens a file by the path and query of its address, past the store's own; null where there is none. */
+  readonly open: (address: string) => Promise<Readable | null>;
   close(): Promise<void>;
 }
 
@@ -25,6 +28,8 @@ export interface FileProxyOptions {
 }
 
 const FORWARDED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'accept'] as const;
+/** Media then sends the bytes itself, where it would redirect to the store. */
+const BYTES = { 'x-kiln-bytes': 'true' };
 const HEADERS_TIMEOUT_MS = 15_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 
@@ -49,9 +54,21 @@ export function createFileProxy({ media, sign, logger }: FileProxyOptions): File
         response.destroy();
       }
     },
+    async open(address) {
+      const { signal } = new AbortController();
+      const request = { method: 'GET', url: address, headers: BYTES };
+      const { statusCode, body } = await forward(request, { media, pools, sign, signal });
+      if (statusCode === 200) return body;
+      await body.dump();
+      if (statusCode < 500) return null;
+      throw new AppError('UNAVAILABLE', 'files are not available right now', { retryAfter: 2 });
+    },
     close: () => pools.close(),
   };
 }
+
+/** What is forwarded of a request. */
+type Forwarded = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 interface Forwarding {
   readonly media: Endpoints;
@@ -60,9 +77,9 @@ interface Forwarding {
   readonly signal: AbortSignal;
 }
 
-async function forward(request: IncomingMessage, { media, pools, sign, signal }: Forwarding) {
+async function forward(request: Forwarded, { media, pools, sign, signal }: Forwarding) {
   const headers = Object.fromEntries(
-    FORWARDED.flatMap((name) =>
+    [...FORWARDED, ...Object.keys(BYTES)].flatMap((name) =>
       request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
     ),
   );

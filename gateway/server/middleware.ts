@@ -62,12 +62,19 @@ function sendNotFoundPage(request: Request, response: Response, basePath: string
 }
 
 /** Responds to errors of handlers, in the envelope of the documented REST paths. */
-export function answerError(logger: Logger, basePath: string): ErrorRequestHandler {
+export function answerError(
+  logger: Logger,
+  basePath: string,
+  styleAt: StyleAt = responseStyleAt,
+): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     if (response.headersSent) return next(thrown);
-    answerThrown(thrown, { request, response, path: request.originalUrl, logger, basePath });
+    answerThrown(thrown, { request, response, path: request.originalUrl, logger, basePath, styleAt });
   };
 }
+
+/** How the service of a path responds; the path comes without that of PUBLIC_URL. */
+export type StyleAt = (path: string) => ResponseStyle;
 
 /** A request that failed. */
 interface FailedRequest {
@@ -77,6 +84,7 @@ interface FailedRequest {
   readonly path: string;
   readonly logger: Logger;
   readonly basePath: string;
+  readonly styleAt?: StyleAt | undefined;
 }
 
 /** Responds to what a handler threw. */
@@ -99,9 +107,13 @@ export function answerThrown(thrown: unknown, failed: FailedRequest): void {
 }
 
 /** How the service of a path responds. */
-function responseStyleOf({ path, basePath }: Pick<FailedRequest, 'path' | 'basePath'>): ResponseStyle {
+function responseStyleOf({
+  path,
+  basePath,
+  styleAt = responseStyleAt,
+}: Pick<FailedRequest, 'path' | 'basePath' | 'styleAt'>): ResponseStyle {
   const [own = '/'] = path.split('?', 1);
-  return responseStyleAt(own.startsWith(`${basePath}/`) ? own.slice(basePath.length) : own);
+  return styleAt(own.startsWith(`${basePath}/`) ? own.slice(basePath.length) : own);
 }
 
 interface Answer {

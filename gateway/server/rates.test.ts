@@ -148,6 +148,16 @@ const NEW = (count: number) =>
 const BEARER = { authorization: `Bearer ${SHOP_SECRET}` };
 
 describe('a document that is new', () => {
+  test('counts by its length alone when it differs from a known one in aliases and literals', async () => {
+    await open({ plan: 10 });
+    const nested = (depth: number): string => (depth === 0 ? 'id' : `previous { ${nested(depth - 1)} }`);
+    const query = (alias: string) => `{ ${alias}: task(id: "${alias}") { ${nested(8)} } }`;
+    for (const alias of ['a', 'b', 'c', 'd']) {
+      const { status, body } = await post(gateway, { query: query(alias) });
+      expect([status, Object.keys(body.data ?? {})]).toEqual([200, [alias]]);
+    }
+  });
+
   test('counts as points of the class plan, however it comes; one that is known does not', async () => {
     await open({ plan: 3 });
     for (let count = 1; count <= 3; count += 1) {
@@ -197,6 +207,19 @@ test('callers without a credential send the trusted documents alone, where those
     400,
     { code: 'QUERY_REFUSED', limit: 'trusted-documents' },
   ]);
+});
+
+test('new documents of callers without a credential have a bound of points, those of a known form and of others none', async () => {
+  gateway = await startTestGateway({ anonymousPoints: 3 });
+  const nested = (depth: number): string => (depth === 0 ? 'id' : `previous { ${nested(depth - 1)} }`);
+  const query = (id: string) => `{ task(id: "${id}") { ${nested(8)} } }`;
+  const refused = await post(gateway, { query: query('1') });
+  expect([refused.status, refused.body.errors?.[0]?.extensions]).toMatchObject([
+    400,
+    { code: 'QUERY_REFUSED', limit: 'points', allowed: 3, found: 5 },
+  ]);
+  expect((await post(gateway, { query: query('1') }, BEARER)).status).toBe(200);
+  expect((await post(gateway, { query: query('2') })).status).toBe(200);
 });
 
 test('requests of callers without a credential may be bounded by themselves, on every transport', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import express, { type Express, type RequestHandler } from 'express';
 
+import type { McpFace } from '../../faces/mcp/face.ts';
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
 import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
@@ -36,6 +37,7 @@ import { drain, type DrainOptions } from './drain.ts';
 import { createExplorer } from './explorer.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
+import { serveMcp } from './mcp.ts';
 import {
   answerError,
   answerNotFound,
@@ -43,6 +45,7 @@ import {
   mountBelow,
   type Handler,
   requireHttps,
+  type StyleAt,
 } from './middleware.ts';
 import { serveSchema } from './schema-file.ts';
 import type { SlowBodyOptions } from './slow-bodies.ts';
@@ -112,6 +115,8 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly maxBodyBytes?: number;
   /** The same for callers without a credential (default: no other bound). */
   readonly anonymousBodyBytes?: number | undefined;
+  /** Most points of one new document of theirs (default: no bound). */
+  readonly anonymousPoints?: number | undefined;
   /** Folder of the built console, which need not exist yet; absent: no console. */
   readonly consoleFolder?: string | undefined;
   /** Serves /files/*; `request.url` begins with `/files/`, without the prefix of PUBLIC_URL. */
@@ -126,10 +131,16 @@ export interface GatewayServerOptions extends DrainOptions {
   readonly metricsKey?: string | null;
   /** Serves /sandbox and below: the sandbox's pages for browsers. */
   readonly sandbox?: Handler | undefined;
+  /** Serves /mcp, and the metadata of its clients. */
+  readonly mcp?: McpFace | undefined;
   /** The documented REST paths. */
   readonly rest?: Handler | undefined;
   /** The same for requests that need nothing of Express. */
   readonly restHandler?: RestHandler | undefined;
+  /** Folders whose requests it serves without Express (default /api). */
+  readonly restFolders?: readonly string[];
+  /** How paths respond to what fails before their handler (default: as the documented ones). */
+  readonly styleAt?: StyleAt | undefined;
   /** Whether plain requests take the short way (default: yes). */
   readonly hotDoor?: boolean;
   /** Milliseconds after which a client that does not read its stream or socket is disconnected (default 30,000). */
@@ -179,6 +190,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       health.drain();
       if (stillServeMs > 0) await pause(stillServeMs);
       await drain({ httpServer, streams, sockets, options });
+      await options.mcp?.close();
       await graphql.close();
     },
   };
@@ -210,6 +222,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
       signIns: options.signIns,
@@ -287,8 +300,16 @@ function hotDoorOf(parts: {
     serveOperation: createHotGraphql({ ...shared, rateLimiter, compression }),
     compression,
     rest: options.restHandler,
+    restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      answerThrown(thrown, { request, response, path: request.url ?? '/', logger, basePath }),
+      answerThrown(thrown, {
+        request,
+        response,
+        path: request.url ?? '/',
+        logger,
+        basePath,
+        styleAt: options.styleAt,
+      }),
   });
 }
 
@@ -320,17 +341,12 @@ function createApp(parts: {
     authenticate({
       callers,
       rateLimiter: options.rateLimiter,
+      refuseMcp: options.mcp?.refuse,
       requiresCredential: options.isForeign === true && options.requiresCredential === true,
     }),
   );
   const counted = countRequests(options.rateLimiter, 'status');
-  for (const [folder, handler] of [
-    ['/files', options.files],
-    ['/hooks', options.hooks],
-  ] as const) {
-    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
-  }
-  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
+  mountOwn(mounted, options, counted);
   // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
   mounted.use(compressAnswers());
   if (options.consoleFolder !== undefined) {
@@ -351,8 +367,20 @@ function createApp(parts: {
   if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
   mounted.use(countRequests(options.rateLimiter, 'read'));
   app.use(answerNotFound(basePath));
-  app.use(answerError(options.logger, basePath));
+  app.use(answerError(options.logger, basePath, options.styleAt));
   return app;
+}
+
+/** Mounts what sends its own kind of answer: files, webhooks, streams, pages of the sandbox. */
+function mountOwn(mounted: express.Router, options: GatewayServerOptions, counted: RequestHandler): void {
+  for (const [folder, handler] of [
+    ['/files', options.files],
+    ['/hooks', options.hooks],
+  ] as const) {
+    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
+  }
+  if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
+  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
 }
 
 function isHttps(publicUrl: string | null): boolean {

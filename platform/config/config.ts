@@ -138,6 +138,17 @@ function authOf(context: SettingsContext) {
   };
 }
 
+/** OpenAI's API over our graph. */
+function openaiFaceOf(values: SettingsContext['values']) {
+  if (values.OPENAI_FACE === 'off') return null;
+  const {
+    OPENAI_FACE_PREFIX: prefix,
+    OPENAI_MODEL_ALIASES: aliases,
+    OPENAI_WAIT_SECONDS: waitSeconds,
+  } = values;
+  return { prefix, aliases, waitSeconds };
+}
+
 function configOf(context: SettingsContext) {
   const { values, role, production } = context;
   return {
@@ -180,6 +191,8 @@ function configOf(context: SettingsContext) {
       /** Bytes kept for clients that do not read. */
       unreadBytes: values.UNREAD_MAX_BYTES,
       planCacheBytes: values.PLAN_CACHE_MB * 1_000_000,
+      /** Of one new GraphQL document without a credential. */
+      anonymousPoints: values.ANONYMOUS_DOCUMENT_POINTS,
       /** Null: callers without a credential may send any document. */
       trustedDocumentsFile: values.TRUSTED_DOCUMENTS,
       uploadMaxBytes: values.UPLOAD_MAX_BYTES,
@@ -189,6 +202,8 @@ function configOf(context: SettingsContext) {
       /** What one worker does at once; null: as many as the binding takes. */
       workerSlots: { start: values.START_SLOTS, poll: values.POLL_SLOTS, store: values.STORE_SLOTS },
     },
+    /** The tools of agents, at /mcp. */
+    mcp: { on: values.MCP === 'on' },
     files: {
       /** 0: addresses are permanent and unsigned. */
       urlTtlSeconds: values.FILES_URL_TTL,
@@ -204,6 +219,8 @@ function configOf(context: SettingsContext) {
       promptRetentionDays: values.PROMPT_RETENTION_DAYS,
       ...storageOf(values),
     },
+    /** OpenAI's API over our graph; null: it is not served. */
+    openaiFace: openaiFaceOf(values),
     /** Existing services that are asked for what is not known here; null: none. */
     fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },

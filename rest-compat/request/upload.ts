@@ -20,7 +20,7 @@ import type { IncomingFile } from './body/file-part.ts';
 export async function uploadPart(
   execution: Execution,
   file: IncomingFile,
-  param: Param<unknown>,
+  param: Pick<Param<unknown>, 'destination' | 'accepts'>,
 ): Promise<UploadedFile> {
   const stored = store(execution, uploadOf(file), param);
   await stored.catch(() => undefined);
@@ -33,7 +33,7 @@ export async function uploadPart(
 async function store(
   execution: Execution,
   file: Upload,
-  { destination, accepts }: Param<unknown>,
+  { destination, accepts }: Pick<Param<unknown>, 'destination' | 'accepts'>,
 ): Promise<UploadedFile> {
   if (destination === undefined || destination.to === 'files') {
     const { keep = false, cdn = false } = destination ?? {};

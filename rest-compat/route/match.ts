@@ -4,27 +4,33 @@ import type { Method, Route } from './route.ts';
 
 /** Finds the route of a method and path. Static paths come before those with `{parameters}`. Pure. */
 
+/** What a route is found by. */
+export type Findable = Pick<Route, 'method' | 'path'> & Partial<Pick<Route, 'document' | 'first'>>;
+
 /** Parameter values are percent-encoded, as in the request. */
-type Match =
-  | { readonly route: Route; readonly pathParams: Readonly<Record<string, string>> }
+type Match<Found extends Findable> =
+  | { readonly route: Found; readonly pathParams: Readonly<Record<string, string>> }
   /** The path is known from `sibling`, but not the method. */
-  | { readonly allow: readonly string[]; readonly sibling: Route }
+  | { readonly allow: readonly string[]; readonly sibling: Found }
   /** The path is not one of ours. */
   | null;
 
 /** Finds the route of a method and a path. */
-export type Matcher = (method: string, path: string) => Match;
+export type Matcher<Found extends Findable = Route> = (method: string, path: string) => Match<Found>;
 
-interface Entry {
+interface Entry<Found> {
   readonly segments: readonly string[];
-  readonly methods: Map<string, Route>;
+  readonly methods: Map<string, Found>;
 }
 
 /** Prepares a matcher. Throws when two routes have the same method and path. */
-export function createMatcher(routes: readonly Route[]): Matcher {
-  const entries = new Map<string, Entry>();
+export function createMatcher<Found extends Findable>(routes: readonly Found[]): Matcher<Found> {
+  const entries = new Map<string, Entry<Found>>();
   for (const route of routes) {
-    const entry = entries.get(route.path) ?? { segments: route.path.split('/'), methods: new Map() };
+    const entry = entries.get(route.path) ?? {
+      segments: route.path.split('/'),
+      methods: new Map<string, Found>(),
+    };
     if (entry.methods.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
     entries.set(route.path, entry.methods.set(route.method, route) && entry);
   }
@@ -42,7 +48,11 @@ export function createMatcher(routes: readonly Route[]): Matcher {
   };
 }
 
-function matchMethod(entry: Entry, method: string, pathParams: Readonly<Record<string, string>>): Match {
+function matchMethod<Found extends Findable>(
+  entry: Entry<Found>,
+  method: string,
+  pathParams: Readonly<Record<string, string>>,
+): Match<Found> {
   const wanted: string = method === 'HEAD' ? ('GET' satisfies Method) : method;
   const route = entry.methods.get(wanted);
   const isTaken = route !== undefined && (method !== 'HEAD' || takesHead(route));
@@ -53,7 +63,7 @@ function matchMethod(entry: Entry, method: string, pathParams: Readonly<Record<s
 }
 
 /** HEAD is for GET routes that change nothing: mail scanners and link previews must not use up a login code. */
-function takesHead({ method, document, first }: Route): boolean {
+function takesHead({ method, document, first }: Findable): boolean {
   const changes = [document, first?.document].some(
     (document) => document && getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
   );

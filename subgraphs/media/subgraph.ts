@@ -9,7 +9,7 @@ import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
 import { mediaDatabase } from './database/database.ts';
 import { createProviderResources } from './files/provider-resources.ts';
-import { createFileHandler, type FileHandler } from './files/serve.ts';
+import { createFileHandler, createFileOpener, type FileHandler, type OpenFile } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
 import { createResourceOwners } from './made-resources/owners.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
@@ -46,6 +46,8 @@ export interface MediaSubgraph {
   readonly subgraph: Subgraph;
   /** Serves GET and HEAD of /files/{id}/{name}. */
   readonly handleFile: FileHandler;
+  /** Opens a file by the path and query of its address. */
+  readonly openFile: OpenFile;
   /** Serves POST of /hooks/{provider}: webhooks of upstreams. */
   readonly handleProviderWebhook: ProviderWebhookHandler;
   /** Does the work of tasks; not started by `start`, as it may run in processes of its own. */
@@ -164,6 +166,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
       contextFor: (request) => createMediaContext({ request, authMode, audit: options.audit, services }),
     },
     handleFile: createFileHandler({ files, store, ...fileSettings }),
+    openFile: createFileOpener({ files, store }),
     handleProviderWebhook: createProviderWebhookHandler({ ...parts, attempts, addresses, wakeUps }),
     worker: createMediaWorker({ ...parts, fileSettings, webhookAddress: addresses.addressFor }),
     watcherCount: () => tasks.watcherCount(),

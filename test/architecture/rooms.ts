@@ -295,6 +295,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'domain/work',
         'files',
         'generators/bindings',
+        'generators/limits',
         'generators/prices',
         'tasks/rules',
         'uploads',
@@ -372,8 +373,33 @@ export const AREAS: Readonly<Record<string, Area>> = {
       '.': ['**'],
     },
   },
+  // Other people's protocols as tables over our documents: they stand on what rest-compat reads and answers with.
+  faces: {
+    areas: ['platform', 'rest-compat'],
+    rooms: {
+      'mcp/protocol': [],
+      'mcp/work': [],
+      'mcp/tools': ['mcp/protocol', 'mcp/work'],
+      mcp: ['mcp/protocol', 'mcp/tools', 'mcp/work'],
+      'openai/documents': [],
+      'openai/table': ['openai/documents'],
+      'openai/tasks': ['openai/documents', 'openai/table'],
+      'openai/models': ['openai/documents', 'openai/table', 'openai/tasks'],
+      'openai/request': ['openai/table'],
+      'openai/answers': ['openai/documents', 'openai/models', 'openai/table', 'openai/tasks'],
+      'openai/*': [
+        'openai/answers',
+        'openai/documents',
+        'openai/models',
+        'openai/request',
+        'openai/table',
+        'openai/tasks',
+      ],
+      openai: ['**'],
+    },
+  },
   schema: {
-    areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'platform'],
+    areas: ['subgraphs/media', 'subgraphs/workflow', 'rest-compat', 'faces', 'platform'],
     rooms: {
       '.': ['**'],
     },
@@ -402,10 +428,19 @@ export const AREAS: Readonly<Record<string, Area>> = {
       src: ['**'],
     },
   },
+  clients: {
+    areas: [],
+    rooms: {
+      generate: [],
+      typescript: [],
+      'ai-sdk': [],
+    },
+  },
   gateway: {
     areas: [
       'platform',
       'rest-compat',
+      'faces',
       'subgraphs/media',
       'subgraphs/workflow',
       'schema',

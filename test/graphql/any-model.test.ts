@@ -75,6 +75,32 @@ describe('any model of a vendor', () => {
     });
   });
 
+  it('is found by words among the names of both vendors', async () => {
+    const FIND =
+      'query ($words: String!) { findModels(words: $words) { generator provider model name description } }';
+    const { findModels } = await asking.ok(FIND, { words: 'Paper' });
+    expect(findModels).toEqual([
+      {
+        generator: 'custom',
+        provider: 'fal',
+        model: FAL,
+        name: 'paper-cut v2',
+        description: 'drawn by local-studio: images',
+      },
+      {
+        generator: 'custom',
+        provider: 'replicate',
+        model: REPLICATE,
+        name: 'paper-film at Replicate',
+        description: 'drawn by local-studio',
+      },
+    ]);
+    expect(await asking.refusal(FIND, { words: ' ' })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'words',
+    });
+  });
+
   it('tells what it takes, when that was read, and is nobody’s default', async () => {
     const { model } = await asking.ok(MODEL, { model: FAL });
     expect(model).toMatchObject({

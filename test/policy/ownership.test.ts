@@ -88,6 +88,7 @@ const OTHERS = [
   'estimateCost',
   // A model belongs to nobody.
   'model',
+  'findModels',
   // Own usage alone: subgraphs/media/usage/usage.test.ts.
   'usage',
   // Own budgets alone: subgraphs/media/budgets/budgets.test.ts.

@@ -36,7 +36,6 @@ const SAYINGS: readonly (readonly [provider: string, start: Start, status: numbe
     error('Project `p` does not have access to model `gpt-6`', { code: 'model_not_found' }),
   ],
   ['openai', image, 403, error('Your organization must be verified to use the model `gpt-image-2`.')],
-  ['openai', video, 404, error('Unknown request URL: POST /v1/videos', { code: 'unknown_url' })],
   ['openai', chat, 400, error('is not supported here', { param: 'model', code: 'invalid_value' })],
   [
     'openai-compatible',
@@ -88,6 +87,35 @@ describe.each([...Map.groupBy(SAYINGS, ([provider]) => provider)])('%s', (name, 
       startUnknown: false,
     });
     expect(stage.proxy.sent).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['openai', video, error('Unknown request URL: POST /v1/videos', { code: 'unknown_url' })],
+  ['openai', image, '<html>404 Not Found</html>'],
+  ['gemini', image, '<html>404 Not Found</html>'],
+  ['kling', video, 'default backend - 404'],
+  ['replicate', image, 'default backend - 404'],
+  ['fal', image, 'default backend - 404'],
+] as const)('a 404 of %s that is about something else', (name, start, body) => {
+  const stage = useScriptedProvider(name);
+
+  it(`is a provider that is away: ${JSON.stringify(body)}`, async () => {
+    stage.proxy.respondNext('/', { status: 404, body });
+    expect(await failureOf(start(stage.provider, stage.context))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+      ofBinding: false,
+    });
+  });
+});
+
+describe('a file that gemini does not have any more', () => {
+  const stage = useScriptedProvider('gemini');
+
+  it('is lost, and its model is there', async () => {
+    stage.proxy.respondNext('/', { status: 404, body: google('NOT_FOUND', 'File abc was not found.') });
+    expect(await failureOf(chat(stage.provider, stage.context))).toMatchObject({ code: 'LOST' });
   });
 });
 

@@ -47,6 +47,23 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   holds('options: a refusal is said at its field', await safety.getAttribute('aria-invalid'), 'true');
 }
 
+/** A model that no list has: found by its name at its vendor, and used with the options that this tells. */
+export async function findModel(url: string, page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
+  await page.goto(`${url}/console/`);
+  await page.getByRole('combobox', { name: /^Model/ }).click();
+  await page.locator('.picker input').fill('paper cut');
+  await page.locator('.picker .found .opt').filter({ hasText: 'fal-ai/paper-cut/v2' }).click();
+  await page.locator('.picker').waitFor({ state: 'hidden' });
+  await page.getByLabel('Prompt').fill('a crane of paper');
+  await page.getByLabel('Paper', { exact: true }).selectOption('kraft');
+  await holdView(page, steps, 'a model that was found');
+  await page.getByRole('button', { name: 'Make it' }).click();
+  const batch = page.locator('.batch').filter({ hasText: 'a crane of paper' });
+  await batch.locator('.tile.done img').waitFor();
+  holds('options: a model that was found by its name makes a picture', await batch.count(), 1);
+}
+
 async function chooseModel(page: Page, name: string): Promise<void> {
   await page.getByRole('combobox', { name: /^Model/ }).click();
   await page.locator('.picker input').fill(name);

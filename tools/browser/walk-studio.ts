@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
-import { setOptions } from './walk-options.ts';
+import { findModel, setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
 
 /** The Studio beyond a first picture: variants, inputs, other kinds of work, templates, chat. */
@@ -12,6 +12,7 @@ export async function walkStudio(url: string, browser: Browser, steps: Steps): P
   await varyAndReuse(url, page, steps);
   await paintMask(url, page, steps);
   await setOptions(url, page, steps);
+  await findModel(url, page, steps);
   await otherKinds(url, page, steps);
   await runTemplate(page, steps);
   await chat(page, steps);

@@ -66,6 +66,7 @@ const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
     'entities = [currentCursor.data];',
     "entities = typeof currentCursor.data === 'object' ? [currentCursor.data] : [];",
   ],
+  ['result.push(parent.slice());', "if (typeof data === 'object') result.push(parent.slice());"],
 ];
 
 function correctedExecutor(): typeof ExecuteQueryPlan {

@@ -1,7 +1,8 @@
 import { composeServices } from '@apollo/composition';
-import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { createExecution } from '../../gateway/federation/execution.ts';
+import { sharedForm } from '../../gateway/federation/operation/shared-form.ts';
 import { createPlanner } from '../../gateway/federation/plans.ts';
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
@@ -47,11 +48,18 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
   );
   const planner = createPlanner(supergraphOf(subgraphs));
   const documents = createDocuments({ schema: planner.apiSchema });
+  const { apiSchema } = planner;
+  const share = (query: string, document: DocumentNode) => sharedForm(apiSchema, query, document);
+  // Faults follow from the text that a subgraph is sent, so a shared one has others.
   const execution = createExecution({ planner, documents, links, logger });
+  const shared = createDocuments({ schema: apiSchema, share });
+  const sharedExecution = createExecution({ planner, documents: shared, links, logger });
   const reference = createReference({ planner, documents, links });
 
   const runOurs = async (request: GraphqlRequest): Promise<Results> => {
-    if (!request.query.startsWith('subscription')) return [await execution.execute(request)];
+    if (!request.query.startsWith('subscription')) {
+      return [await (faults.perThousand === 0 ? sharedExecution : execution).execute(request)];
+    }
     const started = await execution.subscribe(request);
     if (!isStream<ExecutionResult>(started)) throw new Error(JSON.stringify(started));
     return await Array.fromAsync(started);
@@ -59,7 +67,7 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
 
   return {
     name,
-    apiSchema: planner.apiSchema,
+    apiSchema,
     isPlanned({ query }) {
       const { document } = documents.prepare(query);
       try {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
-import { openEnvironment } from '../../test/providers/environment/environment.ts';
 import { rows } from '../../test/providers/contract/rows.ts';
+import { openEnvironment } from '../../test/providers/environment/environment.ts';
 import { type Description, readOpenApi } from './description.ts';
 import { KNOWN } from './known.ts';
 import { record, type Recorded } from './record.ts';

@@ -1,9 +1,9 @@
 import { createCatalog } from '../../subgraphs/media/generators/catalog/catalog.ts';
 import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
 import type { Provider } from '../../subgraphs/media/providers/contract/provider.ts';
+import { REFERENCE, type ContractRow } from '../../test/providers/contract/row.ts';
 import { contextOf, type Environment } from '../../test/providers/environment/environment.ts';
 import type { SentRequest } from '../../test/providers/environment/recording-proxy.ts';
-import { REFERENCE, type ContractRow } from '../../test/providers/contract/row.ts';
 import { sampleOptions } from './samples.ts';
 
 /** A request that an adapter sent, and what it was sent for. */

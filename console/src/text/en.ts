@@ -50,6 +50,7 @@ export const en = {
   'models.search': 'Search models',
   'models.makes': 'Makes',
   'models.limits': 'Limits',
+  'models.price': 'Price',
   'models.atOnce': 'up to {count} at once',
   'models.characters': '{count} characters',
   'providers.attention':

@@ -51,6 +51,7 @@ export const zh: Texts = {
   'models.search': '搜索模型',
   'models.makes': '可生成',
   'models.limits': '限制',
+  'models.price': '价格',
   'models.atOnce': '一次最多 {count} 个',
   'models.characters': '{count} 个字符',
   'providers.attention': '{all} 个绑定中有 {count} 个需要处理。任务由后备服务继续，或等待。',

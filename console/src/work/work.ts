@@ -58,8 +58,13 @@ export function choicesOf(tab: Tab, models: readonly Model[]): readonly Choice[]
   return kinds.flatMap((kind) =>
     models
       .filter((model) => model.kinds.includes(kind))
-      .map((model) => ({ key: `${kind} ${model.generator} ${model.model}`, kind, model })),
+      .map((model) => ({ key: keyOfChoice(kind, model), kind, model })),
   );
+}
+
+/** What a choice is remembered by. */
+export function keyOfChoice(kind: WorkKind, { generator, model }: Model): string {
+  return `${kind} ${generator} ${model}`;
 }
 
 /** The tab of a kind of task. */

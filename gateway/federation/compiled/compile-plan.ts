@@ -1,6 +1,6 @@
-import { type Operation, operationFromDocument, type Schema } from '@apollo/federation-internals';
+import type { Operation } from '@apollo/federation-internals';
 import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
-import { type ExecutionResult, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
 import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
 import type { OperationContext } from '../operation/operation-context.ts';
@@ -20,15 +20,13 @@ export interface CompiledPlan {
 export interface PlanToCompile {
   readonly plan: QueryPlan;
   readonly operation: OperationContext;
-  readonly apiModel: Schema;
+  /** The operation as the planner has read it. */
+  readonly model: Operation;
   readonly supergraphSchema: GraphQLSchema;
 }
 
 /** Compiles a plan: its nodes become functions, its answer's shape is known beforehand. */
-export function compilePlan({ plan, operation, apiModel, supergraphSchema }: PlanToCompile): CompiledPlan {
-  const definitions = [operation.operation, ...Object.values(operation.fragments)];
-  const document = { kind: Kind.DOCUMENT, definitions } as const;
-  const model = operationFromDocument(apiModel, document, { validate: false });
+export function compilePlan({ plan, operation, model, supergraphSchema }: PlanToCompile): CompiledPlan {
   const shape = compileShaper(model, operation);
   const { node } = plan;
   if (node?.kind === 'Subscription') throw new Error('a subscription has a plan for each of its events');

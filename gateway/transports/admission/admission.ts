@@ -15,6 +15,7 @@ import { rootFieldsOf } from '../../../platform/graphql/operations/root-fields.t
 import { measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
+import { refusal } from '../../limits/refusal.ts';
 import type { OperationRequest } from './read-operation.ts';
 
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
@@ -63,6 +64,8 @@ export interface AdmissionOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** The documents that callers without a credential may send; absent: any. */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Most points of one document without a credential, unless it shares its plan with another (default: no bound). */
+  readonly anonymousPoints?: number | undefined;
   /** Root fields of subscriptions that start paid work. */
   readonly paidSubscriptions?: readonly string[] | undefined;
   /** Root fields of mutations that start no work. */
@@ -78,26 +81,10 @@ const LEVELS_PER_POINT = 10;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { documents, limits, rateLimiter, trustedDocuments } = options;
+  const { documents, rateLimiter, trustedDocuments } = options;
   const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
-  /** Checks a document that is not known. It is counted before it is parsed, and before it is validated. */
-  async function check(query: string, caller: Caller): Promise<DocumentNode | Refusal> {
-    const counted = async (points: number): Promise<Refusal | null> => {
-      const rate = points === 0 ? undefined : await rateLimiter?.take(caller, 'plan', points);
-      return rate?.allowed === false ? tooMany(rate, 'points of new documents') : null;
-    };
-    const beforeParsing = await counted(Math.ceil(query.length / CHARACTERS_PER_POINT));
-    if (beforeParsing !== null) return beforeParsing;
-    const document = limits.parse(query);
-    if (document instanceof GraphQLError) return { errors: [document], status: 400 };
-    const { fields, levels } = measureDocument(document);
-    const points = Math.floor(fields / FIELDS_PER_POINT + levels / LEVELS_PER_POINT);
-    const beforeValidating = await counted(points);
-    if (beforeValidating !== null) return beforeValidating;
-    const errors = documents.add(query, document, limits.validationRules);
-    return errors.length === 0 ? document : { errors, status: 400 };
-  }
+  const check = createCheck(options);
 
   function operationOf(document: DocumentNode, operationName: string | undefined): Operation | GraphQLError {
     const ofDocument = operations.get(document) ?? new Map<string | undefined, Operation>();
@@ -132,6 +119,38 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
       return { operation, rate };
     },
+  };
+}
+
+/** Makes the check of a document that is not known. It is counted before it is parsed, and before it is validated. */
+function createCheck(
+  options: AdmissionOptions,
+): (query: string, caller: Caller) => Promise<DocumentNode | Refusal> {
+  const { documents, limits, rateLimiter, trustedDocuments, anonymousPoints = Infinity } = options;
+  const excessOf = (points: number, caller: Caller, query: string): Refusal | null => {
+    const isBound = caller.kind === 'anonymous' && trustedDocuments?.has(query) !== true;
+    if (!isBound || points <= anonymousPoints) return null;
+    return { errors: [refusal('points', anonymousPoints, points)], status: 400 };
+  };
+
+  return async (query, caller) => {
+    const counted = async (points: number): Promise<Refusal | null> => {
+      const rate = points === 0 ? undefined : await rateLimiter?.take(caller, 'plan', points);
+      return rate?.allowed === false ? tooMany(rate, 'points of new documents') : null;
+    };
+    const ofLength = Math.ceil(query.length / CHARACTERS_PER_POINT);
+    const beforeParsing = (await counted(ofLength)) ?? excessOf(ofLength, caller, query);
+    if (beforeParsing !== null) return beforeParsing;
+    const document = limits.parse(query);
+    if (document instanceof GraphQLError) return { errors: [document], status: 400 };
+    const shared = documents.known(query, document);
+    if (shared !== undefined) return shared;
+    const { fields, levels } = measureDocument(document);
+    const points = Math.floor(fields / FIELDS_PER_POINT + levels / LEVELS_PER_POINT);
+    const beforeValidating = (await counted(points)) ?? excessOf(ofLength + points, caller, query);
+    if (beforeValidating !== null) return beforeValidating;
+    const errors = documents.add(query, document, limits.validationRules);
+    return errors.length === 0 ? document : { errors, status: 400 };
   };
 }
 

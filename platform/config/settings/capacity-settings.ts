@@ -25,6 +25,11 @@ export const capacitySettings = {
     'most megabytes (estimated) of GraphQL documents that one gateway keeps parsed, planned and compiled; the least recently used go first',
     '64',
   ),
+  ANONYMOUS_DOCUMENT_POINTS: setting(
+    integer(1, 1_000),
+    'most points (as RATE_LIMIT counts them) of one GraphQL document that is new and comes without a credential in compat and required; those of TRUSTED_DOCUMENTS have no bound',
+    '15',
+  ),
   TRUSTED_DOCUMENTS: optional(
     z.string(),
     'file with the GraphQL documents that callers without a credential may send to /graphql, as a manifest of persisted queries ({"operations": [{"body": "query ..."}]}); others are refused',

@@ -1,5 +1,6 @@
 import { capacitySettings } from './capacity-settings.ts';
 import { catalogSettings } from './catalog-settings.ts';
+import { faceSettings } from './face-settings.ts';
 import {
   addressOrRange,
   adminSubject,
@@ -20,6 +21,7 @@ import {
   oneOf,
 } from './formats.ts';
 import { observabilitySettings } from './observability-settings.ts';
+import { openaiFaceSettings } from './openai-face-settings.ts';
 import { paymentSettings } from './payment-settings.ts';
 import { callerRates, rateLimits } from './rate-limits.ts';
 import { CENTURY_DAYS, retentionSettings } from './retention-settings.ts';
@@ -91,6 +93,7 @@ export const settings = {
   ),
   ...signInSettings,
   ...capacitySettings,
+  ...faceSettings,
   TRUST_PROXY: setting(
     list(addressOrRange, 'IP addresses or CIDR ranges'),
     'addresses or CIDRs of proxies whose X-Forwarded-* headers are trusted',
@@ -122,6 +125,7 @@ export const settings = {
     'seconds that a synchronous operation waits when it has no max_wait_time',
     '500',
   ),
+  ...openaiFaceSettings,
   QUEUE_MAX_HOURS: setting(
     integer(1, 8_760),
     'hours that work may wait for its start, before it ends as failed and what was paid for it is refunded',

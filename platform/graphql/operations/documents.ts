@@ -17,24 +17,36 @@ import { MAX_NESTING, nestingOfText } from './nesting.ts';
 export interface Documents {
   /** The document of a query text, or its errors. Never throws. */
   prepare(query: string): PreparedDocument;
-  /** The document of a text that is in the cache. */
-  known(query: string): DocumentNode | undefined;
+  /** The document of a text that is in the cache; with the parsed one also that of a text that shares its form. */
+  known(query: string, parsed?: DocumentNode): DocumentNode | undefined;
   /** Validates a parsed document, also by rules that are not the cache's own; a valid one is kept. Returns its problems. */
   add(query: string, document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[];
   /** Estimated bytes of the documents in the cache, their plans and compiled code included. */
   readonly bytes: number;
 }
 
+/** What documents share that differ in names and literals alone, so that all of them are validated and planned once. */
+export interface SharedForm {
+  /** The text of the document that is run. */
+  readonly text: string;
+  /** Names of root members in that document, and what they are called in the answer. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Variables of that document that are literals here. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
 /** A parsed and validated document, or its errors. */
 export type PreparedDocument =
-  | { readonly document: DocumentNode; readonly errors?: undefined }
-  | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
+  | { readonly document: DocumentNode; readonly form?: SharedForm | undefined; readonly errors?: undefined }
+  | { readonly document?: undefined; readonly form?: undefined; readonly errors: readonly GraphQLError[] };
 
 export interface DocumentsOptions {
   /** Read when a text is first checked. */
   readonly schema: GraphQLSchema;
   /** Validation rules besides GraphQL's own (depth, aliases, cost). */
   readonly rules?: readonly ValidationRule[];
+  /** The form of a document; null where it shares nothing (default: none does). */
+  readonly share?: ((query: string, document: DocumentNode) => SharedForm | null) | undefined;
   /** Longest document in tokens; parsing stops there (default 10,000). */
   readonly maxTokens?: number;
   /** Most estimated bytes of all documents in the cache with their plans, least recently used first out (default 64 MB). */
@@ -44,33 +56,71 @@ export interface DocumentsOptions {
 const MAX_BYTES = 64_000_000;
 const MAX_ERRORS = 20;
 
+/** A document, or the form of one whose document is kept under its own text. */
+type Kept = { readonly document: DocumentNode } | { readonly form: SharedForm };
+
+/** Bytes of a name or value of a form. */
+const BYTES_PER_SHARED = 300;
+
 /** Makes a cache of valid documents over one schema. Refused texts are not cached: they would evict valid ones. */
 export function createDocuments(options: DocumentsOptions): Documents {
-  const { rules = [], maxTokens = 10_000, maxBytes = MAX_BYTES } = options;
-  const documents = new LRUCache<string, { readonly document: DocumentNode }>({
+  const { rules = [], maxTokens = 10_000, maxBytes = MAX_BYTES, share = () => null } = options;
+  const documents = new LRUCache<string, Kept>({
     maxSize: maxBytes,
-    sizeCalculation: ({ document }, query) => query.length + documentWeight(document),
+    sizeCalculation: (kept, query) => query.length + weightOf(kept),
   });
+
+  function find(query: string): { readonly document: DocumentNode; readonly form?: SharedForm } | undefined {
+    const kept = documents.get(query);
+    if (kept === undefined || 'document' in kept) return kept;
+    const shared = documents.get(kept.form.text);
+    return shared !== undefined && 'document' in shared ? { ...shared, form: kept.form } : undefined;
+  }
+
+  /** Keeps a valid document; one that shares its form is parsed as that. */
+  function keep(query: string, document: DocumentNode, form: SharedForm | null): void {
+    if (form === null) return void documents.set(query, { document });
+    if (!documents.has(form.text)) documents.set(form.text, { document: parse(form.text) });
+    documents.set(query, { form });
+  }
+
   function add(query: string, document: DocumentNode, more: readonly ValidationRule[]) {
     const problems = problemsOf(document, { schema: options.schema, rules: [...more, ...rules] });
-    if (problems.length === 0) documents.set(query, { document });
+    if (problems.length === 0) keep(query, document, share(query, document));
     return problems.map(validationError);
   }
+
+  function findShared(query: string, parsed: DocumentNode): DocumentNode | undefined {
+    const form = share(query, parsed);
+    if (form === null || !documents.has(form.text)) return undefined;
+    keep(query, parsed, form);
+    return find(query)?.document;
+  }
+
   return {
     add,
     prepare(query) {
-      const cached = documents.get(query);
+      const cached = find(query);
       if (cached !== undefined) return cached;
       const prepared = parseChecked(query, maxTokens);
       if (prepared.errors !== undefined) return prepared;
-      const errors = add(query, prepared.document, []);
-      return errors.length > 0 ? { errors } : prepared;
+      const isNew = findShared(query, prepared.document) === undefined;
+      const errors = isNew ? add(query, prepared.document, []) : [];
+      return errors.length > 0 ? { errors } : (find(query) ?? prepared);
     },
-    known: (query) => documents.get(query)?.document,
+    known: (query, parsed) => {
+      return find(query)?.document ?? (parsed === undefined ? undefined : findShared(query, parsed));
+    },
     get bytes() {
       return documents.calculatedSize;
     },
   };
+}
+
+function weightOf(kept: Kept): number {
+  if ('document' in kept) return documentWeight(kept.document);
+  const { text, names, values } = kept.form;
+  return text.length + (names.size + Object.keys(values).length) * BYTES_PER_SHARED;
 }
 
 function parseChecked(query: string, maxTokens: number): PreparedDocument {

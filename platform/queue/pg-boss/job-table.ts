@@ -88,6 +88,10 @@ const SETTLE = `/* prepared: jobs.settle */
       then greatest(job.keep_until, now() + interval '1s' * claim."inSeconds" + interval '1 year')
       else job.keep_until end,
     heartbeat_on = null,
+    -- Whose turn it was: nothing of a person stays in what has ended.
+    group_id = case
+      when claim.kind = 'completed' or claim.kind = 'failed' and job.retry_count >= job.retry_limit then null
+      else job.group_id end,
     data = case when claim."hasData" then claim.data else job.data end,
     output = case when claim.kind = 'failed' then jsonb_build_object('message', claim.reason) end
   from jsonb_to_recordset($2::jsonb) as claim(
@@ -112,6 +116,7 @@ const RECLAIM = `/* prepared: jobs.reclaim */
     completed_on = case when retry_count >= retry_limit then now() end,
     start_after = now(),
     heartbeat_on = null,
+    group_id = case when retry_count < retry_limit then group_id end,
     output = jsonb_build_object('message', 'the worker was not heard of any more')
   from lost where job.name = lost.name and job.id = lost.id
   returning job.name as queue, job.id, job.state`;

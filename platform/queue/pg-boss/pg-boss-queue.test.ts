@@ -218,6 +218,25 @@ test('a job that fails is tried again with its retry count, then given up and lo
   expect(rows).toEqual([{ output: { message: 'broken on purpose' } }]);
 });
 
+test('a job that has ended does not tell any more whose turn it was', async () => {
+  await main.queue.define('of-persons', { retryLimit: 0 });
+  const ids = { completed: newId(), failed: newId() };
+  await main.queue.work('of-persons', { slots: 1 }, async ({ data }) => {
+    if (data === 'failed') throw new Error('broken on purpose');
+  });
+  for (const [data, id] of Object.entries(ids)) {
+    await enqueue(main, { queue: 'of-persons', id, data, owner: 'a-person' });
+  }
+  for (const [state, id] of Object.entries(ids)) await expect.poll(() => stateOf(id), WAIT).toBe(state);
+  const { rows } = await main.database.pool.query(
+    `select state, group_id as "groupId" from pgboss.job where name = 'of-persons' order by state`,
+  );
+  expect(rows).toEqual([
+    { state: 'completed', groupId: null },
+    { state: 'failed', groupId: null },
+  ]);
+});
+
 test('a job may come back later, with other data, without using up a retry', async () => {
   await main.queue.define('again', { retryLimit: 0 });
   const seen: unknown[] = [];

@@ -96,12 +96,14 @@ export const CancelTask = graphql(`
   }
 `);
 
-/** The events of a task that a synchronous operation waits for. */
+/** The events of a task, for those who wait for its end. */
 export const TaskEvents = graphql(`
   subscription TaskEvents($id: ID!, $afterSeq: Int) {
     taskProgress(id: $id, afterSeq: $afterSeq) {
       seq
       state
+      stage
+      progress
     }
   }
 `);

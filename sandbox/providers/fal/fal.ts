@@ -79,6 +79,8 @@ function checkCredentials(
   const credential = headers['authorization'];
   const isIn =
     path.startsWith('/results/') ||
+    // The list is public.
+    path === '/v1/models' ||
     (secret === null ? credential !== undefined : credential === `Key ${secret}`);
   return isIn ? { path, params: {} } : { answer: platformError(401, 'No user found for Key ID and Secret') };
 }
@@ -153,7 +155,9 @@ function listRoutes(): WireRoute[] {
   const asked = ({ query }: WireRequest) => {
     const ids = query.getAll('endpoint_id');
     return ENDPOINTS.map(({ path, operation }) => ({ endpoint_id: path.slice(1), operation })).filter(
-      ({ endpoint_id }) => ids.length === 0 || ids.includes(endpoint_id),
+      ({ endpoint_id }) =>
+        (ids.length === 0 || ids.includes(endpoint_id)) &&
+        endpoint_id.includes((query.get('q') ?? '').toLowerCase().replaceAll(' ', '-')),
     );
   };
   const list = (path: string, operation: string, show: (request: WireRequest) => object): WireRoute => ({
@@ -164,7 +168,14 @@ function listRoutes(): WireRoute[] {
   });
   return [
     list('/v1/models', 'models', (request) => ({
-      models: asked(request).map(({ endpoint_id }) => ({ endpoint_id, metadata: { status: 'active' } })),
+      models: asked(request).map(({ endpoint_id, operation }) => ({
+        endpoint_id,
+        metadata: {
+          display_name: endpoint_id.split('/').slice(1).join(' '),
+          description: `drawn by local-studio: ${operation}s`,
+          status: 'active',
+        },
+      })),
       next_cursor: null,
       has_more: false,
     })),

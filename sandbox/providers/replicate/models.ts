@@ -120,7 +120,22 @@ export function versionOf({ name }: ReplicateModel): string {
 
 /** GET /v1/models/{owner}/{name}, and its version. */
 export function modelRoutes(): WireRoute[] {
-  return MODELS.flatMap((model): WireRoute[] => [
+  const search: WireRoute = {
+    method: 'GET',
+    path: '/v1/search',
+    operation: 'search',
+    handle: ({ query, baseUrl }) => {
+      const words = (query.get('query') ?? '').toLowerCase().replaceAll(' ', '-');
+      const found = MODELS.filter(({ name }) => name.includes(words));
+      return json({
+        query: words,
+        models: found.map((model) => ({ model: modelJson(model, baseUrl), metadata: { tags: [] } })),
+        collections: [],
+        pages: [],
+      });
+    },
+  };
+  const models = MODELS.flatMap((model): WireRoute[] => [
     {
       method: 'GET',
       path: `/v1/models/${model.name}`,
@@ -134,6 +149,7 @@ export function modelRoutes(): WireRoute[] {
       handle: () => json(versionJson(model)),
     },
   ]);
+  return [search, ...models];
 }
 
 function versionJson(model: ReplicateModel): object {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { IdempotencyRecord } from '../../../platform/access/idempotency.ts';
 import { AppError, toError } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
@@ -13,7 +12,7 @@ import { completeChat, type ChatCompletion } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
 import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
 import { createSemaphores } from './semaphore.ts';
-import type { ChatStore } from './store.ts';
+import type { ChatStore, NewReply } from './store.ts';
 
 /** A checked conversation, and the bindings that may answer it. */
 export interface PreparedChat extends Pick<ChatCompletion, 'bindings' | 'model' | 'conversation'> {
@@ -27,7 +26,7 @@ export interface ChatRunner {
   /** Answers a caller who waits; ends when the caller hangs up. */
   once(prepared: PreparedChat, signal: AbortSignal): Promise<ChatReply>;
   /** Stores the reply as running and completes it in the background; its id, or null when the key is taken. */
-  begin(entry: IdempotencyRecord, prepared: PreparedChat): Promise<string | null>;
+  begin(entry: NewReply, prepared: PreparedChat): Promise<string | null>;
   /** Begins none any more, and resolves when none runs, at the latest after so long. */
   finish(graceSeconds: number): Promise<void>;
   /** Ends all of them; stored ones end as failed. */

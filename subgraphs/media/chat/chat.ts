@@ -13,7 +13,7 @@ export interface ChatService {
   chat(
     caller: Caller,
     input: ChatInput,
-    options: { readonly idempotencyKey: string | null; readonly signal: AbortSignal },
+    options: JoinOptions & { readonly idempotencyKey: string | null; readonly signal: AbortSignal },
   ): Promise<ChatReply>;
   /**
    * The reply in chunks as they come; the last one carries the whole reply, or why there is none. A caller who hangs up
@@ -22,7 +22,7 @@ export interface ChatService {
   stream(
     caller: Caller,
     input: ChatInput,
-    options: {
+    options: JoinOptions & {
       readonly idempotencyKey: string;
       /** Only chunks with a greater seq; absent means all of them. */
       readonly afterSeq?: number;
@@ -33,6 +33,12 @@ export interface ChatService {
   finish(graceSeconds: number): Promise<void>;
   /** Ends what runs here; its stored replies end as failed. */
   close(): Promise<void>;
+}
+
+/** When a reply under the same key is answered. */
+export interface JoinOptions {
+  /** Seconds from its beginning in which a reply that is being made is answered; absent: any reply under the key. */
+  readonly joinSeconds?: number | null | undefined;
 }
 
 /** The whole reply. */

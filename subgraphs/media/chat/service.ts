@@ -17,13 +17,13 @@ import { createTransactor } from '../tasks/storage/transactor.ts';
 import { pruneChatCosts } from '../tasks/storage/usage-store.ts';
 import { createChatAccounts, type ChatAccountOptions } from './accounts.ts';
 import { createChatRunner, type PreparedChat } from './chat-runner.ts';
-import type { ChatChunk, ChatReply, ChatService } from './chat.ts';
+import type { ChatChunk, ChatReply, ChatService, JoinOptions } from './chat.ts';
 import { checkConversation } from './conversation/check-conversation.ts';
 import type { ChatInput } from './conversation/input.ts';
 import { bindingsTaking } from './conversation/limits.ts';
 import { checkMedia } from './conversation/media-parts.ts';
 import { follow } from './follow.ts';
-import { createChatStore, type ChatStore } from './store.ts';
+import { createChatStore, type ChatStore, type StoredReply } from './store.ts';
 
 export interface ChatServiceOptions extends Pick<
   ChatAccountOptions,
@@ -55,26 +55,40 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   const prune = createPruning(options, store);
 
   /** The id of the stored reply of a key; a new key starts one. */
-  async function stored(caller: Caller, entry: IdempotencyRecord, input: ChatInput): Promise<string> {
+  async function stored(
+    caller: Caller,
+    entry: IdempotencyRecord,
+    { input, joinSeconds }: JoinOptions & { readonly input: ChatInput },
+  ): Promise<string> {
     // A repeated request is answered before anything else is checked.
     const known = await replyOfKey(store, entry);
-    if (known !== null) return known;
+    if (known !== null && !isPast(known, joinSeconds)) return known.id;
     const prepared = await prepareChat(options, caller, input);
     prune();
-    const id = (await runner.begin(entry, prepared)) ?? (await replyOfKey(store, entry));
-    if (id === null) throw new AppError('INTERNAL', 'a reply was neither started nor found');
+    const begun = await runner.begin({ ...entry, replaces: known?.id ?? null }, prepared);
+    const id = begun ?? (await replyOfKey(store, entry))?.id;
+    if (id === undefined) throw new AppError('INTERNAL', 'a reply was neither started nor found');
     return id;
   }
   return {
-    async chat(caller, input, { idempotencyKey, signal }) {
+    async chat(caller, input, { idempotencyKey, joinSeconds, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) return runner.once(await prepareChat(options, caller, input), signal);
-      return wholeReply(follow({ id: await stored(caller, entry, input), store, bus, signal }), signal);
+      return wholeReply(
+        follow({ id: await stored(caller, entry, { input, joinSeconds }), store, bus, signal }),
+        signal,
+      );
     },
-    async stream(caller, input, { idempotencyKey, afterSeq = 0, signal }) {
+    async stream(caller, input, { idempotencyKey, joinSeconds, afterSeq = 0, signal }) {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) throw new AppError('INTERNAL', 'a stream without an idempotency key');
-      return follow({ id: await stored(caller, entry, input), store, bus, signal, afterSeq });
+      return follow({
+        id: await stored(caller, entry, { input, joinSeconds }),
+        store,
+        bus,
+        signal,
+        afterSeq,
+      });
     },
     finish: (graceSeconds) => runner.finish(graceSeconds),
     close: () => runner.close(),
@@ -115,11 +129,17 @@ function fingerprintOf({ generator, messages, ...rest }: ChatInput): unknown {
 }
 
 /** The stored reply of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it was used for another request. */
-async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<string | null> {
+async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<StoredReply | null> {
   const known = await store.byKey(entry);
   if (known === null || known.isOld) return null;
-  if (known.fingerprint === entry.fingerprint) return known.id;
+  if (known.fingerprint === entry.fingerprint) return known;
   throw idempotencyConflict();
+}
+
+/** Whether a key that stands for replies in the making only is free again. */
+function isPast({ state, isStale, createdAt }: StoredReply, joinSeconds: number | null | undefined): boolean {
+  if (joinSeconds === null || joinSeconds === undefined) return false;
+  return state !== 'RUNNING' || isStale || Date.now() - createdAt.getTime() >= joinSeconds * 1_000;
 }
 
 async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {

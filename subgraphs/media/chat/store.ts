@@ -14,6 +14,7 @@ import type { ChatReply } from './chat.ts';
 export interface StoredReply {
   readonly id: string;
   readonly fingerprint: string;
+  readonly createdAt: Date;
   readonly state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
   readonly chunks: number;
   readonly reply: Omit<ChatReply, 'text'> | null;
@@ -22,6 +23,11 @@ export interface StoredReply {
   readonly isStale: boolean;
   /** Its day is over: it is removed when its key is used again. */
   readonly isOld: boolean;
+}
+
+/** The key of a reply that begins, and the reply that it takes the place of. */
+export interface NewReply extends IdempotencyRecord {
+  readonly replaces?: string | null;
 }
 
 /** Hours a reply is stored. */
@@ -37,7 +43,7 @@ type End = { readonly reply: Omit<ChatReply, 'text'> } | { readonly error: ChatF
 /** Stores replies under their keys, chunk by chunk. */
 export interface ChatStore {
   /** Stores a reply as running; null when the key is taken. */
-  begin(entry: IdempotencyRecord): Promise<string | null>;
+  begin(entry: NewReply): Promise<string | null>;
   byKey(entry: IdempotencyRecord): Promise<StoredReply | null>;
   /** Reads that come together, as these of all followers do, are one statement; those of chunks too. */
   byId(id: string): Promise<StoredReply | null>;
@@ -90,11 +96,13 @@ export function createChatStore(database: MediaDatabase): ChatStore {
 
 async function begin(
   database: MediaDatabase,
-  { owner, key, fingerprint }: IdempotencyRecord,
+  { owner, key, fingerprint, replaces = null }: NewReply,
 ): Promise<string | null> {
   await sql`/* chat.forget */
     delete from media.chat_replies where owner = ${owner} and key = ${key}
-      and created_at < now() - make_interval(hours => ${RETENTION_HOURS})`.execute(database);
+      and (id = ${replaces}::uuid or created_at < now() - make_interval(hours => ${RETENTION_HOURS}))`.execute(
+    database,
+  );
   const row = await database
     .insertInto('media.chatReplies')
     .values({ id: newId(), owner, key, fingerprint })
@@ -191,11 +199,21 @@ async function readReplies(
     .where(which)
     .execute();
   return rows.map((row) => {
-    const { id, fingerprint, state, chunks, model, provider, error } = row;
+    const { id, fingerprint, createdAt, state, chunks, model, provider, error } = row;
     const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
     const toolCalls = row.toolCalls ?? [];
     const reply =
       state === 'SUCCEEDED' ? { toolCalls, model: model ?? '', provider: provider ?? '', usage } : null;
-    return { id, fingerprint, state, chunks, reply, error, isStale: row.isStale, isOld: row.isOld };
+    return {
+      id,
+      fingerprint,
+      createdAt,
+      state,
+      chunks,
+      reply,
+      error,
+      isStale: row.isStale,
+      isOld: row.isOld,
+    };
   });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { AppError } from '../../../platform/errors.ts';
@@ -21,6 +22,9 @@ export interface FileHandlerOptions {
   /** Program that decodes first pictures of videos for thumbnails (FFMPEG_PATH); none when absent. */
   readonly ffmpeg?: string | null;
 }
+
+/** A request with this header gets the bytes from here, and no redirect to the store. */
+const BYTES_HEADER = 'x-kiln-bytes';
 
 const DAY_SECONDS = 86_400;
 /** How long an address that the store gives out stays valid at most: enough to start, and to resume, a download. */
@@ -57,6 +61,18 @@ export function createFileHandler({
     const width = name === file.name ? null : widthOfName(name);
     if (width !== null) return sendThumbnail({ thumbnails, request, response, file, width, cacheControl });
     await answer({ request, response, file, store, cacheControl, expiresIn, mayRedirect: true });
+  };
+}
+
+/** Opens a file by the path and query of its address; null where there is none, or the address has expired. */
+export type OpenFile = (address: string) => Promise<Readable | null>;
+
+/** Makes what opens files for this process itself, without a request. */
+export function createFileOpener({ files, store }: Pick<FileHandlerOptions, 'files' | 'store'>): OpenFile {
+  return async (address) => {
+    const { id, query } = addressOf({ url: address });
+    const file = id === null ? null : await files.locate(id);
+    return file === null || !files.admits(file.id, query) ? null : store.get(file.objectKey);
   };
 }
 
@@ -124,7 +140,13 @@ async function answer(answering: Answering): Promise<void> {
     return;
   }
   // Responses without bytes are made here: an address of the store is valid for GET, not for HEAD.
-  if (answering.mayRedirect && request.method === 'GET' && (await redirect(answering))) return;
+  if (
+    answering.mayRedirect &&
+    request.headers[BYTES_HEADER] === undefined &&
+    request.method === 'GET' &&
+    (await redirect(answering))
+  )
+    return;
   const range = mayRange(request, file) ? readRangeHeader(request.headers.range, file.bytes) : 'whole';
   if (range === 'unsatisfiable') {
     return refuse(response, 416, 'there are no bytes in this range', {
@@ -175,7 +197,7 @@ async function send(body: NodeJS.ReadableStream, response: ServerResponse): Prom
   }
 }
 
-function addressOf(request: IncomingMessage) {
+function addressOf(request: Pick<IncomingMessage, 'url'>) {
   const url = URL.parse(request.url ?? '', 'http://files');
   const [, id = '', name = ''] = /\/([^/]+)\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
   return { id: isUuid(id) ? id : null, token: id, name, query: url?.searchParams ?? new URLSearchParams() };

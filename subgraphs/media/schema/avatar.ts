@@ -36,11 +36,11 @@ builder.mutationField('uploadAvatarSource', (t) =>
       source: t.arg({ type: MediaInput, required: true, description: 'An MP4 video of the person.' }),
       ...startArguments(t),
     },
-    resolve: (_, { source, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+    resolve: (_, { source, idempotencyKey = null, ...options }, { caller, services, signal }) =>
       services.submissions.uploadAvatarSource(
         caller,
         { video: source },
-        { idempotencyKey, callbackUrl, signal },
+        { idempotencyKey, ...options, signal },
       ),
   }),
 );

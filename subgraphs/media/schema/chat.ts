@@ -66,9 +66,13 @@ builder.mutationField('chat', (t) =>
       idempotencyKey: t.arg.string({
         description: 'The same key and input again answer the same reply for a day, without paying again.',
       }),
+      joinSeconds: t.arg.int({
+        description:
+          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. Absent: any reply under the key.',
+      }),
     },
-    resolve: (_, { input, idempotencyKey = null }, { caller, services, signal }) =>
-      services.chat.chat(caller, input, { idempotencyKey, signal }),
+    resolve: (_, { input, idempotencyKey = null, joinSeconds }, { caller, services, signal }) =>
+      services.chat.chat(caller, input, { idempotencyKey, joinSeconds, signal }),
   }),
 );
 
@@ -84,10 +88,14 @@ builder.subscriptionField('chatStream', (t) =>
         required: true,
         description: 'A key of your own, new for each question.',
       }),
+      joinSeconds: t.arg.int({
+        description:
+          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. Absent: any reply under the key.',
+      }),
       afterSeq: t.arg.int({ description: 'Seq of the last piece already seen; absent means all of them.' }),
     },
-    subscribe: (_, { input, idempotencyKey, afterSeq }, { caller, services, signal }) =>
-      services.chat.stream(caller, input, { idempotencyKey, afterSeq: afterSeq ?? 0, signal }),
+    subscribe: (_, { input, idempotencyKey, joinSeconds, afterSeq }, { caller, services, signal }) =>
+      services.chat.stream(caller, input, { idempotencyKey, joinSeconds, afterSeq: afterSeq ?? 0, signal }),
     resolve: (chunk) => chunk,
   }),
 );

@@ -7,6 +7,7 @@ import { builder } from './builder.ts';
 import type { MediaContext } from './context.ts';
 import { mayReadInput } from './task-input.ts';
 import { Task, TaskKind } from './task.ts';
+import { vendorOptions } from './vendor-options.ts';
 
 /** What work costs: prices come from the price list (PRICES_FILE, else the bundled one). */
 
@@ -117,6 +118,8 @@ const EstimateInput = builder.inputType('EstimateInput', {
     count: t.int({ description: 'How many images.' }),
     resolution: t.string({ description: 'A size that the model supports.' }),
     duration: t.float({ description: 'Seconds of a video.' }),
+    quality: t.string({ description: 'How well it is made, in the words of the model.' }),
+    ...vendorOptions(t),
   }),
 });
 

@@ -28,8 +28,8 @@ builder.mutationField('detectPerson', (t) =>
       image: t.arg({ type: MediaInput, required: true, description: 'The picture.' }),
       ...startArguments(t),
     },
-    resolve: (_, { image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
-      services.submissions.detectPerson(caller, { image }, { idempotencyKey, callbackUrl, signal }),
+    resolve: (_, { image, idempotencyKey = null, ...options }, { caller, services, signal }) =>
+      services.submissions.detectPerson(caller, { image }, { idempotencyKey, ...options, signal }),
   }),
 );
 

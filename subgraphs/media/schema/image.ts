@@ -47,11 +47,11 @@ builder.mutationField('describeImage', (t) =>
       image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
       ...startArguments(t),
     },
-    resolve: (_, { generator, image, idempotencyKey = null, callbackUrl }, { caller, services, signal }) =>
+    resolve: (_, { generator, image, idempotencyKey = null, ...options }, { caller, services, signal }) =>
       services.submissions.describeImage(
         caller,
         { generator, image },
-        { idempotencyKey, callbackUrl, signal },
+        { idempotencyKey, ...options, signal },
       ),
   }),
 );

@@ -1,6 +1,7 @@
 import { pricedUnits } from '../domain/price.ts';
 import { stepKinds, workKinds } from '../domain/work/work.ts';
 import type { GeneratorRegistry, ListedModel } from '../generators/bindings/binding.ts';
+import { findModels, type FoundModel as Found } from '../generators/bindings/find-models.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
 import { builder } from './builder.ts';
 
@@ -169,6 +170,36 @@ builder.queryField('model', (t) =>
       await learnModel(services.registry, named);
       return listedModel(services.registry, named);
     },
+  }),
+);
+
+const FoundModel = builder.objectRef<Found>('FoundModel').implement({
+  description: 'A model of a vendor, found by its name: `model` tells what it takes.',
+  fields: (t) => ({
+    generator: t.exposeString('generator', { description: 'What `generator` arguments take.' }),
+    provider: t.exposeString('provider', { description: 'The provider that has it.' }),
+    model: t.exposeString('model', { description: 'What `model` arguments take.' }),
+    name: t.exposeString('name', { description: 'Name for people.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'What it does, in the words of its vendor.',
+    }),
+  }),
+});
+
+builder.queryField('findModels', (t) =>
+  t.field({
+    type: [FoundModel],
+    description:
+      'Searches the names of every model of fal and Replicate, at most 20 of each, best first; none where only the catalog may be used.',
+    rule: 'anyone',
+    args: {
+      words: t.arg.string({ required: true, description: 'What to search for, such as "upscale".' }),
+      generator: t.arg.string({ description: 'Only those of this generator.' }),
+    },
+    resolve: async (_, { words, generator = null }, { services }) => [
+      ...(await findModels(services.registry, { words, generator })),
+    ],
   }),
 );
 

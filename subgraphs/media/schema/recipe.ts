@@ -52,8 +52,12 @@ builder.mutationField('createTask', (t) =>
       }),
       ...startArguments(t),
     },
-    resolve: (_, { idempotencyKey = null, callbackUrl, ...request }, { caller, services, signal }) =>
-      services.submissions.createTask(caller, request, { idempotencyKey, callbackUrl, signal }),
+    resolve: (
+      _,
+      { idempotencyKey = null, joinSeconds, callbackUrl, ...request },
+      { caller, services, signal },
+    ) =>
+      services.submissions.createTask(caller, request, { idempotencyKey, joinSeconds, callbackUrl, signal }),
   }),
 );
 

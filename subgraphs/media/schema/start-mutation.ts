@@ -17,6 +17,10 @@ export function startArguments(t: Parameters<Parameters<typeof builder.mutationF
       description:
         'The same key and input again answer the same task; other input under it is IDEMPOTENCY_CONFLICT.',
     }),
+    joinSeconds: t.arg.int({
+      description:
+        'Narrows `idempotencyKey` to a repeated request while its work goes on: a task that has ended, or was accepted longer ago, is not answered, and the key stands for a new one. Absent: any task under the key, for a day after its end.',
+    }),
   };
 }
 
@@ -39,9 +43,9 @@ export function startMutation<Name extends keyof Submissions>(
         input: t.arg({ type, required: true, description: inputDescription }),
         ...startArguments(t),
       },
-      resolve: (_, { input: request, idempotencyKey = null, callbackUrl }, { caller, services, signal }) => {
+      resolve: (_, { input: request, idempotencyKey = null, ...options }, { caller, services, signal }) => {
         const submit = services.submissions[name] as Submit<object>;
-        return submit(caller, request, { idempotencyKey, callbackUrl, signal });
+        return submit(caller, request, { idempotencyKey, ...options, signal });
       },
     }),
   );

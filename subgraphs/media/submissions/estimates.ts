@@ -1,11 +1,13 @@
 import { badInput } from '../../../platform/errors.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import { sumCosts, type Cost } from '../domain/cost.ts';
+import { checkedOptions, vendorOptionProblems } from '../domain/inputs/vendor-options/check.ts';
 import type { StepPlanner, StepSoFar } from '../domain/steps.ts';
 import { isFinal, type Task, type TaskOutcome } from '../domain/task.ts';
 import { rulesOf, type StepInput, type StepKind, type Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
+import { modelFor, refuseProblems } from '../generators/limits/limits.ts';
 import { expectedCost } from '../generators/prices/cost.ts';
 import type { VideoTemplateService } from '../video-templates/video-template.ts';
 
@@ -31,6 +33,9 @@ interface EstimateRequest {
   readonly resolution?: string | null | undefined;
   /** Seconds. */
   readonly duration?: number | null | undefined;
+  readonly quality?: string | null | undefined;
+  /** In the vendor's names, as JSON. */
+  readonly options?: unknown;
 }
 
 interface EstimateDependencies {
@@ -87,15 +92,24 @@ const ANY_FILE = '00000000-0000-0000-0000-000000000000';
 /** An attempt whose cost is not known (yet): it still runs upstream, or is older than the accounts. */
 const UNSETTLED: Cost = { microUnits: null, currency: null, units: {}, estimated: true };
 
+/** At the first binding whose model has its options. BAD_USER_INPUT where none has. */
 function expectedAt(registry: GeneratorRegistry, input: StepInput): Cost {
-  const [binding] = registry.bindingsFor(input.generator, input.kind, input.model);
+  const bindings = registry.bindingsFor(input.generator, input.kind, input.model);
+  const problems = bindings.map((binding) =>
+    vendorOptionProblems(input, modelFor(binding, input)?.options ?? null),
+  );
+  const at = problems.findIndex((found) => found.length === 0);
+  const binding = bindings[at];
+  if (binding === undefined) refuseProblems(problems[0] ?? []);
   return binding === undefined ? UNSETTLED : expectedCost(binding, input);
 }
 
-function workOf({ kind, generator, ...rest }: EstimateRequest & { readonly kind: StepKind }): StepInput {
+function workOf(request: EstimateRequest & { readonly kind: StepKind }): StepInput {
+  const { kind, generator, options, ...rest } = request;
   const named = generator ?? rulesOf({ kind }).generator;
   if (named === undefined) throw badInput('generator', 'is needed: nobody does this unless named');
-  const present = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  const all = { ...rest, options: checkedOptions(options) };
+  const present = Object.entries(all).filter(([, value]) => value !== null && value !== undefined);
   return { kind, generator: named, ...Object.fromEntries(present) } as unknown as StepInput;
 }
 

@@ -53,14 +53,14 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
     return async (
       caller: Caller,
       request: Request,
-      { idempotencyKey, callbackUrl: callback = null, signal }: SubmissionOptions,
+      { idempotencyKey, joinSeconds, callbackUrl: callback = null, signal }: SubmissionOptions,
     ): Promise<Task> => {
       const callbackUrl = callback === null ? null : checkedCallbackUrl(outbound, callback);
       const ready = await prepare(dependencies, { caller, signal }, request);
       enforceGenerator(caller, generatorOf(ready.work));
       checkAddresses(outbound, ready.work);
       if (ready.work.kind !== 'RECIPE') await learnModel(dependencies.registry, ready.work);
-      return tasks.submit(caller, { ...ready, idempotencyKey, callbackUrl });
+      return tasks.submit(caller, { ...ready, idempotencyKey, joinSeconds, callbackUrl });
     };
   }
   const ofKinds = stepKinds

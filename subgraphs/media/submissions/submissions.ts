@@ -73,6 +73,8 @@ type RequiredIn<Shape> = {
 
 export interface SubmissionOptions {
   readonly idempotencyKey: string | null;
+  /** Seconds from its acceptance in which running work is answered to its key again; absent: any work, for a day after its end. */
+  readonly joinSeconds?: number | null | undefined;
   /** Address that the result webhook is sent to. */
   readonly callbackUrl?: string | null | undefined;
   /** Aborted when the caller hangs up: stops an upload that is still coming in. */

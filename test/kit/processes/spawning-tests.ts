@@ -6,11 +6,17 @@ const OF_THE_RUN = 'test/kit/database/postgres.ts';
 
 /**
  * Those with a process of their own for another reason: kysely-codegen looks through the modules of the whole process, and
- * stumbles over some that others have loaded; the test of local executors puts odd resolvers into Kiln's schemas.
+ * stumbles over some that others have loaded; the test of local executors puts odd resolvers into Kiln's schemas; that of
+ * React's hooks puts a page into the process.
  */
-const ALONE = ['schema/tables.test.ts', 'tools/executor-differential/local/local.test.ts'];
+const ALONE = [
+  'schema/tables.test.ts',
+  'tools/executor-differential/local/local.test.ts',
+  'test/clients/react.test.ts',
+];
 
-const ROOMS = '{gateway,platform,rest-compat,sandbox,schema,subgraphs,console,migration,test,tools}/**/*.ts';
+const ROOMS =
+  '{gateway,platform,faces,rest-compat,sandbox,schema,subgraphs,console,migration,test,tools}/**/*.ts';
 /** Tests and what helps them: what they test starts processes only when they say so. */
 const IS_TEST_CODE = /\.(test|contract)\.ts$|^(test|tools)\/|\/testing\//;
 

@@ -15,9 +15,17 @@ const picture =
 
 let status = 401;
 let requests = 0;
+let hasFallback = true;
 const upstream = createServer((request, response) => {
   requests += 1;
   request.resume();
+  if (request.url?.includes(':generateContent')) {
+    const made = { inlineData: { mimeType: 'image/png', data: picture } };
+    const candidates = [{ content: { parts: [made] }, finishReason: 'STOP' }];
+    const answer = JSON.stringify({ candidates: hasFallback ? candidates : [] });
+    response.writeHead(hasFallback ? 200 : 403, { 'content-type': 'application/json' }).end(answer);
+    return;
+  }
   const body =
     status === 200 ? { data: [{ b64_json: picture }] } : { error: { message: 'Incorrect API key' } };
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -33,6 +41,8 @@ beforeAll(async () => {
       MIDJOURNEY_SECRET: 'a-midjourney-secret',
       OPENAI_BASE_URL: `${url}/v1`,
       OPENAI_API_KEY: 'an-openai-key',
+      GEMINI_BASE_URL: `${url}/v1beta`,
+      GEMINI_API_KEY: 'a-gemini-key',
       REST_AUTH: 'open',
       SERVICE_KEYS: `operator=${createHash('sha256').update(key).digest('hex')}`,
     },
@@ -75,7 +85,7 @@ it.each([401, 403])('ends the work of %i at once, with one request', async (refu
 it('has work that others can do done by the next of its generator', async () => {
   requests = 0;
   expect((await makePicture()).body).toMatchObject({ status: true, data: { provider: 'gemini' } });
-  expect(requests).toBe(1);
+  expect(requests).toBe(2);
 });
 
 it('is logged at error with provider and setting, without the credential', () => {
@@ -106,4 +116,13 @@ it('turns green again once the credentials are accepted', async () => {
   status = 200;
   expect((await makePicture('gpt-image-2')).body['status']).toBe(true);
   expect(await health()).toMatchObject({ union: { state: 'ok' } });
+});
+
+it('has nothing made up by the sandbox where each real provider refuses', async () => {
+  status = 401;
+  hasFallback = false;
+  requests = 0;
+  const { body } = await makePicture();
+  expect(body).toMatchObject({ status: false, data: { error: { code: 'unavailable' } } });
+  expect(requests).toBe(2);
 });

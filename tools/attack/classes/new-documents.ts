@@ -14,6 +14,8 @@ import { type AttackClass, type Attempt, type Mode, told } from '../attack.ts';
 const METRICS_KEY = 'a-key-of-the-metrics-0123456789abcdef';
 /** A heap that planning without a bound fills within a minute. */
 const settings = { METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
+/** Rates bound what an address costs in a minute; what one request costs is bound without them. */
+const unlimited = { ...settings, RATE_LIMIT: 'status=100000000,read=100000000,plan=100000000' };
 /** Where a credential is required most are refused before they are planned; the others fill what is kept many times. */
 const DOCUMENTS: Partial<Record<Mode, number>> = { required: 10_000, compat: 500 };
 const AT_ONCE = 4;
@@ -37,13 +39,25 @@ export const newDocuments: AttackClass = {
 };
 
 const salted = () => `x${randomUUID().slice(0, 8)}`;
-const twenty = (field: (alias: string) => string) => {
+const several = (count: number, field: (alias: string) => string) => {
   const salt = salted();
-  return `{ ${Array.from({ length: 20 }, (_, index) => field(`a${index}${salt}`)).join(' ')} }`;
+  return `{ ${Array.from({ length: count }, (_, index) => field(`a${index}${salt}`)).join(' ')} }`;
 };
+const twenty = (field: (alias: string) => string) => several(20, field);
 const TASK =
   'task(id: "0199aaaa-0000-7000-8000-000000000000") { id state progress kind stage createdAt outputs { id url } attempts { number state } execution { id status template { code name } } }';
-const TEMPLATES = 'templates { code name description creditCost tags version workflow isActive createdAt }';
+const LIST_FIELDS = [
+  'code',
+  'name',
+  'description',
+  'creditCost',
+  'tags',
+  'version',
+  'workflow',
+  'isActive',
+  'createdAt',
+];
+const TEMPLATES = `templates { ${LIST_FIELDS.join(' ')} }`;
 const LEVELS =
   '...G execution { id task { ...G execution { id task { ...G execution { id task { ...G } } } } } }';
 
@@ -68,6 +82,15 @@ const FLOODS: Readonly<Record<string, () => string>> = {
     }),
   'tasks and executions in each other': () =>
     JSON.stringify({ query: `{ ${salted()}: task(id: "x") { ${nested(6)} } }` }),
+  // About as much as one may ask for, and no two have the same form.
+  'ten fields of tasks and executions, each named anew': () =>
+    JSON.stringify({
+      query: several(2, (alias) => `${alias}: task(id: "x") { ${salted()}: id ${nested(3)} }`),
+    }),
+  'a public list, each field named anew': () =>
+    JSON.stringify({
+      query: `{ templates { ${LIST_FIELDS.map((name) => `${salted()}: ${name}`).join(' ')} } }`,
+    }),
   '60,000 variables': unused(
     Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`v${index}`, index])),
   ),
@@ -77,8 +100,7 @@ const FLOODS: Readonly<Record<string, () => string>> = {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
-  const limited = { ...settings, REST_AUTH: mode, RATE_LIMIT: 'on' };
-  return withKiln({ dataDir, settings: limited }, async (url) => {
+  return withKiln({ dataDir, settings: { ...unlimited, REST_AUTH: mode } }, async (url) => {
     const task = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
     const { body } = await rest(url, 'POST', '/graphql', { query: task }, serviceKey);
     const read = () => rest(url, 'GET', `/api/task/status/${body.data.createTask.id}`, undefined, serviceKey);
@@ -106,16 +128,18 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
 }
 
 async function memory(dataDir: string, mode: Mode): Promise<Attempt[]> {
-  const unlimited = { ...settings, REST_AUTH: mode, RATE_LIMIT: 'read=100000000,plan=100000000' };
   const documents = DOCUMENTS[mode] ?? 0;
-  return withKiln({ dataDir, settings: unlimited }, async (url) => {
+  const anyDocument = { ...unlimited, REST_AUTH: mode, ANONYMOUS_DOCUMENT_POINTS: '1000' };
+  return withKiln({ dataDir, settings: anyDocument }, async (url) => {
     const makes = Object.values(FLOODS).slice(0, 4);
     let answer: unknown = null;
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, lane) =>
         times(documents / AT_ONCE, async (index) => {
           const make = makes[(index + lane) % makes.length];
-          answer = (await rest(url, 'POST', '/graphql', make?.(), JSON_BODY)).body;
+          // One field named anew: no two share a plan.
+          const body = make?.().replace(/\b(id|code) /, `${salted()}: $1 `);
+          answer = (await rest(url, 'POST', '/graphql', body, JSON_BODY)).body;
         }),
       ),
     );

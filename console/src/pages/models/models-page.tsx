@@ -10,6 +10,8 @@ import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { current } from '../../work/ending.ts';
 import { tabOf } from '../../work/work.ts';
+import { priceText } from '../studio/form/model-words.ts';
+import { type UsualTime, useUsualTime } from '../studio/form/use-usual-time.ts';
 import { Providers } from './providers.tsx';
 
 type Model = ModelsQuery['models'][number];
@@ -20,6 +22,7 @@ export function ModelsPage() {
   const caller = useCaller();
   const navigate = useNavigate({ from: '/models' });
   const { data, error } = useQuery(ModelsDocument);
+  const usualTime = useUsualTime();
   const words = useDeferredValue(find).toLowerCase();
   const found = current(data?.models ?? []).filter((model) => searchText(model).includes(words));
   const providers = Map.groupBy(found, ({ provider }) => provider);
@@ -41,7 +44,7 @@ export function ModelsPage() {
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && found.length === 0 && <Empty title={t('studio.noModel')} />}
       {[...providers].map(([provider, models]) => (
-        <ProviderCard key={provider} provider={provider} models={models} />
+        <ProviderCard key={provider} provider={provider} models={models} usualTime={usualTime} />
       ))}
     </>
   );
@@ -79,9 +82,11 @@ function Health() {
 function ProviderCard({
   provider,
   models,
+  usualTime,
 }: {
   readonly provider: string;
   readonly models: readonly Model[];
+  readonly usualTime: UsualTime;
 }) {
   return (
     <section className="card">
@@ -97,6 +102,7 @@ function ProviderCard({
               <th>{t('studio.model')}</th>
               <th>{t('task.generator')}</th>
               <th>{t('models.makes')}</th>
+              <th>{t('models.price')}</th>
               <th>{t('models.limits')}</th>
             </tr>
           </thead>
@@ -111,6 +117,9 @@ function ProviderCard({
                 </td>
                 <td className="mono">{model.generator}</td>
                 <td>{model.kinds.map((kind) => textOr(`kind.${kind}`, kind)).join(', ')}</td>
+                <td className="c12">
+                  {[priceText(model), usualTime(model)].filter((fact) => fact !== null).join(' · ')}
+                </td>
                 <td className="c12 mute">{limitsOf(model)}</td>
               </tr>
             ))}

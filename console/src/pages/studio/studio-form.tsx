@@ -5,7 +5,7 @@ import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
 import type { WorkKind } from '../../work/kinds.ts';
-import { type Choice, membersOf, missingOf, type Values } from '../../work/work.ts';
+import { type Choice, membersOf, missingOf, optionFields, type Values } from '../../work/work.ts';
 import { CodeButton } from './form/code-button.tsx';
 import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
@@ -78,7 +78,13 @@ export function StudioForm(props: StudioFormProps) {
               onChange={onChange}
             />
           ))}
-        <OptionsFields choice={choice} values={values} problems={submission.problems} onChange={onChange} />
+        <OptionsFields
+          fields={optionFields(choice)}
+          of={choice.key}
+          options={values['options']}
+          problems={submission.problems}
+          onChange={(options) => onChange('options', options)}
+        />
         {COUNTED.includes(choice.kind) && <CountField choice={choice} values={values} onChange={onChange} />}
       </div>
       <div className="pay">

@@ -64,6 +64,9 @@ export const optionsEn = {
   'model.ended': 'ended',
   'model.endedUse': 'Its provider ended it on {day}. Use {successor}.',
   'model.endedOn': 'Its provider ended it on {day}. Choose another one.',
+  'find.title': 'All of fal and Replicate',
+  'find.searching': 'Searching…',
+  'find.other': '{name} does not make this.',
 } as const;
 
 /** The same in Simplified Chinese. */
@@ -132,4 +135,7 @@ export const optionsZh: Readonly<Record<keyof typeof optionsEn, string>> = {
   'model.ended': '已停用',
   'model.endedUse': '服务商已于 {day} 停用此模型。请改用 {successor}。',
   'model.endedOn': '服务商已于 {day} 停用此模型。请选择其他模型。',
+  'find.title': 'fal 与 Replicate 的全部模型',
+  'find.searching': '正在搜索…',
+  'find.other': '{name} 不能做这项工作。',
 };

@@ -1,6 +1,7 @@
 import { badInput, type Problem } from '../../../../platform/errors.ts';
 import { vendorOptionProblems } from '../../domain/inputs/vendor-options/check.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { fallbacksOf } from '../../generators/bindings/registry.ts';
 import { charactersOf, type Conversation, type MediaKind } from './messages.ts';
 
 /** Most models that a refusal names. */
@@ -36,7 +37,7 @@ export function bindingsTaking(
   const takes = (limits: CatalogModel | undefined) =>
     lacks(limits) === undefined && wrongIn(limits) === undefined && isShort(limits);
   const taking = bindings.filter((binding) => takes(chatModelOf(binding, model)));
-  if (taking.length > 0) return taking;
+  if (taking.length > 0) return fallbacksOf(taking);
   const others = registry.models({}).filter((one) => one.kinds.includes('CHAT') && takes(one));
   const names = [...new Set(others.map((one) => `${one.id} (${one.generator})`))].slice(0, MAX_NAMED);
   const suggestion = names.length === 0 ? '' : `; models that take this request: ${names.join(', ')}`;

@@ -1,5 +1,8 @@
+import { LRUCache } from 'lru-cache';
+
 import { AppError, badInput, toError } from '../../../../platform/errors.ts';
 import { UpstreamError } from '../../domain/failure.ts';
+import type { NamedModel } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel } from '../bindings/binding.ts';
 import { upstreamOf } from '../bindings/upstream.ts';
 import {
@@ -35,11 +38,18 @@ interface AnyModelsOptions extends DescriptionOptions {
 const MAX_NAME = 200;
 const MAX_ABSENT = 1_000;
 
+/** Milliseconds that a search may take, and most names that it finds at one vendor. */
+const FIND_MS = 15_000;
+const MAX_FOUND = 20;
+/** How long what was found is kept, in milliseconds. */
+const KEPT_MS = 5 * 60_000;
+
 /** Makes the models of one process. */
 export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyModels {
   const descriptions = createDescriptions(options);
   const learn = createLearner(descriptions);
   const allows = (name: string): boolean => isAllowed(allowed, name);
+  const find = createFinder(allows);
   const noteRefusal = (upstream: string, name: string): void => {
     if (descriptions.of(upstream, name) === undefined) return;
     descriptions.stale(upstream, name).catch((thrown: unknown) => {
@@ -65,6 +75,7 @@ export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyM
       ...binding,
       models,
       provider: refusalsOf(provider, (name) => noteRefusal(upstream, name)),
+      findModels: (words) => find(binding, words),
       async learnModel(name, again = false) {
         if (own.some(({ id }) => id === name)) return;
         if (!/^[\w.-]+(\/[\w.-]+)+(:[\w.-]+)?$/.test(name) || name.length > MAX_NAME) return;
@@ -78,6 +89,23 @@ export function createAnyModels({ allowed, ...options }: AnyModelsOptions): AnyM
     watch: (bindings) => (allowed.length === 0 ? bindings : bindings.map(watched)),
     load: () => descriptions.load(),
     close: () => descriptions.close(),
+  };
+}
+
+/** Searches a vendor's names for those that are allowed. What it answered lately is kept: people type the same words. */
+function createFinder(allows: (name: string) => boolean) {
+  const lately = new LRUCache<string, Promise<readonly NamedModel[]>>({ max: 200, ttl: KEPT_MS });
+  const ask = async ({ provider, connection }: Binding, words: string): Promise<readonly NamedModel[]> => {
+    const context = { connection, signal: AbortSignal.timeout(FIND_MS) };
+    const found = (await provider.findModels?.(words, context)) ?? [];
+    return found.filter(({ model }) => allows(model)).slice(0, MAX_FOUND);
+  };
+  return (binding: Binding, words: string): Promise<readonly NamedModel[]> => {
+    const key = `${upstreamOf(binding)} ${words.toLowerCase()}`;
+    const answer = lately.get(key) ?? ask(binding, words);
+    lately.set(key, answer);
+    answer.catch(() => lately.delete(key));
+    return answer;
   };
 }
 

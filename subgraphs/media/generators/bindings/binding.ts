@@ -1,5 +1,5 @@
 import type { BindingPrices, ModelPrices } from '../../domain/price.ts';
-import type { Connection, Provider } from '../../providers/contract/provider.ts';
+import type { Connection, NamedModel, Provider } from '../../providers/contract/provider.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 
 /**
@@ -50,6 +50,8 @@ export interface Binding {
    * other models.
    */
   readonly learnModel?: (name: string, again?: boolean) => Promise<void>;
+  /** Names of models at its vendor that fit some words and may be used here; absent: no other models. Throws UpstreamError. */
+  readonly findModels?: (words: string) => Promise<readonly NamedModel[]>;
   /** Whether an aggregator stands before the provider, with prices of its own. */
   readonly isAggregated?: boolean;
   /** Says whether its upstream is to be asked now; absent: always. */

@@ -87,6 +87,14 @@ export function serves({ provider, models }: Binding, kind: string, model?: stri
   return models.some(({ id, kinds }) => kinds.includes(kind) && (model === undefined || id === model));
 }
 
+/**
+ * Those that are at real providers if the first one is, else those at the sandbox: what a real account could not do is never made up,
+ * and what was asked of the sandbox is never paid for.
+ */
+export function fallbacksOf<Shape extends Binding>(bindings: readonly Shape[]): readonly Shape[] {
+  return bindings.filter(({ sandbox }) => sandbox === bindings[0]?.sandbox);
+}
+
 /** Whether a binding has a model for this work that has not ended. */
 function hasCurrent({ models }: Binding, kind: string, model?: string): boolean {
   return (

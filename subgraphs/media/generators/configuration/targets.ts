@@ -136,7 +136,7 @@ export const fal: Route = {
     },
   sandbox: (wires) => ({
     baseUrl: wires.fal,
-    endpoints: { rest: wires.falRest, schema: wires.falRest },
+    endpoints: { rest: wires.falRest, schema: wires.falRest, api: wires.fal },
     headers: { authorization: 'Key sandbox' },
   }),
   settings: 'FAL_KEY',

@@ -9,21 +9,26 @@ const catalog = createCatalog({ date: '2026-11-01' });
 const call = { call: async () => ({ files: [], texts: [] }) };
 
 /** A generator of which the second binding is the fall-back of the first. */
-const bindings = (['openai', 'gemini'] as const).map((provider, index) =>
-  createBinding({
-    generator: 'union',
-    index,
-    provider: { name: provider, calls: { IMAGE: call } },
-    connection: { baseUrl: 'http://127.0.0.1:1' },
-    settings: 'TEST',
-    models: catalog.modelsOf(provider).filter(({ kinds }) => kinds.includes('IMAGE')),
-    today: catalog.today,
-    sandbox: false,
-  }),
-);
-const registry = createGeneratorRegistry({ bindings });
+function registryWith(...sandboxes: readonly boolean[]) {
+  const bindings = (['openai', 'gemini'] as const).map((provider, index) =>
+    createBinding({
+      generator: 'union',
+      index,
+      provider: { name: provider, calls: { IMAGE: call } },
+      connection: { baseUrl: 'http://127.0.0.1:1' },
+      settings: 'TEST',
+      models: catalog.modelsOf(provider).filter(({ kinds }) => kinds.includes('IMAGE')),
+      today: catalog.today,
+      sandbox: sandboxes[index] === true,
+    }),
+  );
+  return createGeneratorRegistry({ bindings });
+}
+
+const registry = registryWith();
 const picture = { kind: 'IMAGE', generator: 'union', prompt: 'a fox' } as const;
-const taking = (more: object) => bindingsTaking(registry, { ...picture, ...more }).map(({ id }) => id);
+const taking = (more: object, all = registry) =>
+  bindingsTaking(all, { ...picture, ...more }).map(({ id }) => id);
 
 describe('a fall-back', () => {
   it('is a binding only whose model has the options of the work', () => {
@@ -32,6 +37,15 @@ describe('a fall-back', () => {
     expect(taking({ options: { generationConfig: { topP: 0.5 } } })).toEqual(['union#1']);
     expect(taking({ quality: 'high' })).toEqual(['union#0']);
     expect(taking({ quality: 'best' })).toEqual([]);
+  });
+
+  it('of a real binding is never the sandbox, and the other way', () => {
+    expect(taking({}, registryWith(false, true))).toEqual(['union#0']);
+    expect(taking({}, registryWith(true, false))).toEqual(['union#0']);
+    expect(taking({}, registryWith(true, true))).toEqual(['union#0', 'union#1']);
+    expect(taking({ options: { generationConfig: { topP: 0.5 } } }, registryWith(true, false))).toEqual([
+      'union#1',
+    ]);
   });
 });
 

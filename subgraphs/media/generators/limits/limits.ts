@@ -3,7 +3,7 @@ import { hasOption, isVendorOption } from '../../domain/inputs/vendor-options/ch
 import { NOT_TAKEN } from '../../domain/inputs/vendor-options/words.ts';
 import { problemsOf, type StepInput } from '../../domain/work/work.ts';
 import type { Binding, CatalogModel, GeneratorRegistry } from '../bindings/binding.ts';
-import { serves } from '../bindings/registry.ts';
+import { fallbacksOf, serves } from '../bindings/registry.ts';
 
 /** Checks work against the limits of the catalog, before anything is written or paid for. Pure. */
 
@@ -29,9 +29,9 @@ export function refuseProblems(problems: readonly Problem[]): void {
   }
 }
 
-/** The bindings that take this work, in the order of fall-back; none when its generator has no such binding (any more). */
+/** The bindings that take this work, in the order of fall-back, real ones or those of the sandbox; none when its generator has no such binding (any more). */
 export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): readonly Binding[] {
-  return registry
+  const taking = registry
     .all()
     .filter(
       (binding) =>
@@ -39,6 +39,7 @@ export function bindingsTaking(registry: GeneratorRegistry, input: StepInput): r
         serves(binding, input.kind, input.model) &&
         problemsAt(binding, input).length === 0,
     );
+  return fallbacksOf(taking);
 }
 
 /**

@@ -45,6 +45,8 @@ export interface Provider {
   readonly answerChallenge?: (webhook: ProviderWebhook) => JsonObject | null;
   /** What its vendor publishes of a model, for any model there; null: there is none of this name. */
   readonly describeModel?: (name: string, context: CallContext) => Promise<VendorModel | null>;
+  /** Names of models there that fit some words, best first; present with `describeModel`. */
+  readonly findModels?: (words: string, context: CallContext) => Promise<readonly NamedModel[]>;
   /** The machines of this binding and their load; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
 }
@@ -64,6 +66,16 @@ export interface VendorModel {
   readonly version?: string;
   /** Where the description is from. */
   readonly source: string;
+}
+
+/** A model as its vendor lists it. */
+export interface NamedModel {
+  /** Its name there. */
+  readonly model: string;
+  /** Name for people. */
+  readonly name: string;
+  /** What it does, in the words of its vendor; null: it says nothing. */
+  readonly description: string | null;
 }
 
 /** One item of a streamed reply: a piece of text, or the whole reply at the end. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
-import type { CallContext, VendorModel } from '../contract/provider.ts';
+import type { CallContext, NamedModel, VendorModel } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { text } from '../shared/reader.ts';
 import { read, throwRefusal } from './wire.ts';
 
 /** A model as fal describes it: the OpenAPI document of its endpoint. It is public, so no key is sent for it. */
@@ -45,6 +46,30 @@ export async function describeModel(
     example: null,
     source: `fal.ai/api/openapi/queue/openapi.json?endpoint_id=${name}`,
   };
+}
+
+const about = z.object({ display_name: text, description: text }).nullish().catch(null);
+const list = z.object({ models: z.array(z.object({ endpoint_id: z.string(), metadata: about })) });
+
+/** Endpoints that fit the words, of those that fal still runs; this list is public too. */
+export async function findModels(
+  exchange: Exchange,
+  words: string,
+  context: CallContext,
+): Promise<readonly NamedModel[]> {
+  const { connection } = context;
+  const baseUrl = connection.endpoints?.['api'] ?? 'https://api.fal.ai';
+  const path = `/v1/models?${new URLSearchParams({ q: words, status: 'active', limit: '20' }).toString()}`;
+  const answer = await exchange(
+    { ...context, connection: { ...connection, baseUrl, pathPrefix: '', headers: {} } },
+    { method: 'GET', path, retry: 'safe', timeoutMs: 10_000, maxBytes: 2 << 20 },
+  );
+  throwRefusal(answer, 'file');
+  return read(list, answer, 'a list of models').models.map(({ endpoint_id: model, metadata }) => ({
+    model,
+    name: metadata?.display_name || model,
+    description: metadata?.description || null,
+  }));
 }
 
 function at(value: unknown, path: readonly string[]): unknown {

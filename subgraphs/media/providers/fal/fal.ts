@@ -13,7 +13,7 @@ import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import type { AddressOfInput, FieldRequest } from '../shared/model-fields.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
-import { describeModel } from './describe.ts';
+import { describeModel, findModels } from './describe.ts';
 import { callOf } from './inputs.ts';
 import { addressOfInput, LIFECYCLE } from './storage.ts';
 import { webhookCheck } from './webhooks.ts';
@@ -43,6 +43,7 @@ export function createFal(options: { readonly http: HttpClient }): Provider {
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(parts, request, context) },
     },
     describeModel: (name, context) => describeModel(exchange, name, context),
+    findModels: (words, context) => findModels(exchange, words, context),
     verifyWebhook: webhookCheck(exchange),
   };
 }

@@ -80,7 +80,11 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
     throw new UpstreamError('OUT_OF_CREDIT', 'fal: out of credit');
   }
   if (problems.length > 0 && answer.status < 500) throw errorOfProblems(answer, problems);
-  throwStatus(answer, { message, isAboutWork: purpose === 'request', isStart: purpose === 'start' });
+  throwStatus(answer, {
+    message,
+    isAboutWork: purpose === 'request',
+    start: purpose === 'start' ? 'path' : undefined,
+  });
 }
 
 type Problem = z.output<typeof problem>;

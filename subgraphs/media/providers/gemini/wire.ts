@@ -4,7 +4,7 @@ import type { ChatToolCall } from '../../domain/chat-options.ts';
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { ChatOutcome, RemoteFile } from '../contract/provider.ts';
 import { errorOfStatus, retryAfterOf, type ExchangeAnswer } from '../shared/exchange.ts';
-import { isAboutModel } from '../shared/model-words.ts';
+import { isAboutModel, isMissingModel } from '../shared/model-words.ts';
 import { createReader, text } from '../shared/reader.ts';
 
 /** The bodies of the Gemini API, parsed leniently: only the fields that Kiln uses. */
@@ -72,13 +72,16 @@ export interface Generated {
 const MODERATION =
   /responsible ai|safety|sensitive words|prohibited|violates? .{0,60}polic|usage guidelines/i;
 
-/** Throws Google's error about a start; returns for a success. Nothing but the model can be missing then. */
+/** Throws Google's error about a start; returns for a success. Its path names the model (Omni: its body). */
 export function throwStartRefusal(answer: ExchangeAnswer): void {
   const message = failure.safeParse(answer.json).data?.error.message ?? '';
   const isDenied = (answer.status === 400 || answer.status === 403) && isAboutModel(message);
-  if (answer.status === 404 || isDenied) {
+  const isOfModel = isDenied || (answer.status === 404 && isMissingModel(answer.json, message));
+  if (isOfModel) {
     throw modelGone(`gemini: ${message || `HTTP ${answer.status}`}`.slice(0, 500));
   }
+  // A wrong address or a proxy's page: Google says NOT_FOUND in words.
+  if (answer.status === 404 && message === '') throw new UpstreamError('UNAVAILABLE', 'gemini: HTTP 404');
   throwRefusal(answer);
 }
 

@@ -49,7 +49,11 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   if (answer.status === 422 && field !== null) {
     throw new UpstreamError('INVALID_INPUT', message, { field: FIELDS[field] ?? field });
   }
-  throwStatus(answer, { message, isAboutWork: purpose === 'work', isStart: purpose === 'start' });
+  throwStatus(answer, {
+    message,
+    isAboutWork: purpose === 'work',
+    start: purpose === 'start' ? 'body' : undefined,
+  });
 }
 
 /** The generation of an answer. */

@@ -63,7 +63,11 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
   // The same key of idempotency: the work may be under way.
   if (answer.status === 409) throw new UpstreamError('UNAVAILABLE', message, { startUnknown: true });
   if (found !== undefined && [400, 422].includes(answer.status)) throw inputError(found, message);
-  throwStatus(answer, { message, isAboutWork: purpose === 'work', isStart: purpose === 'start' });
+  throwStatus(answer, {
+    message,
+    isAboutWork: purpose === 'work',
+    start: purpose === 'start' ? 'path' : undefined,
+  });
 }
 
 function messageOf(found: Problem | null | undefined, otherwise: string): string {

@@ -48,7 +48,11 @@ function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): void {
   const message = `kling: ${own || error?.message || `HTTP ${answer.status}`}`.slice(0, 400);
   if (typeof code === 'number' && code !== 0) throw errorOfCode(code, { message, answer, purpose });
   if (code === 'task_not_exist' && purpose === 'status') throw lost();
-  throwStatus(answer, { message, isAboutWork: purpose === 'status', isStart: purpose === 'start' });
+  throwStatus(answer, {
+    message,
+    isAboutWork: purpose === 'status',
+    start: purpose === 'start' ? 'body' : undefined,
+  });
 }
 
 interface CodeContext {

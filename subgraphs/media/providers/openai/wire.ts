@@ -164,9 +164,10 @@ export function throwStartRefusal(
   if (type === 'no_db_connection' || message === 'No connected db.') {
     throw refusedCredentials('the provider refused our credentials');
   }
-  const isNotThere = answer.status === 404 || answer.status === 410;
   const isOfModel = answer.status < 429 && (param === 'model' || isAboutModel(message ?? ''));
-  if (isNotThere || isOfModel) throw modelGone(said);
+  if (isOfModel) throw modelGone(said);
+  // A wrong address, a proxy's page, or a part of the API that this server does not have.
+  if (answer.status === 404 || answer.status === 410) throw new UpstreamError('UNAVAILABLE', said);
   throwRefusal(answer, fieldOf);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { CallContext, VendorModel } from '../contract/provider.ts';
+import type { CallContext, NamedModel, VendorModel } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { text } from '../shared/reader.ts';
 import { read, throwRefusal } from './wire.ts';
@@ -54,4 +54,29 @@ export async function describeModel(
     ...(run !== undefined && { version: run }),
     source: `api.replicate.com/v1/models/${owner}/${short}`,
   };
+}
+
+const hit = z.object({ owner: z.string(), name: z.string(), description: text });
+const hits = z.object({ models: z.array(z.object({ model: hit })) });
+
+/** Public models that fit the words. */
+export async function findModels(
+  exchange: Exchange,
+  words: string,
+  context: CallContext,
+): Promise<readonly NamedModel[]> {
+  const path = `/search?${new URLSearchParams({ query: words, limit: '20' }).toString()}`;
+  const answer = await exchange(context, {
+    method: 'GET',
+    path,
+    retry: 'safe',
+    timeoutMs: 10_000,
+    maxBytes: 4 << 20,
+  });
+  throwRefusal(answer, 'account');
+  return read(hits, answer, 'models').models.map(({ model: { owner, name, description } }) => ({
+    model: `${owner}/${name}`,
+    name: `${name} at Replicate`,
+    description: description || null,
+  }));
 }

@@ -4,7 +4,7 @@ import type { Handle, JobCapability, Provider, StartContext } from '../contract/
 import { beforeStart, createExchange, type Exchange } from '../shared/exchange.ts';
 import { inputIn, type AddressOfInput, type FieldRequest } from '../shared/model-fields.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
-import { describeModel } from './describe.ts';
+import { describeModel, findModels } from './describe.ts';
 import { addressOfInput } from './files.ts';
 import { COMMON, DEFAULT_MODELS } from './inputs.ts';
 import { webhookCheck } from './webhooks.ts';
@@ -24,6 +24,7 @@ export function createReplicate(options: { readonly http: HttpClient }): Provide
       VIDEO: { ...steps, pollMs: 2_000, start: (request, context) => start(exchange, request, context) },
     },
     describeModel: (name, context) => describeModel(exchange, name, context),
+    findModels: (words, context) => findModels(exchange, words, context),
     verifyWebhook: webhookCheck(exchange),
   };
 }

@@ -60,7 +60,11 @@ export function throwRefusal(answer: ExchangeAnswer, purpose: RequestPurpose): v
     const field = last === undefined ? {} : { field: FIELDS[last] ?? last };
     throw new UpstreamError('INVALID_INPUT', message, { ...field });
   }
-  throwStatus(answer, { message, isAboutWork: purpose === 'prediction', isStart: purpose === 'start' });
+  throwStatus(answer, {
+    message,
+    isAboutWork: purpose === 'prediction',
+    start: purpose === 'start' ? 'path' : undefined,
+  });
 }
 
 /** The prediction of an answer. */

@@ -7,7 +7,7 @@ import {
 import { modelGone, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { CallContext, Connection, RemoteFile } from '../contract/provider.ts';
-import { isAboutModel } from './model-words.ts';
+import { isAboutModel, isMissingModel } from './model-words.ts';
 
 /**
  * HTTP requests of every provider: URL and headers of the connection, and UpstreamErrors for transport failures and
@@ -165,22 +165,27 @@ export function errorOfStatus(answer: ExchangeAnswer, message: string): Upstream
   return new UpstreamError('INVALID_INPUT', message);
 }
 
+/** Where a start names its model. */
+type ModelPlace = 'path' | 'body';
+
 /**
  * Throws the error of a plain HTTP status; returns for 2xx. A missing path means that existing work is LOST, that the model of a
- * start is gone, and otherwise UNAVAILABLE.
+ * start is gone where the path names it (or the vendor says so), and otherwise UNAVAILABLE: a wrong address, or a proxy's page.
  */
 export function throwStatus(
   answer: ExchangeAnswer,
   {
     message,
     isAboutWork,
-    isStart = false,
-  }: { readonly message: string; readonly isAboutWork: boolean; readonly isStart?: boolean },
+    start,
+  }: { readonly message: string; readonly isAboutWork: boolean; readonly start?: ModelPlace | undefined },
 ): void {
   const error = errorOfStatus(answer, message);
   if (error === undefined) return;
-  if (isStart && (error.code === 'LOST' || (answer.status < 500 && isAboutModel(message))))
+  const isMissing = error.code === 'LOST' && start === 'path' && isMissingModel(answer.json, message);
+  if (start !== undefined && (isMissing || (answer.status < 500 && isAboutModel(message)))) {
     throw modelGone(message);
+  }
   if (error.code === 'LOST' && !isAboutWork) {
     throw new UpstreamError('UNAVAILABLE', message);
   }

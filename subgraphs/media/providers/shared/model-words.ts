@@ -9,6 +9,15 @@ const WORDS: readonly RegExp[] = [
   /endpoint ?(is )?(deprecated|no longer supported)/i,
 ];
 
+/** What a 404 may be about besides the model: something else that the request names, or an address that is not the vendor's. */
+const OTHERS =
+  /\b(files?|uploads?|assets?|voices?|cached ?contents?|documents?|urls?|routes?|projects?|organi[sz]ations?)\b/i;
+
+/** Whether a 404 of a start whose path names the model is about this: in the vendor's own JSON, and about nothing else. */
+export function isMissingModel(json: unknown, message: string): boolean {
+  return typeof json === 'object' && json !== null && !OTHERS.test(message);
+}
+
 /** Whether a refusal says that the model is not there, has ended, or is not for this key. */
 export function isAboutModel(message: string): boolean {
   return WORDS.some((words) => words.test(message));

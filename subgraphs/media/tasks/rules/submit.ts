@@ -65,14 +65,15 @@ export function createSubmitter(options: SubmitOptions): Submitter {
 async function submit(options: SubmitOptions, caller: Caller, submission: Submission): Promise<Task> {
   const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);
   // A repeated request is answered before anything else is checked: it must not fail for a full queue.
-  const known = entry && (await sameTask(options.database, entry));
-  if (known) return known;
+  const found = entry && (await sameTask(options.database, entry));
+  const replaces = found !== null && isPast(found, submission.joinSeconds) ? found.id : null;
+  if (found && replaces === null) return found;
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const accepted = await accept(options, submission, {
     id: newId(),
     owner: caller.id,
     onEnd: null,
-    idempotency: entry,
+    idempotency: entry && { ...entry, replaces },
     manageTokenHash: managed?.hash ?? null,
     traceparent: traceparentOf(caller.traceId),
   });
@@ -103,6 +104,12 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
   const [other] = task ? [task] : await readTasks(options.database, [id]);
   if (other === undefined) throw new AppError('INTERNAL', 'a task was neither written nor found');
   return other;
+}
+
+/** Whether a key that stands for running work only is free again. */
+function isPast({ endedAt, createdAt }: TaskRow, joinSeconds: number | null | undefined): boolean {
+  if (joinSeconds === null || joinSeconds === undefined) return false;
+  return endedAt !== null || Date.now() - createdAt.getTime() >= joinSeconds * 1_000;
 }
 
 /** The task of a key, null when the key is free. IDEMPOTENCY_CONFLICT when it stands for another request. */

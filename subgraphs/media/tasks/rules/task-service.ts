@@ -91,6 +91,8 @@ export interface Submission {
   /** Files of ours among the inputs: claimed (no longer temporary) in the same transaction. */
   readonly fileIds: readonly string[];
   readonly idempotencyKey: string | null;
+  /** Seconds from its acceptance in which the running task of the key is answered; absent: any task of the key is. */
+  readonly joinSeconds?: number | null | undefined;
   /** Checked address of the result webhook. Not part of the fingerprint: the first one stays. */
   readonly callbackUrl?: string | null;
   /**

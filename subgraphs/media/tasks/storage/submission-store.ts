@@ -26,7 +26,7 @@ export interface NewTask {
   /** Checked address of the result webhook. */
   readonly callbackUrl?: string | null;
   readonly steps: readonly NewStep[];
-  readonly idempotency: IdempotencyRecord | null;
+  readonly idempotency: (IdempotencyRecord & { readonly replaces: string | null }) | null;
   /** For a caller without a credential. */
   readonly manageTokenHash?: string | null;
   /** The trace that the submission belongs to. */
@@ -45,7 +45,7 @@ export interface NewStep {
 
 /**
  * Task, steps, first event and idempotency record in one statement. Null when the key (or the id, for a task whose id
- * was chosen by its requester) is taken: nothing was written then. A concurrent holder of the key is waited for. With
+ * was chosen by its requester) is taken, unless by the task that it `replaces`: nothing was written then. A concurrent holder of the key is waited for. With
  * `enqueueing` the jobs are of the same statement, which then needs no transaction around it.
  */
 export async function insertTask(
@@ -59,7 +59,10 @@ export async function insertTask(
       ? sql`select 1`
       : sql`insert into media.idempotency (owner, key, fingerprint, task_id)
             values (${guard.owner}, ${guard.key}, ${guard.fingerprint}, ${task.id}::uuid)
-            on conflict (owner, key) do nothing returning 1`;
+            on conflict (owner, key) do update
+              set fingerprint = excluded.fingerprint, task_id = excluded.task_id, created_at = now()
+              where media.idempotency.task_id = ${guard.replaces}::uuid
+            returning 1`;
   const { rows } = await sql<TaskRow>`/* prepared: tasks.insert */
     with guard as (${guardRow}), task as (
       insert into media.tasks (id, owner, kind, generator, task_type, input, stage, last_seq, on_end, callback_url,

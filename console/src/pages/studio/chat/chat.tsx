@@ -4,7 +4,10 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Empty } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
+import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
+import { sentOptions } from '../../../work/options/values.ts';
 import type { Model } from '../../../work/work.ts';
+import { OptionsFields } from '../form/options/options-fields.tsx';
 import { useChat } from './use-chat.ts';
 
 /** A conversation with one of the language models. */
@@ -12,12 +15,14 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
   const choices = current(models).filter(({ kinds }) => kinds.includes('CHAT'));
   const [key, setKey] = useState(choices[0] === undefined ? '' : keyOf(choices[0]));
   const [words, setWords] = useState('');
+  const [options, setOptions] = useState<unknown>({});
   const chat = useChat();
   const model = choices.find((one) => keyOf(one) === key);
   if (model === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
+  const fields = optionsOf(model);
   const send = () => {
     if (words.trim() === '' || chat.isAnswering) return;
-    chat.send(model, words);
+    chat.send(model, words, sentOptions(options, fields));
     setWords('');
   };
   return (
@@ -46,6 +51,9 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
         >
           {t('chat.new')}
         </button>
+      </div>
+      <div className="chat-options">
+        <OptionsFields fields={fields} of={key} options={options} problems={{}} onChange={setOptions} />
       </div>
       <div className="chat-log" role="log" aria-live="polite" aria-busy={chat.isAnswering}>
         {chat.messages.length === 0 && <Empty title={t('chat.empty')} />}
@@ -81,6 +89,12 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
       </div>
     </div>
   );
+}
+
+/** All of them are folded away: the conversation has the room. */
+function optionsOf({ optionsSchema }: Model): OptionFields {
+  const { first, more } = optionFieldsOf({ kind: 'CHAT', schema: optionsSchema, members: [] });
+  return { first: [], more: [...first, ...more] };
 }
 
 function keyOf({ generator, id }: Model): string {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { client } from '../../../api/client.ts';
 import { ChatStreamDocument } from '../../../api/operations.ts';
 import { problemText } from '../../../parts/problem.tsx';
+import type { Options } from '../../../work/options/values.ts';
 import type { Model } from '../../../work/work.ts';
 
 /** One message of a conversation. */
@@ -16,7 +17,7 @@ export interface Conversation {
   readonly messages: readonly Message[];
   readonly isAnswering: boolean;
   readonly problem: string | null;
-  readonly send: (model: Model, content: string) => void;
+  readonly send: (model: Model, content: string, options?: Options) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -42,7 +43,7 @@ export function useChat(): Conversation {
     setIsAnswering(false);
   }
 
-  function send({ generator, model }: Model, content: string): void {
+  function send({ generator, model }: Model, content: string, options?: Options): void {
     const request: readonly Message[] = [...messages, { role: 'user', content }];
     const pieces = new Map<number, string>();
     setMessages([...request, { role: 'assistant', content: '' }]);
@@ -50,7 +51,12 @@ export function useChat(): Conversation {
     setIsAnswering(true);
     const variables = {
       key: crypto.randomUUID(),
-      input: { generator, model, conversation: request.map(typed) },
+      input: {
+        generator,
+        model,
+        conversation: request.map(typed),
+        ...(options !== undefined && { options }),
+      },
     };
     running.current = client.subscribe({ query: ChatStreamDocument, variables }).subscribe({
       next({ data, error }) {

@@ -1,10 +1,12 @@
 import { Combobox } from '@base-ui/react/combobox';
+import { useState } from 'react';
 
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t } from '../../../text/text.ts';
 import { hasEnded } from '../../../work/ending.ts';
 import type { Choice } from '../../../work/work.ts';
 import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
+import { FoundModels } from './found-models.tsx';
 import { insteadText, priceText } from './model-words.ts';
 import { type UsualTime, useUsualTime } from './use-usual-time.ts';
 
@@ -13,12 +15,21 @@ interface Group {
   readonly items: readonly Choice[];
 }
 
+/** Providers that have more models than any list. */
+const ANY_MODEL: ReadonlySet<string> = new Set(['fal', 'replicate']);
+
 /** The button and what it opens, which is open when it is first drawn. Loaded when somebody is about to choose. */
 export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
   const usualTime = useUsualTime();
+  const [isOpen, setOpen] = useState(true);
+  const [words, setWords] = useState('');
+  // Only generators of these take models that the list lacks.
+  const hasMore = choices.some(({ model }) => ANY_MODEL.has(model.provider));
   return (
     <Combobox.Root
-      defaultOpen
+      open={isOpen}
+      onOpenChange={setOpen}
+      onInputValueChange={setWords}
       items={groupsOf(choices)}
       value={chosen}
       onValueChange={(choice) => choice !== null && onChoose(choice)}
@@ -32,6 +43,17 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
         <Combobox.Positioner sideOffset={4} align="start" className="picker-place">
           <Combobox.Popup className="picker" aria-label={t('studio.chooseModel')}>
             <PickerList count={choices.length} usualTime={usualTime} />
+            {hasMore && isOpen && (
+              <FoundModels
+                words={words}
+                kind={chosen.kind}
+                choices={choices}
+                onChoose={(choice) => {
+                  setOpen(false);
+                  onChoose(choice);
+                }}
+              />
+            )}
           </Combobox.Popup>
         </Combobox.Positioner>
       </Combobox.Portal>

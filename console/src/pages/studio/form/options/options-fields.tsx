@@ -2,34 +2,31 @@ import { useState } from 'react';
 
 import { ServerWords } from '../../../../parts/server-words.tsx';
 import { t } from '../../../../text/text.ts';
-import { leavesOf, type OptionField as Field } from '../../../../work/options/fields.ts';
+import { leavesOf, type OptionField as Field, type OptionFields } from '../../../../work/options/fields.ts';
 import { countSet, optionProblems } from '../../../../work/options/values.ts';
-import { type Choice, optionFields, type Values } from '../../../../work/work.ts';
 import { OptionField, type OptionFieldProps } from './option-field.tsx';
 
 interface OptionsFieldsProps {
-  readonly choice: Choice;
-  readonly values: Values;
+  readonly fields: OptionFields;
+  /** What they are of: others begin folded. */
+  readonly of: string;
+  /** What is set. */
+  readonly options: unknown;
   /** What the server says, by member of the input. */
   readonly problems: Readonly<Record<string, string>>;
-  readonly onChange: (member: string, value: unknown) => void;
+  readonly onChange: (options: unknown) => void;
 }
 
 /** What the model takes besides, made of the schema that the API tells; most of it folded away. */
-export function OptionsFields({ choice, values, problems, onChange }: OptionsFieldsProps) {
-  const fields = optionFields(choice);
+export function OptionsFields({ fields, of, options, problems, onChange }: OptionsFieldsProps) {
   const own = optionProblems(problems, fields);
-  const common = {
-    options: values['options'],
-    problems: own,
-    onChange: (next: unknown) => onChange('options', next),
-  };
+  const common = { options, problems: own, onChange };
   return (
     <>
       {fields.first.map((field) => (
         <OptionField key={field.path.join('.')} field={field} {...common} />
       ))}
-      {fields.more.length > 0 && <MoreOptions key={choice.key} fields={fields.more} {...common} />}
+      {fields.more.length > 0 && <MoreOptions key={of} fields={fields.more} {...common} />}
       {own['options'] !== undefined && (
         <p className="help bad" role="alert">
           <ServerWords text={own['options']} />

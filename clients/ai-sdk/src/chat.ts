@@ -1,0 +1,105 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { type ChatChunk, type ChatReply, KilnError } from '@kiln/client';
+
+import { inputOf, warningsOf } from './conversation.ts';
+import { keyOf, type ModelOptions } from './shared.ts';
+
+/** Language models. */
+export function chatModel({ kiln, modelId }: ModelOptions): LanguageModelV4 {
+  const pieces = (options: LanguageModelV4CallOptions) =>
+    kiln.chat(inputOf(modelId, options), {
+      ...keyOf(options.headers),
+      ...(options.abortSignal ? { signal: options.abortSignal } : {}),
+    });
+  return {
+    specificationVersion: 'v4',
+    provider: 'kiln',
+    modelId,
+    // Kiln fetches public addresses itself, and knows those of its own files.
+    supportedUrls: { 'image/*': [/^https?:/], 'audio/*': [/^https?:/], 'video/*': [/^https?:/] },
+    async doGenerate(options) {
+      const reply = await wholeOf(pieces(options));
+      return {
+        content: contentOf(reply),
+        finishReason: finishOf(reply),
+        usage: usageOf(reply),
+        warnings: warningsOf(options),
+        response: { modelId: reply.model, timestamp: new Date() },
+        providerMetadata: { kiln: { provider: reply.provider } },
+      };
+    },
+    async doStream(options) {
+      const parts = partsOf(pieces(options), warningsOf(options));
+      return { stream: ReadableStream.from<LanguageModelV4StreamPart>(parts) };
+    },
+  };
+}
+
+async function wholeOf(pieces: AsyncIterable<ChatChunk>): Promise<ChatReply> {
+  for await (const piece of pieces) {
+    const reply = replyOf(piece);
+    if (reply !== null) return reply;
+  }
+  throw new KilnError('BAD_ANSWER', 'an answer without an end');
+}
+
+/** The whole answer, in the last piece. Throws why there is none. */
+function replyOf({ reply, error }: ChatChunk): ChatReply | null {
+  if (error !== null) throw new KilnError(error.code, error.message, { field: error.field ?? undefined });
+  return reply;
+}
+
+const TEXT_ID = 'text';
+
+async function* partsOf(
+  pieces: AsyncIterable<ChatChunk>,
+  warnings: ReturnType<typeof warningsOf>,
+): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
+  yield { type: 'stream-start', warnings };
+  let isOpen = false;
+  for await (const piece of pieces) {
+    if (piece.delta !== '') {
+      if (!isOpen) yield { type: 'text-start', id: TEXT_ID };
+      isOpen = true;
+      yield { type: 'text-delta', id: TEXT_ID, delta: piece.delta };
+    }
+    const reply = replyOf(piece);
+    if (reply === null) continue;
+    if (isOpen) yield { type: 'text-end', id: TEXT_ID };
+    yield* callsOf(reply);
+    yield { type: 'response-metadata', modelId: reply.model, timestamp: new Date() };
+    yield { type: 'finish', finishReason: finishOf(reply), usage: usageOf(reply) };
+  }
+}
+
+function contentOf(reply: ChatReply): LanguageModelV4Content[] {
+  const text = reply.text === '' ? [] : [{ type: 'text' as const, text: reply.text }];
+  return [...text, ...callsOf(reply)];
+}
+
+function callsOf({ toolCalls }: ChatReply) {
+  return toolCalls.map(({ id, name, arguments: given }) => ({
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: name,
+    // A text is what the model wrote in place of JSON; the SDK lets the program repair it.
+    input: typeof given === 'string' ? given : JSON.stringify(given),
+  }));
+}
+
+function finishOf({ toolCalls }: ChatReply) {
+  return { unified: toolCalls.length > 0 ? ('tool-calls' as const) : ('stop' as const), raw: undefined };
+}
+
+function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): LanguageModelV4Usage {
+  return {
+    inputTokens: { total: inputTokens, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: outputTokens, text: undefined, reasoning: undefined },
+  };
+}

@@ -1,0 +1,177 @@
+"""The client of programs that wait: the same words as AsyncKiln, without `await`."""
+
+from __future__ import annotations
+
+import time
+from typing import IO, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+
+import httpx
+
+from . import requests
+from .errors import KilnError, task_error
+from .models import ChatChunk, ChatInput, Kind, Media, Task, TaskFilter, TaskProgress
+
+Key = Union[str, Callable[[], Optional[str]], None]
+
+
+class Kiln:
+    """A Kiln. Every call raises KilnError. `key`: a service key or access token, or a function that is asked for it before each request."""
+
+    def __init__(self, url: str, key: Key = None, *, retries: int = 8, timeout: float = 60.0) -> None:
+        self._url = f"{url.rstrip('/')}/graphql"
+        self._key = key
+        self._retries = retries
+        self._http = httpx.Client(timeout=timeout)
+
+    def __enter__(self) -> Kiln:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._http.close()
+
+    def generate(
+        self,
+        kind: Kind,
+        input: Mapping[str, Any],
+        *,
+        idempotency_key: Optional[str] = None,
+        callback_url: Optional[str] = None,
+    ) -> Task:
+        """Starts work and answers its task, which is stored by then. The same key and input are one task, whoever asks again."""
+        query, variables = requests.start(kind, input, idempotency_key, callback_url)
+        return requests.first_of(self._send(query, variables, True))
+
+    def follow(self, id: str, *, after_seq: Optional[int] = None) -> Iterator[TaskProgress]:
+        """The events of a task, each once and in order, to its end. A connection that breaks goes on where it was."""
+        variables = {"id": id, "afterSeq": after_seq}
+        return self._subscribe(requests.FOLLOW, variables, lambda event: {"afterSeq": event["seq"]})
+
+    def follow_all(self, *, after: Optional[str] = None, since: Optional[str] = None) -> Iterator[TaskProgress]:
+        """The events of all tasks of the caller, of later ones as well, without an end."""
+        variables = {"after": after, "since": since}
+        return self._subscribe(requests.FOLLOW_ALL, variables, lambda event: {"after": event["cursor"]})
+
+    def result(self, id: str) -> Task:
+        """Waits for the end of a task. Raises the code of its failure, or CANCELLED, when it has no result."""
+        task = self.task(id)
+        if not is_ended(task):
+            for event in self.follow(id, after_seq=task["lastSeq"]):
+                task = event["task"]
+            if not is_ended(task):
+                task = self.task(id)
+        if task["state"] != "SUCCEEDED":
+            raise task_error(task)
+        return task
+
+    def task(self, id: str) -> Task:
+        """A task as it is now. Raises NOT_FOUND."""
+        found = requests.first_of(self._send(requests.TASK, {"id": id}, True))
+        if found is None:
+            raise KilnError("NOT_FOUND", f"no task {id}")
+        return found
+
+    def tasks(
+        self, *, filter: Optional[TaskFilter] = None, first: int = 50, after: Optional[str] = None
+    ) -> Tuple[List[Task], Optional[str]]:
+        """A page of the caller's tasks, the newest first, and `after` of the next one."""
+        page = requests.first_of(self._send(requests.LIST, {"filter": filter, "first": first, "after": after}, True))
+        info = page["pageInfo"]
+        return [edge["node"] for edge in page["edges"]], info["endCursor"] if info["hasNextPage"] else None
+
+    def cancel(self, id: str) -> Task:
+        """Asks for the end of a task. Raises TOO_LATE when its result is being stored."""
+        return requests.first_of(self._send(requests.CANCEL, {"id": id}, True))
+
+    def upload(
+        self,
+        file: IO[bytes],
+        *,
+        name: str = "file",
+        content_type: str = "application/octet-stream",
+        listed: bool = True,
+        temporary: bool = False,
+        on_progress: Optional[Callable[[float], None]] = None,
+    ) -> Media:
+        """Stores a file, to be named in inputs as `{"fileId": file["id"]}`. `on_progress` hears of the share that is sent, 0 to 1. Never sent twice."""
+        headers = {**self._headers(), "apollo-require-preflight": "true"}
+        form = requests.upload_form(temporary, listed)
+        counted = file if on_progress is None else requests.CountedFile(file, on_progress)
+        files: Any = {"0": (name, counted, content_type)}
+        try:
+            with self._http.stream("POST", self._url, headers=headers, data=form, files=files) as response:
+                return requests.first_of(self._read(response))
+        except httpx.HTTPError as error:
+            raise requests.unreachable(error, self._url) from error
+
+    def chat(self, input: ChatInput, *, idempotency_key: Optional[str] = None) -> Iterator[ChatChunk]:
+        """The pieces of a language model's answer; the last one has the whole `reply`, or `error`."""
+        variables = requests.chat_variables(input, idempotency_key)
+        return self._subscribe(requests.CHAT, variables, lambda piece: {"afterSeq": piece["seq"]})
+
+    def request(self, query: str, variables: Optional[Mapping[str, Any]] = None) -> Mapping[str, Any]:
+        """Any other query or mutation of the graph."""
+        return self._send(query, dict(variables or {}), "mutation" not in query)
+
+    def _headers(self) -> Dict[str, str]:
+        key = self._key() if callable(self._key) else self._key
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def _read(self, response: httpx.Response) -> Mapping[str, Any]:
+        answer = requests.Answer(response)
+        for piece in response.iter_bytes():
+            answer.add(piece)
+        return answer.data()
+
+    def _send(self, query: str, variables: Mapping[str, Any], is_safe: bool) -> Mapping[str, Any]:
+        attempt = 0
+        while True:
+            try:
+                try:
+                    body = {"query": query, "variables": variables}
+                    with self._http.stream("POST", self._url, headers=self._headers(), json=body) as response:
+                        return self._read(response)
+                except httpx.HTTPError as error:
+                    raise requests.unreachable(error, self._url) from error
+            except KilnError as error:
+                time.sleep(requests.pause_after(error, attempt, self._retries, is_safe))
+                attempt += 1
+
+    def _subscribe(
+        self, query: str, variables: Dict[str, Any], go_on: Callable[[Any], Dict[str, Any]]
+    ) -> Iterator[Any]:
+        attempt = 0
+        while True:
+            try:
+                for event in self._events(query, variables):
+                    attempt = 0
+                    variables = {**variables, **go_on(event)}
+                    yield event
+                return
+            except KilnError as error:
+                time.sleep(requests.pause_after(error, attempt, self._retries, True))
+                attempt += 1
+
+    def _events(self, query: str, variables: Mapping[str, Any]) -> Iterator[Any]:
+        headers = {**self._headers(), "accept": "text/event-stream"}
+        body = {"query": query, "variables": variables}
+        reader = requests.EventReader()
+        try:
+            with self._http.stream("POST", self._url, headers=headers, json=body) as response:
+                if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                    self._read(response)
+                for line in response.iter_lines():
+                    yield from reader.read(line)
+                    if reader.is_complete:
+                        return
+        except httpx.HTTPError as error:
+            raise requests.unreachable(error, self._url) from error
+        raise KilnError("UNREACHABLE", "the stream broke off")
+
+
+def is_ended(task: Task) -> bool:
+    """Whether a task has ended."""
+    return task["state"] not in ("QUEUED", "RUNNING")

@@ -1,0 +1,109 @@
+import { type Connection, type GraphRequest, pauseAfter, readAnswer, textOf, watch } from './connection.ts';
+import { type Answer, dataOf, KilnError } from './errors.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Sends a query or a mutation and answers its data; again where it did not get through and `isSafe` says that this does
+ * nothing twice: queries, and what has an idempotency key.
+ */
+export async function request(connection: Connection, asked: GraphRequest, isSafe: boolean): Promise<Data> {
+  const { retries } = connection;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await requestOnce(connection, asked);
+    } catch (error) {
+      asked.signal?.throwIfAborted();
+      await pauseAfter(error, { attempt, retries, isSafe, signal: asked.signal });
+    }
+  }
+}
+
+async function requestOnce(connection: Connection, asked: GraphRequest): Promise<Data> {
+  const life = watch(connection.timeoutMs, asked.signal);
+  try {
+    return dataOf(await readAnswer(await post(connection, asked, 'application/json', life.signal)));
+  } finally {
+    life.end();
+  }
+}
+
+async function post(
+  connection: Connection,
+  { query, variables }: GraphRequest,
+  accept: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = { ...(await connection.headers()), 'content-type': 'application/json', accept };
+  return connection.send({ headers, body: JSON.stringify({ query, variables }), signal });
+}
+
+/** A subscription that goes on where it broke. */
+export interface Following extends GraphRequest {
+  /** The variables with which it goes on after an event. */
+  next(event: Data): Data;
+}
+
+/**
+ * The events of a subscription's only field, by Server-Sent Events. A connection that breaks is made again, with the
+ * variables that `next` made of the last event; after `retries` of these in a row without an event its error is thrown.
+ */
+export async function* subscribe(
+  connection: Connection,
+  asked: Following,
+): AsyncGenerator<Data, void, undefined> {
+  const { retries } = connection;
+  let { variables } = asked;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      for await (const data of subscribeOnce(connection, { ...asked, variables })) {
+        const event = Object.values(data)[0] as Data;
+        attempt = -1;
+        variables = { ...variables, ...asked.next(event) };
+        yield event;
+      }
+      return;
+    } catch (error) {
+      asked.signal?.throwIfAborted();
+      await pauseAfter(error, { attempt: Math.max(attempt, 0), retries, isSafe: true, signal: asked.signal });
+    }
+  }
+}
+
+/** The data of one connection's events, to the end of the subscription. Throws UNREACHABLE when it ends before. */
+async function* subscribeOnce(
+  connection: Connection,
+  asked: GraphRequest,
+): AsyncGenerator<Data, void, undefined> {
+  const life = watch(connection.timeoutMs, asked.signal);
+  try {
+    const response = await post(connection, asked, 'text/event-stream', life.signal);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      dataOf(await readAnswer(response));
+    }
+    for await (const message of messagesOf(response, life.heard)) {
+      const event = /^event: ?(.*)$/m.exec(message)?.[1];
+      if (event === 'complete') return;
+      const data = /^data: ?(.*)$/m.exec(message)?.[1];
+      if (event === 'next' && data !== undefined) yield dataOf(JSON.parse(data) as Answer);
+    }
+    throw new KilnError('UNREACHABLE', 'the stream broke off');
+  } finally {
+    life.end();
+  }
+}
+
+/** Most of an event. */
+const MAX_MESSAGE = 8 * 1024 * 1024;
+
+/** The messages of an event stream, comments among them. Ours have one line of data each. */
+async function* messagesOf(response: Response, heard: () => void): AsyncGenerator<string, void, undefined> {
+  let buffer = '';
+  for await (const piece of textOf(response)) {
+    heard();
+    const messages = (buffer + piece).split(/\r?\n\r?\n/);
+    buffer = messages.pop() ?? '';
+    if (buffer.length > MAX_MESSAGE) throw new KilnError('BAD_ANSWER', 'an event that is too long');
+    yield* messages;
+  }
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { client } from '../../../api/client.ts';
+import {
+  FindModelsDocument,
+  type FindModelsQuery,
+  LearnModelDocument,
+  ModelsDocument,
+} from '../../../api/operations.ts';
+import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { problemText } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import type { WorkKind } from '../../../work/kinds.ts';
+import { type Choice, keyOfChoice, type Model } from '../../../work/work.ts';
+
+interface FoundModelsProps {
+  /** What is typed into the search of the list. */
+  readonly words: string;
+  /** What the model has to make. */
+  readonly kind: WorkKind;
+  /** The list itself: what is in it is not shown again. */
+  readonly choices: readonly Choice[];
+  readonly onChoose: (choice: Choice) => void;
+}
+
+type Found = FindModelsQuery['findModels'][number];
+
+const REST_MS = 400;
+const FEWEST = 3;
+
+/** Models of fal and Replicate beyond the list, by their names there; the vendor is asked what one takes when it is chosen. */
+export function FoundModels({ words, kind, choices, onChoose }: FoundModelsProps) {
+  const asked = useDebounced(words.trim(), REST_MS);
+  const [problem, setProblem] = useState<string | null>(null);
+  const isShort = asked.length < FEWEST;
+  const { data, loading } = useQuery(FindModelsDocument, { variables: { words: asked }, skip: isShort });
+  const known = new Set(choices.map(({ model }) => model.model));
+  const found = (data?.findModels ?? []).filter(({ model }) => !known.has(model));
+  const choose = async (one: Found): Promise<void> => {
+    setProblem(null);
+    try {
+      const model = await learn(one);
+      if (model?.kinds.includes(kind) === true) onChoose({ key: keyOfChoice(kind, model), kind, model });
+      else setProblem(t('find.other', { name: one.name }));
+    } catch (refused) {
+      setProblem(problemText(refused));
+    }
+  };
+  if (isShort || (found.length === 0 && !loading)) return null;
+  return (
+    <section className="found" aria-label={t('find.title')} aria-busy={loading}>
+      <p className="g">{t('find.title')}</p>
+      {loading && <p className="c12 mute">{t('find.searching')}</p>}
+      {problem !== null && (
+        <p className="help bad" role="alert">
+          {problem}
+        </p>
+      )}
+      {found.map((one) => (
+        <button key={one.model} type="button" className="opt" onClick={() => void choose(one)}>
+          <span className="glyph" aria-hidden="true">
+            {one.provider.slice(0, 1).toUpperCase()}
+          </span>
+          <span className="col gap-0">
+            <span className="cut med">{one.name}</span>
+            <span className="c12 mute cut">{[one.model, one.description].filter(Boolean).join(' · ')}</span>
+          </span>
+        </button>
+      ))}
+    </section>
+  );
+}
+
+/** Has the vendor asked, and the model listed with the others; null: there is none. */
+async function learn({ generator, model: name }: Found): Promise<Model | null> {
+  const { data } = await client.query({ query: LearnModelDocument, variables: { generator, model: name } });
+  const model = data?.model ?? null;
+  if (model === null) return null;
+  client.cache.updateQuery({ query: ModelsDocument }, (before) =>
+    before === null || before.models.some(({ id }) => id === model.id)
+      ? before
+      : { models: [...before.models, model] },
+  );
+  return model;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { graphql } from '../../test/kit/clients/requests.ts';
+import { type KilnUnderTest, startKiln } from '../../test/kit/kiln.ts';
+import { call, connect, rpc } from './mcp-client.fixture.ts';
+
+/** Who may call: as everywhere, service keys with their scopes, generators, rates and budgets. */
+
+const SECRET = 'secret-of-the-operator';
+const operator = { authorization: `Bearer ${SECRET}` };
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  const sha256 = createHash('sha256').update(SECRET).digest('hex');
+  kiln = await startKiln({
+    settings: {
+      REST_AUTH: 'required',
+      SERVICE_KEYS: `operator=${sha256}`,
+      RATE_LIMIT: 'start=3',
+    },
+  });
+});
+afterAll(() => kiln.close());
+
+/** A new service key, and its headers. */
+async function keyWith(scopes: readonly string[], generators?: readonly string[]) {
+  const { data } = await graphql(
+    kiln.url,
+    `
+      mutation ($scopes: [String!]!, $generators: [String!]) {
+        createServiceKey(name: "of a test", scopes: $scopes, generators: $generators) {
+          secret
+          key {
+            id
+          }
+        }
+      }
+    `,
+    { scopes, generators },
+    operator,
+  );
+  const { secret, key } = data.createServiceKey as { secret: string; key: { id: string } };
+  return { id: key.id, headers: { authorization: `Bearer ${secret}` } };
+}
+
+it('sends who has no credential, or a wrong one, to the metadata that names who signs in', async () => {
+  const address = `${kiln.url}/.well-known/oauth-protected-resource/mcp`;
+  const nobody = await rpc(kiln.url, 'server/discover');
+  expect(nobody.status).toBe(401);
+  expect(nobody.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${address}"`);
+  const wrong = await rpc(
+    kiln.url,
+    'server/discover',
+    {},
+    { headers: { authorization: 'Bearer kiln_wrong' } },
+  );
+  expect(wrong.headers.get('www-authenticate')).toBe(
+    `Bearer error="invalid_token", resource_metadata="${address}"`,
+  );
+  for (const path of [address, `${kiln.url}/.well-known/oauth-protected-resource`]) {
+    expect(await (await fetch(path)).json()).toMatchObject({
+      resource: `${kiln.url}/mcp`,
+      bearer_methods_supported: ['header'],
+    });
+  }
+});
+
+it('lets a key call what its scopes and generators allow, and see the models of those', async () => {
+  const reader = await keyWith(['read']);
+  const client = await connect(kiln.url, 'modern', reader.headers);
+  const refused = await client.callTool({ name: 'generate_image', arguments: { prompt: 'a key' } });
+  expect(refused.content).toEqual([{ type: 'text', text: expect.stringMatching(/^FORBIDDEN: .*start/) }]);
+  await client.close();
+  const maker = await keyWith(['read', 'start'], ['union']);
+  const { result } = await rpc(kiln.url, 'tools/list', {}, { headers: maker.headers });
+  const { model } = result.tools[0].inputSchema.properties;
+  expect(model.enum.every((id: string) => id.startsWith('union:'))).toBe(true);
+  const made = await call(kiln.url, 'generate_image', { prompt: 'a key' }, { headers: maker.headers });
+  expect(made.result.resultType).toBe('task');
+  const mine = await call(kiln.url, 'list_my_media', {}, { headers: reader.headers });
+  expect(mine.result.structuredContent.total).toBe(0);
+});
+
+it('counts starts against the rate of the caller, and refuses what a budget does not allow', async () => {
+  const poor = await keyWith(['read', 'start']);
+  const created = await graphql(
+    kiln.url,
+    'mutation ($key: String!) { createBudget(scope: KEY, subject: $key, input: { amount: 0.001, period: DAY }) { id } }',
+    { key: poor.id },
+    operator,
+  );
+  expect(created.errors).toBeUndefined();
+  const refused = await call(kiln.url, 'generate_image', { prompt: 'dear' }, { headers: poor.headers });
+  expect(refused.result.content[0].text).toMatch(/^BUDGET_EXCEEDED/);
+  const { headers } = await keyWith(['read', 'start']);
+  const statuses: number[] = [];
+  for (const prompt of ['1', '2', '3', '4']) {
+    statuses.push((await call(kiln.url, 'generate_image', { prompt }, { headers })).status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429]);
+  expect((await rpc(kiln.url, 'tools/list', {}, { headers })).status).toBe(200);
+});

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { graphql, until } from '../../test/kit/clients/requests.ts';
+import { type KilnUnderTest, startKiln } from '../../test/kit/kiln.ts';
+import { call, connect, messagesOf, rpc, send } from './mcp-client.fixture.ts';
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  kiln = await startKiln({ settings: { CORS_ORIGINS: 'https://app.example' } });
+});
+afterAll(() => kiln.close());
+
+const TOOLS = [
+  'generate_image',
+  'edit_image',
+  'generate_video',
+  'lip_sync',
+  'speak',
+  'describe_media',
+  'run_workflow',
+  'find_models',
+  'estimate_cost',
+  'get_task',
+  'wait_for_task',
+  'cancel_task',
+  'list_my_media',
+];
+
+/** A task of the protocol, once it has ended. */
+function untilEnded(taskId: string) {
+  return until(
+    async () => (await rpc(kiln.url, 'tasks/get', { taskId })).result,
+    ({ status }) => status !== 'working',
+  );
+}
+
+async function countTasks(prompt: string): Promise<number> {
+  const pictures = await kiln.runtime.database.pool.query(
+    `select count(*)::int as count from media.tasks where input::text like $1`,
+    [`%${prompt}%`],
+  );
+  return (pictures.rows as { count: number }[])[0]?.count ?? 0;
+}
+
+describe('the tools', () => {
+  it.each(['modern', 'legacy'] as const)('make a picture and a video for a %s client', async (version) => {
+    const client = await connect(kiln.url, version);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+    const picture = await client.callTool({
+      name: 'generate_image',
+      arguments: { prompt: `a lighthouse for ${version}` },
+    });
+    expect(picture.content).toMatchObject([
+      {
+        type: 'text',
+        text: expect.stringMatching(/^Task \S+ made 1 file\(s\) with .*; it cost [\d.]+ USD\.$/),
+      },
+      { type: 'resource_link', mimeType: 'image/png' },
+      { type: 'image', mimeType: 'image/webp' },
+    ]);
+    const { outputs } = picture.structuredContent as { outputs: [{ media_id: string; uri: string }] };
+    expect((await fetch(outputs[0].uri)).headers.get('content-type')).toBe('image/png');
+    const film = await client.callTool({
+      name: 'generate_video',
+      arguments: { image: outputs[0].media_id, prompt: `waves for ${version}` },
+    });
+    expect(film.isError).toBeUndefined();
+    expect(film.content).toContainEqual(expect.objectContaining({ mimeType: 'video/mp4' }));
+    await client.close();
+  });
+
+  it('say what the models take: names, shapes, sizes, prices', async () => {
+    const { result } = await rpc(kiln.url, 'tools/list');
+    const { properties } = result.tools[0].inputSchema;
+    expect(properties.model.enum).toContain('union:gpt-image-2');
+    expect(properties.model.description).toMatch(/USD per picture/);
+    expect(properties.aspect_ratio.enum).toContain('16:9');
+    expect(result).toMatchObject({ resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' });
+    // A list of tools is in the context of each conversation.
+    expect(JSON.stringify(result).length).toBeLessThan(32_000);
+  });
+
+  it('say which argument is wrong, as a result that an agent reads', async () => {
+    const unknown = await call(kiln.url, 'generate_image', { prompt: 'a', colour: 'red' });
+    expect(unknown.result).toMatchObject({ isError: true });
+    expect(unknown.result.content[0].text).toContain('colour');
+    const refused = await call(kiln.url, 'generate_video', { image: 'no-such-file' });
+    expect(refused.result.content[0].text).toContain('BAD_USER_INPUT: image is an http or https address');
+    const missing = await call(kiln.url, 'no_tool', {});
+    expect(missing.error?.code).toBe(-32_602);
+  });
+
+  it('start nothing that costs more than max_cost, or whose price nobody knows', async () => {
+    const prompt = 'a palace of gold';
+    const dear = await call(kiln.url, 'generate_image', { prompt, max_cost: 0.000_1 });
+    expect(dear.result.content[0].text).toMatch(/^BUDGET_EXCEEDED: this is expected to cost [\d.]+ USD/);
+    const unknown = await call(kiln.url, 'generate_image', { prompt, max_cost: 9, model: 'imga:midjourney' });
+    expect(unknown.result.content[0].text).toMatch(/^BUDGET_EXCEEDED: what this costs is not known/);
+    expect(await countTasks(prompt)).toBe(0);
+    const estimate = await call(kiln.url, 'estimate_cost', { kind: 'IMAGE', text: prompt });
+    expect(estimate.result.structuredContent.amount).toBeGreaterThan(0);
+    const paid = await call(kiln.url, 'generate_image', { prompt, max_cost: 9 });
+    expect(paid.result.resultType).toBe('task');
+  });
+
+  it('find models by kind, price and option, and tell all about one', async () => {
+    const cheap = await call(kiln.url, 'find_models', { kind: 'IMAGE', max_price: 0.005 });
+    const names = cheap.result.structuredContent.models.map(({ model }: { model: string }) => model);
+    expect(names).toContain('custom:fal-ai/flux/schnell');
+    expect(names).not.toContain('union:gemini-3-pro-image');
+    const speech = await call(kiln.url, 'find_models', { model: 'speech_router:speech-2.8-hd' });
+    expect(speech.result.structuredContent.model.voices.length).toBeGreaterThan(0);
+  });
+
+  it('answer text for what makes text, and list graphs before one is run', async () => {
+    const picture = await call(kiln.url, 'generate_image', { prompt: 'a vase' }, { knowsTasks: false });
+    const { media_id: media } = picture.result.structuredContent.outputs[0];
+    const words = await call(kiln.url, 'describe_media', { media }, { knowsTasks: false });
+    expect(words.result.structuredContent.texts[0]).toEqual(expect.any(String));
+    const graphs = await call(kiln.url, 'run_workflow', {});
+    expect(graphs.result.structuredContent.workflows[0].name).toBe('text-to-image');
+    const run = await call(
+      kiln.url,
+      'run_workflow',
+      { workflow: 'text-to-image', inputs: { prompt: 'a vase' } },
+      { knowsTasks: false },
+    );
+    expect(run.result.structuredContent.state).toBe('SUCCEEDED');
+    const speech = await call(kiln.url, 'speak', { text: 'hello' }, { knowsTasks: false });
+    expect(speech.result.content[1].mimeType).toMatch(/^audio\//);
+  });
+});
+
+describe('a call that becomes a task', () => {
+  it('is found by its id, in the graph as well, and has its result inlined', async () => {
+    const { result } = await call(kiln.url, 'generate_image', { prompt: 'a task of its own' });
+    expect(result).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null });
+    const { data } = await graphql(kiln.url, 'query ($id: ID!) { task(id: $id) { id } }', {
+      id: result.taskId,
+    });
+    expect(data.task.id).toBe(result.taskId);
+    const ended = await untilEnded(result.taskId);
+    expect(ended).toMatchObject({ resultType: 'complete', status: 'completed' });
+    expect(ended.result.content[1].type).toBe('resource_link');
+    const known = await call(kiln.url, 'get_task', { task_id: result.taskId });
+    expect(known.result.content).toEqual(ended.result.content);
+  });
+
+  it('is told on a stream, to its end', async () => {
+    const { result } = await call(kiln.url, 'generate_image', { prompt: 'a task that is told' });
+    const notifications = { taskIds: [result.taskId] };
+    const told = await messagesOf(await send(kiln.url, 'subscriptions/listen', { notifications }));
+    expect(told[0]).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } },
+    });
+    expect(told.at(-2)).toMatchObject({
+      method: 'notifications/tasks',
+      params: { taskId: result.taskId, status: 'completed', result: { content: expect.any(Array) } },
+    });
+    expect(told.at(-1)).toMatchObject({ result: { resultType: 'complete' } });
+    const deaf = await rpc(kiln.url, 'subscriptions/listen', { notifications }, { knowsTasks: false });
+    expect(deaf).toMatchObject({ status: 400, error: { code: -32_021 } });
+  });
+
+  it('is joined by the same call, and another is made by another variation', async () => {
+    const args = { prompt: 'the only one of its kind' };
+    const calls = await Promise.all([1, 2, 3].map(() => call(kiln.url, 'generate_image', args)));
+    const ids = new Set(calls.map(({ result }) => result.taskId));
+    expect(ids.size).toBe(1);
+    const [id = ''] = ids;
+    await untilEnded(id);
+    const later = await call(kiln.url, 'generate_image', args);
+    expect(later.result.structuredContent).toMatchObject({ task_id: id, state: 'SUCCEEDED' });
+    const other = await call(kiln.url, 'generate_image', { ...args, variation: 2 });
+    expect(other.result.taskId).not.toBe(id);
+    expect(await countTasks(args.prompt)).toBe(2);
+  });
+
+  it('is tried anew by the same call when it has failed, and says why', async () => {
+    await kiln.control('faults', { wire: 'midjourney', operation: 'imagine', fault: 'moderation', times: 1 });
+    const args = { prompt: 'a thing that is refused once', model: 'imga:midjourney' };
+    const first = await call(kiln.url, 'generate_image', args, { knowsTasks: false });
+    expect(first.result.isError).toBe(true);
+    expect(first.result.content[0].text).toMatch(/^Task \S+ failed: /);
+    const second = await call(kiln.url, 'generate_image', args, { knowsTasks: false });
+    expect(second.result.structuredContent.state).toBe('SUCCEEDED');
+  });
+
+  it('is cancelled by the protocol and by a tool', async () => {
+    await kiln.control('latency', { wire: 'minimax', queuedMs: 60_000, runningMs: 60_000 });
+    const [one, other] = await Promise.all(
+      ['one', 'other'].map((name) => call(kiln.url, 'generate_video', { prompt: `${name} that is stopped` })),
+    );
+    const taskId: string = one?.result.taskId;
+    expect((await rpc(kiln.url, 'tasks/cancel', { taskId })).result.resultType).toBe('complete');
+    expect(await untilEnded(taskId)).toMatchObject({ status: 'cancelled' });
+    const waited = await call(kiln.url, 'wait_for_task', { task_id: other?.result.taskId, seconds: 1 });
+    expect(waited.result.content[0].text).toContain('call wait_for_task with this task_id');
+    await call(kiln.url, 'cancel_task', { task_id: other?.result.taskId });
+    expect(await untilEnded(other?.result.taskId)).toMatchObject({ status: 'cancelled' });
+    await kiln.control('latency', { wire: 'minimax', queuedMs: 0, runningMs: 0 });
+  });
+
+  it('is nobody else’s: what is not there is an error of the protocol', async () => {
+    const taskId = '01a20000-0000-7000-8000-000000000000';
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+      const { error } = await rpc(kiln.url, method, { taskId, inputResponses: {} });
+      expect(error?.code).toBe(-32_602);
+    }
+    const without = await rpc(kiln.url, 'tasks/get', { taskId }, { knowsTasks: false });
+    expect(without).toMatchObject({ status: 400, error: { code: -32_021 } });
+  });
+});
+
+describe('resources and prompts', () => {
+  it('read a task and a file, small ones whole', async () => {
+    const client = await connect(kiln.url, 'modern');
+    const made = await client.callTool({ name: 'generate_image', arguments: { prompt: 'a resource' } });
+    const facts = made.structuredContent as { task_id: string; outputs: [{ media_id: string; uri: string }] };
+    const task = await client.readResource({ uri: `kiln://tasks/${facts.task_id}` });
+    expect(JSON.parse((task.contents[0] as { text: string }).text)).toMatchObject({ state: 'SUCCEEDED' });
+    for (const uri of [`kiln://media/${facts.outputs[0].media_id}`, facts.outputs[0].uri]) {
+      const file = await client.readResource({ uri });
+      expect(file.contents[0]).toMatchObject({ mimeType: 'image/png', blob: expect.any(String) });
+    }
+    const foreign = `https://elsewhere.example/files/${facts.outputs[0].media_id}/result-1.png`;
+    await expect(client.readResource({ uri: foreign })).rejects.toThrow('there is no such resource');
+    await client.close();
+  });
+
+  it('offer prompts with their arguments', async () => {
+    const client = await connect(kiln.url, 'legacy');
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'product_pictures',
+      'picture_to_film',
+      'talking_portrait',
+    ]);
+    const prompt = await client.getPrompt({
+      name: 'product_pictures',
+      arguments: { product: 'a chair', budget: '2' },
+    });
+    expect(JSON.stringify(prompt.messages)).toContain('stay below 2 in all');
+    await expect(client.getPrompt({ name: 'product_pictures' })).rejects.toThrow('is missing');
+    await client.close();
+  });
+});
+
+describe('the endpoint', () => {
+  it('refuses what headers and body say differently, and versions it has not', async () => {
+    const name = { headers: { 'mcp-name': 'speak' } };
+    const mismatch = await call(kiln.url, 'find_models', {}, name);
+    expect(mismatch).toMatchObject({ status: 400, error: { code: -32_020 } });
+    const other = { headers: { 'mcp-name': 'another-task' } };
+    const task = await rpc(kiln.url, 'tasks/get', { taskId: 'a-task' }, other);
+    expect(task).toMatchObject({ status: 400, error: { code: -32_020 } });
+  });
+
+  it('takes pages of its own and of CORS_ORIGINS, POST alone, and bodies of a megabyte', async () => {
+    const from = (origin: string) => rpc(kiln.url, 'server/discover', {}, { headers: { origin } });
+    expect((await from('https://app.example')).status).toBe(200);
+    expect((await from(kiln.url)).status).toBe(200);
+    expect((await from('http://evil.example')).status).toBe(403);
+    expect((await from('http://localhost:6274')).status).toBe(403);
+    expect((await fetch(`${kiln.url}/mcp`)).status).toBe(405);
+    const large = await call(kiln.url, 'generate_image', { prompt: 'x'.repeat(1_100_000) });
+    expect(large.status).toBe(413);
+  });
+});

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+import { isEnded } from '../../../rest-compat/replies/task.ts';
+import { resultOf, runningResult } from '../work/results.ts';
+import { cancelTask, readTask } from '../work/tasks.ts';
+import { LOOKS, textResult, type Tool, tool, type ToolScope } from './tool.ts';
+
+/** Tasks for clients that don't know the protocol's own: they are found again by their id, also after days. */
+
+const taskId = z.string().min(1).max(100).describe('The task_id of an earlier answer.');
+
+async function answerTask(id: string, scope: ToolScope, seconds = 0) {
+  const task = await readTask(scope, id);
+  const now = isEnded(task) || seconds === 0 ? task : await scope.wait(task, seconds);
+  return { result: isEnded(now) ? await resultOf(now, scope.readFile) : runningResult(now) };
+}
+
+/** Below the minute after which common clients give up. */
+const MAX_WAIT_SECONDS = 50;
+
+/** The tools. */
+export const taskTools: readonly Tool[] = [
+  tool({
+    name: 'get_task',
+    title: 'Look at a task',
+    description: 'How far a task is; its result when it has ended. Answers at once.',
+    rateClass: 'status',
+    annotations: LOOKS,
+    arguments: () => ({ task_id: taskId }),
+    run: ({ task_id: id }, scope) => answerTask(id, scope),
+  }),
+  tool({
+    name: 'wait_for_task',
+    title: 'Wait for a task',
+    description: `Waits for the end of a task and answers its result. Where it takes longer than that, it says so: call again, as often as needed.`,
+    rateClass: 'status',
+    annotations: LOOKS,
+    arguments: () => ({
+      task_id: taskId,
+      seconds: z
+        .number()
+        .int()
+        .min(1)
+        .max(MAX_WAIT_SECONDS)
+        .default(45)
+        .describe('How long to wait at most.'),
+    }),
+    run: ({ task_id: id, seconds }, scope) => answerTask(id, scope, seconds),
+  }),
+  tool({
+    name: 'cancel_task',
+    title: 'Stop a task',
+    description: 'Asks a task to stop. What its provider has done by then may be charged.',
+    rateClass: 'write',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    arguments: () => ({ task_id: taskId }),
+    async run({ task_id: id }, scope) {
+      await cancelTask(scope, id);
+      const { state } = await readTask(scope, id);
+      const text = state === 'CANCELLED' ? 'was cancelled' : `is asked to stop; now it is ${state}`;
+      return textResult(`Task ${id} ${text}.`, { task_id: id, state });
+    },
+  }),
+];

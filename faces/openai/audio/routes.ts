@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream';
+
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import { Voices, type VoiceFields } from '../../../rest-compat/documents/media/questions.ts';
+import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { base64Of, openFile } from '../answers/files.ts';
+import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { FaceSpeech, type SpeechInput } from '../documents/speech.ts';
+import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { readJson } from '../request/body.ts';
+import { isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
+import { contentOf } from '../request/media.ts';
+import type { FaceAnswer, FaceCall, FaceEvent, FaceRoute } from '../table/route.ts';
+import { finished, nameIgnored, startTask } from '../tasks/follow.ts';
+import { joiningOf } from '../tasks/joining.ts';
+
+/** Speech. */
+export const audioRoutes: readonly FaceRoute[] = [
+  {
+    method: 'POST',
+    path: '/audio/speech',
+    summary: 'Says a text; answers the sound.',
+    rateClass: 'start',
+    documents: [FaceModels, Voices, FaceSpeech, TaskEvents, FaceTaskById, FaceCancelTask],
+    async run(call) {
+      const body = await readJson(call.request);
+      const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);
+      const voiceId = await voiceOf(call, body['voice'], model);
+      const format = wordIn(body, 'stream_format', ['audio', 'sse'] as const) ?? 'audio';
+      const content = contentOf('speech', body, { model: `${model.generator}:${model.model}` });
+      const input = inputOf(body, { model, voiceId });
+      const task = await startTask(call, FaceSpeech, { input, ...joiningOf(call, content) });
+      if (body['instructions'] !== undefined) nameIgnored(call, ['instructions']);
+      return soundAnswer(call, await finished(call, task, false), format);
+    },
+  },
+];
+
+function inputOf(
+  body: JsonObject,
+  { model, voiceId }: { readonly model: FaceModel; readonly voiceId: string },
+): SpeechInput {
+  const speed = numberIn(body, 'speed');
+  const options = objectIn(body, 'options');
+  return {
+    generator: model.generator,
+    model: model.model,
+    text: neededText(body, 'input'),
+    voiceId,
+    format: textIn(body, 'response_format') ?? 'mp3',
+    ...(speed !== undefined && { speed }),
+    ...(options !== undefined && { options }),
+  };
+}
+
+async function soundAnswer(call: FaceCall, task: FaceTask, format: 'audio' | 'sse'): Promise<FaceAnswer> {
+  const { id, outputs } = task;
+  if (task.state !== 'SUCCEEDED')
+    return { status: 202, body: { id, object: 'audio.speech', status: 'in_progress' } };
+  const [sound] = outputs;
+  if (sound === undefined) throw new AppError('NOT_FOUND', 'the sound was deleted');
+  const stream = await openFile(call, sound.url);
+  if (format === 'sse') return { events: soundEvents(stream, task) };
+  return {
+    contentType: sound.contentType,
+    headers: { 'Content-Length': String(sound.bytes) },
+    stream,
+  };
+}
+
+async function* soundEvents(stream: Readable, { cost }: FaceTask): AsyncGenerator<FaceEvent> {
+  for await (const audio of base64Of(stream)) {
+    yield { name: 'speech.audio.delta', data: { type: 'speech.audio.delta', audio } };
+  }
+  const { inputTokens, outputTokens } = cost?.units ?? {};
+  const input = inputTokens ?? 0;
+  const output = outputTokens ?? 0;
+  const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+  yield { name: 'speech.audio.done', data: { type: 'speech.audio.done', usage } };
+}
+
+/** OpenAI's own voices, which clients send by default: each stands for one of the model's. */
+const OPENAI_VOICES = [
+  'alloy',
+  'ash',
+  'ballad',
+  'coral',
+  'echo',
+  'fable',
+  'nova',
+  'onyx',
+  'sage',
+  'shimmer',
+  'verse',
+  'marin',
+  'cedar',
+];
+
+/** The voice that is named, by its id or name. */
+async function voiceOf(call: FaceCall, voice: Json | undefined, { generator }: FaceModel): Promise<string> {
+  const named = isObject(voice) ? voice['id'] : (voice ?? 'alloy');
+  const { voices } = await runDocument(call, Voices, { generator });
+  const found = voices.find(({ id, name }) => id === named || name === named);
+  if (found !== undefined) return found.id;
+  const stands = standIn(
+    voices,
+    OPENAI_VOICES.findIndex((own) => own === named),
+  );
+  if (stands !== undefined) return stands.id;
+  const some = voices.slice(0, 5).map(({ id }) => id);
+  throw badInput('voice', `voice must be one of ${generator}'s, such as ${some.join(', ')}`);
+}
+
+function standIn(voices: readonly VoiceFields[], index: number): VoiceFields | undefined {
+  const own = voices.filter(({ cloned }) => !cloned);
+  return index === -1 || own.length === 0 ? undefined : own[index % own.length];
+}

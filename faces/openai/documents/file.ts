@@ -1,0 +1,46 @@
+import { type DataOf, graphql } from '../../../rest-compat/documents/graphql.ts';
+
+const fileFields = graphql(`
+  fragment FaceFile on Media {
+    id
+    name
+    url
+    bytes
+    contentType
+    createdAt
+  }
+`);
+
+/** A stored file. */
+export type FaceFile = DataOf<typeof fileFields>;
+
+/** A file by its id. */
+export const FaceFileById = graphql(
+  `
+    query FaceFileById($id: ID!) {
+      media(id: $id) {
+        ...FaceFile
+      }
+    }
+  `,
+  [fileFields],
+);
+
+/** The caller's own files, newest first. */
+export const FaceFiles = graphql(
+  `
+    query FaceFiles($first: Int!, $after: String) {
+      medias(first: $first, after: $after) {
+        edges {
+          node {
+            ...FaceFile
+          }
+        }
+        pageInfo {
+          hasNextPage
+        }
+      }
+    }
+  `,
+  [fileFields],
+);

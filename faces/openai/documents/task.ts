@@ -1,0 +1,82 @@
+import { type DataOf, graphql } from '../../../rest-compat/documents/graphql.ts';
+
+/** The GraphQL documents about tasks. */
+
+/** All that answers of the face say of a task. */
+export const faceTask = graphql(`
+  fragment FaceTask on Task {
+    id
+    kind
+    generator
+    state
+    progress
+    queuePosition
+    lastSeq
+    createdAt
+    startedAt
+    endedAt
+    text
+    notes
+    provider
+    model
+    manageToken
+    error {
+      code
+      message
+      retryable
+      field
+    }
+    outputs {
+      id
+      url
+      contentType
+      bytes
+      width
+      height
+      duration
+      thumbnail(width: 1280)
+    }
+    input {
+      prompt
+      model
+      options
+    }
+    cost {
+      amount
+      currency
+      estimated
+      units {
+        pictures
+        seconds
+        characters
+        inputTokens
+        outputTokens
+      }
+    }
+  }
+`);
+
+/** What every answer about a task is made of. */
+export type FaceTask = DataOf<typeof faceTask>;
+
+/** A task by its id. */
+export const FaceTaskById = graphql(
+  `
+    query FaceTaskById($id: ID!) {
+      task(id: $id) {
+        ...FaceTask
+      }
+    }
+  `,
+  [faceTask],
+);
+
+/** Asks a task to stop. */
+export const FaceCancelTask = graphql(`
+  mutation FaceCancelTask($id: ID!) {
+    cancelTask(id: $id) {
+      id
+      state
+    }
+  }
+`);

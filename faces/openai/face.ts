@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import { noteRequest } from '../../platform/http/request-facts.ts';
+import { createMatcher } from '../../rest-compat/route/match.ts';
+import { limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
+import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
+import { createModelFinder } from './models/find-model.ts';
+import { faceRoutes } from './routes.ts';
+import type { FaceParts, FaceRoute } from './table/route.ts';
+
+/** What the face is built from. */
+export interface OpenaiFaceOptions extends Omit<FaceParts, 'models'> {
+  /** The caller of a request, and a signal that is aborted when the caller disconnects. */
+  readonly contextFor: (request: IncomingMessage) => RequestContext;
+  /** Absent: no limits, and no headers about them. */
+  readonly rateLimiter?: RequestLimiter | undefined;
+}
+
+/** OpenAI's API over the graph. */
+export interface OpenaiFace {
+  /** What serves a request; null when its path is not below the prefix. It rejects for mistakes of ours alone. */
+  find(request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | null;
+}
+
+/** Makes the face: a table of operations, each of which runs documents of the graph as any other caller does. */
+export function createOpenaiFace(options: OpenaiFaceOptions): OpenaiFace {
+  const { settings, executor } = options;
+  const match = createMatcher(faceRoutes);
+  const parts = { ...options, models: createModelFinder({ executor, aliases: settings.aliases }) };
+  const below = `${settings.prefix}/`;
+  return {
+    find(request) {
+      const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+      if (!path.startsWith(below)) return null;
+      const matched = match(request.method ?? 'GET', path.slice(settings.prefix.length));
+      return (response) => answer({ parts, options }, { request, response, matched, query, path });
+    },
+  };
+}
+
+interface Found {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly matched: ReturnType<ReturnType<typeof createMatcher<FaceRoute>>>;
+  readonly query: string;
+  readonly path: string;
+}
+
+async function answer(
+  { parts, options }: { readonly parts: FaceParts; readonly options: OpenaiFaceOptions },
+  { request, response, matched, query, path }: Found,
+): Promise<void> {
+  const context = options.contextFor(request);
+  const { traceId } = context.caller;
+  const exchange: Exchange = { request, response, traceId, logger: parts.logger };
+  response.setHeader('x-request-id', traceId);
+  try {
+    const route = matched !== null && 'route' in matched ? matched.route : undefined;
+    await limitRequests(
+      options.rateLimiter,
+      { response, caller: context.caller },
+      route?.rateClass ?? 'read',
+    );
+    if (matched === null) throw new AppError('NOT_FOUND', `Unknown request URL: ${request.method} ${path}`);
+    if ('allow' in matched) return await refuseMethod(exchange, matched.allow);
+    noteRequest(response, { route: `${parts.settings.prefix}${matched.route.path}` });
+    const pathParams = decoded(matched.pathParams);
+    const call = { ...parts, request, response, context, pathParams, query: new URLSearchParams(query) };
+    await sendAnswer(exchange, await matched.route.run(call));
+  } catch (thrown) {
+    await sendFailure(exchange, withHint(thrown, request));
+  }
+}
+
+async function refuseMethod(exchange: Exchange, allow: readonly string[]): Promise<void> {
+  const message = `Not allowed to ${exchange.request.method} on this path: it takes ${allow.join(', ')}`;
+  const error = { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' };
+  await sendAnswer(exchange, { status: 405, headers: { Allow: allow.join(', ') }, body: { error } });
+}
+
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch (cause) {
+    throw new AppError('NOT_FOUND', 'the path is not well encoded', { cause });
+  }
+}
+
+/** Who is refused for want of a credential hears when the one that came could not be read. */
+function withHint(thrown: unknown, { headers }: IncomingMessage): unknown {
+  const isRefusal = thrown instanceof AppError && thrown.code === 'UNAUTHENTICATED';
+  if (!isRefusal || !isMalformedBearer(headers.authorization)) return thrown;
+  return new AppError('UNAUTHENTICATED', MALFORMED_BEARER, { cause: thrown });
+}

@@ -1,0 +1,102 @@
+import { badInput, notFound } from '../../../platform/errors.ts';
+import { RemoveFile, UploadFile } from '../../../rest-compat/documents/media/file.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { readFormBody } from '../../../rest-compat/request/body/form.ts';
+import { uploadPart } from '../../../rest-compat/request/upload.ts';
+import { fileAddress } from '../answers/files.ts';
+import { type FaceFile, FaceFileById, FaceFiles } from '../documents/file.ts';
+import { pageOf } from '../request/page.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
+import { secondsOf } from '../tasks/words.ts';
+
+/** Files of ours in OpenAI's form: uploads, and what tasks have made. */
+export const fileRoutes: readonly FaceRoute[] = [
+  {
+    method: 'POST',
+    path: '/files',
+    summary: 'Stores a file, to be named by its id in later calls.',
+    rateClass: 'write',
+    documents: [UploadFile, FaceFileById],
+    run: storeFile,
+  },
+  {
+    method: 'GET',
+    path: '/files',
+    summary: "The caller's own files, newest first.",
+    rateClass: 'read',
+    documents: [FaceFiles],
+    async run(call) {
+      const { medias } = await runDocument(call, FaceFiles, pageOf(call.query));
+      const data = medias.edges.map(({ node }) => fileOf(node));
+      const ids = medias.edges.map(({ node }) => node.id);
+      const ends = { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+      return { body: { object: 'list', data, ...ends, has_more: medias.pageInfo.hasNextPage } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/files/{id}',
+    summary: 'A file.',
+    rateClass: 'read',
+    documents: [FaceFileById],
+    run: async (call) => ({ body: fileOf(await readFile(call)) }),
+  },
+  {
+    method: 'GET',
+    path: '/files/{id}/content',
+    summary: 'The bytes of a file.',
+    rateClass: 'read',
+    documents: [FaceFileById],
+    async run(call) {
+      const { url } = await readFile(call);
+      call.request.url = fileAddress(url);
+      await call.serveFile(call.request, call.response);
+      return 'sent';
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/files/{id}',
+    summary: 'Deletes a file.',
+    rateClass: 'write',
+    documents: [RemoveFile],
+    async run(call) {
+      const id = call.pathParams['id'] ?? '';
+      const token = call.request.headers['x-manage-token'];
+      await runDocument(call, RemoveFile, { id, manageToken: typeof token === 'string' ? token : null });
+      return { body: { id, object: 'file', deleted: true } };
+    },
+  },
+];
+
+const KEPT = { to: 'files', keep: true, cdn: false } as const;
+
+async function storeFile(call: FaceCall): Promise<FaceAnswer> {
+  const { request, response, settings } = call;
+  const form = await readFormBody({
+    request,
+    fileMaxBytes: settings.uploadMaxBytes,
+    // The field `file` alone is kept: anything else in the form is not asked for.
+    store: async (file) => (file.field === 'file' ? uploadPart(call, file, { destination: KEPT }) : null),
+  });
+  const stored = form.files.find(({ file }) => file !== null)?.file ?? null;
+  if (stored === null) throw badInput('file', "Missing required parameter: 'file'.");
+  const { id, manageToken } = stored;
+  if (typeof manageToken === 'string') response.setHeader('X-Manage-Token', manageToken);
+  const { media } = await runDocument(call, FaceFileById, { id });
+  if (media === null) throw notFound('file', id);
+  return { body: fileOf(media, form.fields.get('purpose')) };
+}
+
+async function readFile(call: FaceCall): Promise<FaceFile> {
+  const id = call.pathParams['id'] ?? '';
+  const { media } = await runDocument(call, FaceFileById, { id });
+  if (media === null) throw notFound('file', id);
+  return media;
+}
+
+/** A purpose is not kept: any file may be named anywhere. */
+function fileOf({ id, bytes, name, createdAt }: FaceFile, purpose = 'user_data'): object {
+  const created = secondsOf(createdAt);
+  return { id, object: 'file', bytes, created_at: created, filename: name, purpose, status: 'processed' };
+}

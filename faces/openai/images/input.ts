@@ -1,0 +1,75 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { ImageInput } from '../documents/image.ts';
+import type { FaceModel } from '../documents/models.ts';
+import { shapeOf } from '../models/shape.ts';
+import { integerIn, isObject, neededText, objectIn, textIn } from '../request/fields.ts';
+
+/** What a caller asks for, as the graph takes it, and the names of what the model has nothing for. Pure. */
+export interface ReadImage {
+  readonly input: ImageInput;
+  readonly ignored: readonly string[];
+}
+
+/** OpenAI's qualities of older models, in the words of newer ones. */
+const QUALITIES: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
+
+/** Fields that go to the model as they are, where it has them. */
+const VENDOR_FIELDS = ['output_compression', 'moderation', 'input_fidelity', 'style'];
+
+/** Reads the fields that generations and edits have in common. Throws BAD_USER_INPUT. */
+export function readImage(body: JsonObject, model: FaceModel): ReadImage {
+  const ignored: string[] = [];
+  const taken = (name: string, as: string, words: Readonly<Record<string, string>> = {}) => {
+    const value = textIn(body, name);
+    if (value === undefined || value === 'auto') return {};
+    if (model.inputs.includes(as)) return { [as]: words[value] ?? value };
+    ignored.push(name);
+    return {};
+  };
+  const size = textIn(body, 'size');
+  const shape = shapeOf(size, model);
+  if (shape === null) ignored.push('size');
+  const seed = integerIn(body, 'seed');
+  const input = {
+    generator: model.generator,
+    model: model.model,
+    prompt: neededText(body, 'prompt'),
+    ...countOf(body, model),
+    ...shape,
+    ...taken('quality', 'quality', QUALITIES),
+    ...taken('background', 'background'),
+    ...taken('output_format', 'outputFormat'),
+    ...taken('negative_prompt', 'negativePrompt'),
+    ...(seed === undefined ? {} : { seed }),
+    ...optionsOf(body, model, ignored),
+  };
+  return { input, ignored };
+}
+
+function countOf(body: JsonObject, { inputs, maxCount, model }: FaceModel): { count?: number } {
+  const count = integerIn(body, 'n') ?? 1;
+  const most = inputs.includes('count') ? (maxCount ?? 10) : 1;
+  if (count < 1 || count > most) throw badInput('n', `n must be from 1 to ${most} for the model ${model}`);
+  return count === 1 ? {} : { count };
+}
+
+/** The extension `options`, and OpenAI's own fields that the model takes by their names. */
+function optionsOf(
+  body: JsonObject,
+  { optionsSchema }: FaceModel,
+  ignored: string[],
+): { options?: JsonObject } {
+  const known = isObject(optionsSchema ?? undefined)
+    ? (optionsSchema as JsonObject)['properties']
+    : undefined;
+  const named = VENDOR_FIELDS.flatMap((name) => {
+    const value = body[name] ?? undefined;
+    if (value === undefined || value === 'auto') return [];
+    if (isObject(known) && known[name] !== undefined) return [[name, value] as const];
+    ignored.push(name);
+    return [];
+  });
+  const options = { ...Object.fromEntries(named), ...objectIn(body, 'options') };
+  return Object.keys(options).length === 0 ? {} : { options };
+}

@@ -1,0 +1,112 @@
+import { isEnded } from '../../../rest-compat/replies/task.ts';
+import { endWords } from '../answers/failures.ts';
+import { base64Of, fileMark, jsonWithFiles, openFile } from '../answers/files.ts';
+import type { FaceTask } from '../documents/task.ts';
+import type { FaceAnswer, FaceCall, FaceEvent } from '../table/route.ts';
+import { secondsOf } from '../tasks/words.ts';
+
+/** How pictures are answered. */
+
+/** How the bytes of a picture come: within the JSON, or by their address. */
+export type PictureFormat = 'b64_json' | 'url';
+
+/** Seconds after which a caller may ask again. */
+const ASK_AGAIN = '2';
+
+/** The answer about a task of pictures: the pictures, or 202 and where to ask while it goes on. */
+export async function pictureAnswer(
+  call: FaceCall,
+  task: FaceTask,
+  format: PictureFormat,
+): Promise<FaceAnswer> {
+  if (!isEnded(task)) return goingOn(call, task);
+  if (task.state !== 'SUCCEEDED') {
+    const { status: _, ...error } = endWords(task);
+    return { body: { ...factsOf(task), error } };
+  }
+  const urls = task.outputs.map(({ url }) => url);
+  const data = urls.map((url, index) => (format === 'url' ? { url } : { b64_json: fileMark(index) }));
+  const body = {
+    created: secondsOf(task.endedAt ?? task.createdAt),
+    ...formatOf(task),
+    data,
+    ...usageOf(task),
+  };
+  if (format === 'url') return { body };
+  return {
+    contentType: 'application/json; charset=utf-8',
+    stream: await jsonWithFiles(call, { body, urls }),
+  };
+}
+
+/** 202 with where to ask, which is no failure: the work goes on. */
+function goingOn({ settings }: FaceCall, task: FaceTask): FaceAnswer {
+  const location = `${settings.publicUrl}${settings.prefix}/images/generations/${task.id}`;
+  return {
+    status: 202,
+    headers: { Location: location, 'Retry-After': ASK_AGAIN },
+    body: { created: secondsOf(task.createdAt), data: [], ...factsOf(task) },
+  };
+}
+
+function factsOf(task: FaceTask): object {
+  const { id, state, progress, createdAt } = task;
+  const words = {
+    QUEUED: 'queued',
+    RUNNING: 'in_progress',
+    SUCCEEDED: 'completed',
+    FAILED: 'failed',
+    CANCELLED: 'cancelled',
+  };
+  return { id, object: 'image.generation', status: words[state], progress, created_at: secondsOf(createdAt) };
+}
+
+/** The finished pictures of a task as events: `image_generation` or `image_edit`. */
+export async function* pictureEvents(
+  call: FaceCall,
+  kind: 'image_generation' | 'image_edit',
+  end: () => Promise<FaceTask>,
+): AsyncGenerator<FaceEvent> {
+  const task = await end();
+  for (const { url } of task.outputs) {
+    let text = '';
+    for await (const piece of base64Of(await openFile(call, url))) text += piece;
+    const name = `${kind}.completed`;
+    const created = secondsOf(task.endedAt ?? task.createdAt);
+    yield {
+      name,
+      data: { type: name, b64_json: text, created_at: created, ...formatOf(task), ...usageOf(task) },
+    };
+  }
+}
+
+const SIZES = ['1024x1024', '1024x1536', '1536x1024'];
+const FORMATS = ['png', 'webp', 'jpeg'];
+
+/** What OpenAI says of the pictures, where it has words for it. */
+function formatOf({ outputs, input }: FaceTask): object {
+  const [picture] = outputs;
+  const size = `${picture?.width}x${picture?.height}`;
+  const format = picture?.contentType.replace('image/', '') ?? '';
+  const { quality, background } = Object(input?.options) as Readonly<Record<string, unknown>>;
+  return {
+    ...(SIZES.includes(size) && { size }),
+    ...(FORMATS.includes(format) && { output_format: format }),
+    ...(['low', 'medium', 'high'].includes(String(quality)) && { quality }),
+    ...(['transparent', 'opaque'].includes(String(background)) && { background }),
+  };
+}
+
+/** Tokens, where the provider counts them. */
+function usageOf({ cost }: FaceTask): object {
+  const { inputTokens, outputTokens } = cost?.units ?? {};
+  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return {};
+  return {
+    usage: {
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+      input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { AppError, badInput } from '../../../platform/errors.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
+import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { FaceImage } from '../documents/image.ts';
+import { type FaceModel, FaceModels } from '../documents/models.ts';
+import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { readJson } from '../request/body.ts';
+import { booleanIn, textIn, wordIn } from '../request/fields.ts';
+import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
+import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
+import { joiningOf } from '../tasks/joining.ts';
+import { readImage } from './input.ts';
+import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
+
+const documents = [FaceModels, FaceImage, TaskEvents, FaceTaskById, FaceCancelTask];
+
+/** Pictures: made from words or from pictures, and asked for again by the id of their task. */
+export const imageRoutes: readonly FaceRoute[] = [
+  {
+    method: 'POST',
+    path: '/images/generations',
+    summary: 'Makes pictures from a prompt.',
+    rateClass: 'start',
+    documents,
+    async run(call) {
+      const body = await readJson(call.request);
+      const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
+      return makePictures(call, { body, model, kind: 'image_generation' });
+    },
+  },
+  {
+    method: 'POST',
+    path: '/images/edits',
+    summary: 'Makes pictures from pictures and a prompt, whole or where a mask says.',
+    rateClass: 'start',
+    documents: [...documents, UploadFile],
+    async run(call) {
+      const read = await readBody(call);
+      const model = await call.models.find('IMAGE', textIn(read.body, 'model'), call.context);
+      if (!model.inputs.includes('images')) {
+        throw badInput('image', `the model ${model.model} makes pictures from words alone`);
+      }
+      const { images, mask } = await sourcesOf(call, read);
+      return makePictures(call, { body: read.body, model, kind: 'image_edit', images, mask });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/images/generations/{id}',
+    summary: 'The pictures of a task, or how far it is.',
+    rateClass: 'status',
+    documents: [FaceTaskById],
+    async run(call) {
+      const format = formatOf({ response_format: call.query.get('response_format') });
+      const task = await readTask(call, call.pathParams['id'] ?? '');
+      nameTask(call, task);
+      return pictureAnswer(call, task, format);
+    },
+  },
+];
+
+interface Pictures {
+  readonly body: JsonObject;
+  readonly model: FaceModel;
+  readonly kind: 'image_generation' | 'image_edit';
+  readonly images?: readonly InputFile[];
+  readonly mask?: InputFile | undefined;
+}
+
+/** Starts a task of pictures, and answers it as the caller wants. */
+async function makePictures(
+  call: FaceCall,
+  { body, model, kind, images = [], mask }: Pictures,
+): Promise<FaceAnswer> {
+  const format = formatOf(body);
+  const isStream = booleanIn(body, 'stream') === true;
+  const isAsync = wantsAsync(call, booleanIn(body, 'async'));
+  const { input, ignored } = readImage(body, model);
+  const files = mask === undefined ? images : [...images, mask];
+  const task = await startTask(call, FaceImage, {
+    input: {
+      ...input,
+      ...(images.length > 0 && { images: images.map(({ media }) => media) }),
+      ...(mask !== undefined && { mask: mask.media }),
+    },
+    ...joiningOf(call, contentOf(kind, body, { model: `${model.generator}:${model.model}`, files })),
+  });
+  nameIgnored(call, ignored);
+  if (isStream && !isAsync) return { events: pictureEvents(call, kind, () => ended(call, task)) };
+  return pictureAnswer(call, await finished(call, task, isAsync), format);
+}
+
+/** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */
+async function sourcesOf(call: FaceCall, { body, files }: BodyWithFiles) {
+  const sent = body['images'] ?? body['image'] ?? [];
+  const named: readonly Json[] = Array.isArray(sent) ? sent : [sent];
+  const images = [...(files.get('image') ?? [])];
+  for (const [index, value] of named.entries()) images.push(await fileIn(call, value, `images[${index}]`));
+  if (images.length === 0) throw badInput('image', "Missing required parameter: 'image'.");
+  const mask = body['mask'] ?? null;
+  return {
+    images,
+    mask: files.get('mask')?.[0] ?? (mask === null ? undefined : await fileIn(call, mask, 'mask')),
+  };
+}
+
+/** A stream has no 202: its caller is told where to ask. */
+async function ended(call: FaceCall, started: FaceTask): Promise<FaceTask> {
+  const task = await finished(call, started, false);
+  if (task.state === 'SUCCEEDED') return task;
+  const where = `${call.settings.prefix}/images/generations/${task.id}`;
+  throw new AppError('UNAVAILABLE', `the work goes on: ask GET ${where}`);
+}
+
+function formatOf(body: JsonObject): PictureFormat {
+  return wordIn(body, 'response_format', ['b64_json', 'url'] as const) ?? 'b64_json';
+}

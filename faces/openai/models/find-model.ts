@@ -1,0 +1,79 @@
+import { AppError } from '../../../platform/errors.ts';
+import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { type FaceModel, FaceModels } from '../documents/models.ts';
+import type { ModelFinder } from '../table/route.ts';
+
+/** No model of that name does this kind of work here. */
+export class ModelNotFound extends AppError {
+  constructor(name: string, kind: string, usual: readonly string[]) {
+    const some = usual.slice(0, 5).join(', ');
+    const hint = some === '' ? 'none is configured' : `there are ${some}; GET /models lists them all`;
+    super('NOT_FOUND', `The model \`${name.slice(0, 100)}\` does no ${kind} here: ${hint}`, {
+      field: 'model',
+    });
+    this.name = 'ModelNotFound';
+  }
+}
+
+/** Milliseconds for which a list of models is good. They are the same for every caller. */
+const KEPT_MS = 5_000;
+
+/** Makes the finder over the graph. */
+export function createModelFinder({
+  executor,
+  aliases,
+}: {
+  readonly executor: GraphqlExecutor;
+  readonly aliases: ReadonlyMap<string, string>;
+}): ModelFinder {
+  let kept: { readonly at: number; readonly models: Promise<readonly FaceModel[]> } | null = null;
+  const list = (context: RequestContext): Promise<readonly FaceModel[]> => {
+    const now = performance.now();
+    if (kept !== null && now - kept.at < KEPT_MS) return kept.models;
+    // Not the signal of one caller: others wait for the same list.
+    const patient = { ...context, signal: new AbortController().signal };
+    const models = runDocument({ executor, context: patient }, FaceModels, {}).then(({ models: all }) =>
+      [...all].sort((one, other) => rankOf(one) - rankOf(other)),
+    );
+    const mine = { at: now, models };
+    kept = mine;
+    models.catch(() => {
+      if (kept === mine) kept = null;
+    });
+    return models;
+  };
+  return {
+    list,
+    async find(kind, name, context) {
+      const able = (await list(context)).filter(({ kinds }) => kinds.includes(kind));
+      const wanted = name === undefined || name === '' ? undefined : (aliases.get(name) ?? name);
+      const found = wanted === undefined ? usualOf(able) : named(able, wanted);
+      if (found !== undefined) return found;
+      throw new ModelNotFound(name ?? '', wordsOf(kind), [...new Set(able.map(({ model }) => model))]);
+    },
+  };
+}
+
+/** Real providers before the sandbox, then vendors themselves before aggregators. */
+function rankOf({ sandbox, generator }: FaceModel): number {
+  return (sandbox ? 2 : 0) + (generator.startsWith('agg/') ? 1 : 0);
+}
+
+/** The first model of a generator that takes several vendors, else the first of any. */
+function usualOf(able: readonly FaceModel[]): FaceModel | undefined {
+  const usual = able.filter(({ isDefault }) => isDefault);
+  return usual.find(({ generator }) => generator === 'union') ?? usual[0] ?? able[0];
+}
+
+function named(able: readonly FaceModel[], name: string): FaceModel | undefined {
+  return (
+    able.find(({ model }) => model === name) ??
+    able.find(({ generator, model }) => `${generator}:${model}` === name) ??
+    able.find(({ generator, isDefault }) => generator === name && isDefault)
+  );
+}
+
+function wordsOf(kind: string): string {
+  return kind.toLowerCase().replaceAll('_', ' ');
+}

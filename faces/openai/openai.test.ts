@@ -1,0 +1,343 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+import OpenAI, { APIError, toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
+
+/** OpenAI's own SDK against a whole Kiln, and what it does not say: retries, headers, refusals. */
+
+const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
+
+let kiln: KilnUnderTest;
+let anna: OpenAI;
+let png: Buffer;
+beforeAll(async () => {
+  const keys = Object.entries(secrets).map(
+    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
+  );
+  kiln = await startKiln({
+    settings: {
+      SERVICE_KEYS: keys.join(','),
+      REST_AUTH: 'required',
+      OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
+    },
+  });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  anna = clientOf('anna');
+  png = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
+});
+afterAll(() => kiln.close());
+
+function clientOf(name: keyof typeof secrets): OpenAI {
+  return new OpenAI({ apiKey: secrets[name], baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+}
+
+async function taskCount(): Promise<number> {
+  const { rows } = await kiln.runtime.database.pool.query<{ count: string }>(
+    'select count(*) from media.tasks',
+  );
+  return Number(rows[0]?.count);
+}
+
+async function refusalOf(call: Promise<unknown>) {
+  const error: unknown = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof APIError)) throw new Error(`not refused: ${String(error)}`);
+  const { status, code, param, type } = error;
+  return { status, code, param, type, id: error.requestID, retries: error.headers?.get('x-should-retry') };
+}
+
+const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
+
+describe('pictures', () => {
+  it('are made of a prompt, in base64, with the task in the headers', async () => {
+    const { data, response } = await anna.images
+      .generate({ ...picture, n: 2, size: '1024x1024', quality: 'auto' })
+      .withResponse();
+    expect(data.data).toHaveLength(2);
+    expect(
+      Buffer.from(data.data?.[0]?.b64_json ?? '', 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    expect(data.created).toBeGreaterThan(1_700_000_000);
+    expect(response.headers.get('x-kiln-task')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('are made by the model that an alias means, and answered by their address', async () => {
+    const { data } = await anna.images.generate({
+      model: 'dall-e-3',
+      prompt: 'a cat',
+      response_format: 'url',
+    });
+    expect(data?.[0]?.url).toContain('/files/');
+    const bytes = await (await fetch(data?.[0]?.url ?? '')).arrayBuffer();
+    expect(bytes.byteLength).toBeGreaterThan(50);
+  });
+
+  it('are edited, from the parts of a form and from JSON', async () => {
+    const image = await toFile(png, 'a.png', { type: 'image/png' });
+    const form = await anna.images.edit({ model: 'gpt-image-2', image: [image, image], prompt: 'a hat' });
+    expect(form.data?.[0]?.b64_json).toBeTruthy();
+    const body = {
+      model: 'gpt-image-2',
+      prompt: 'a scarf',
+      images: [{ image_url: `data:image/png;base64,${png.toString('base64')}` }],
+    };
+    const json: { data: readonly object[] } = await anna.post('/images/edits', { body });
+    expect(json.data).toHaveLength(1);
+  });
+
+  it('come as the event of a stream', async () => {
+    const stream = await anna.images.generate({ ...picture, prompt: 'a dog', stream: true });
+    const events = [];
+    for await (const event of stream) events.push([event.type, event.b64_json.length > 50]);
+    expect(events).toEqual([['image_generation.completed', true]]);
+  });
+
+  it('are asked for later where the caller does not wait', async () => {
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 300 });
+    const started = await anna
+      .post('/images/generations', { body: { model: 'midjourney', prompt: 'fog', async: true } })
+      .asResponse();
+    expect(started.status).toBe(202);
+    const { id } = (await started.json()) as { id: string };
+    const location = started.headers.get('location') ?? '';
+    expect(location).toBe(`${kiln.url}/v1/images/generations/${id}`);
+    await expect
+      .poll(async () => (await anna.get(`/images/generations/${id}`).asResponse()).status, {
+        timeout: 20_000,
+      })
+      .toBe(200);
+  });
+});
+
+describe('a call that comes again', () => {
+  const slow = { model: 'midjourney', prompt: 'a slow boat' };
+  const send = (prompt: string, headers: Record<string, string> = {}, client = anna) =>
+    client.images.generate({ ...slow, prompt, response_format: 'url' }, { headers }).withResponse();
+  const taskOf = ({ response }: Awaited<ReturnType<typeof send>>) => response.headers.get('x-kiln-task');
+
+  it('joins the running task, and of a counted retry the one that has ended', async () => {
+    const before = await taskCount();
+    const [first, second] = await Promise.all([send('one'), send('one')]);
+    const retry = await send('one', { 'x-stainless-retry-count': '1' });
+    expect(new Set([first, second, retry].map(taskOf)).size).toBe(1);
+    expect(await taskCount()).toBe(before + 1);
+  });
+
+  it('begins new work once the first has ended, where it says that it must, and for another caller', async () => {
+    const before = await taskCount();
+    const first = await send('two');
+    const again = await send('two');
+    const retry = await send('two', { 'x-stainless-retry-count': '1' });
+    const others = await send('two', { 'x-stainless-retry-count': '1' }, clientOf('boris'));
+    const never = await send('two', { 'x-kiln-join': 'never' });
+    expect(taskOf(retry)).toBe(taskOf(again));
+    expect(new Set([first, again, others, never].map(taskOf)).size).toBe(4);
+    expect(await taskCount()).toBe(before + 4);
+  });
+});
+
+describe('videos', () => {
+  it('are started, followed, fetched, listed and deleted', async () => {
+    const reference = await toFile(png, 'a.png', { type: 'image/png' });
+    const body = { model: 'MiniMax-Hailuo-02', prompt: 'sea', seconds: '6', size: '1366x768' };
+    const started = await anna.videos.create({ ...body, input_reference: reference } as never);
+    expect(started).toMatchObject({ object: 'video', model: 'MiniMax-Hailuo-02', seconds: '6', error: null });
+    expect(Object.keys(started).sort()).toEqual(
+      [
+        'completed_at',
+        'created_at',
+        'error',
+        'expires_at',
+        'id',
+        'model',
+        'object',
+        'progress',
+        'prompt',
+        'remixed_from_video_id',
+        'seconds',
+        'size',
+        'status',
+      ].sort(),
+    );
+    await expect
+      .poll(async () => (await anna.videos.retrieve(started.id)).status, { timeout: 30_000 })
+      .toBe('completed');
+    const film = await anna.videos.downloadContent(started.id);
+    expect(film.headers.get('content-type')).toBe('video/mp4');
+    expect((await film.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
+    const still = await anna.videos.downloadContent(started.id, { variant: 'thumbnail' });
+    expect(still.headers.get('content-type')).toBe('image/webp');
+    const page = await anna.videos.list({ limit: 1 });
+    expect(page.data.map(({ id }) => id)).toEqual([started.id]);
+    expect(await anna.videos.delete(started.id)).toEqual({
+      id: started.id,
+      object: 'video.deleted',
+      deleted: true,
+    });
+    expect((await refusalOf(anna.videos.retrieve(started.id))).status).toBe(404);
+  });
+
+  it('have no content before they are ready', async () => {
+    await kiln.control('latency', { wire: 'minimax', runningMs: 60_000 });
+    const { id } = await anna.videos.create({ model: 'MiniMax-Hailuo-02', prompt: 'slow sea' });
+    expect((await refusalOf(anna.videos.downloadContent(id))).status).toBe(404);
+    await kiln.control('latency', { wire: 'minimax', runningMs: 0 });
+  });
+});
+
+describe('speech', () => {
+  it('is answered as sound, whole or in events, in a voice that stands for OpenAI’s', async () => {
+    const said = { model: 'tts-1', voice: 'alloy', input: 'hello there' } as const;
+    const sound = await anna.audio.speech.create({ ...said, response_format: 'wav' });
+    expect(sound.headers.get('content-type')).toMatch(/^audio\/(?:x-)?wav/);
+    const bytes = Buffer.from(await sound.arrayBuffer());
+    expect(bytes.subarray(0, 4).toString()).toBe('RIFF');
+    const events = await anna.audio.speech.create({ ...said, stream_format: 'sse' });
+    const text = await events.text();
+    expect(text).toContain('"type":"speech.audio.delta"');
+    expect(text).toContain('"type":"speech.audio.done"');
+    const file = await toFile(bytes, 'a.wav', { type: 'audio/wav' });
+    const { text: words } = await anna.audio.transcriptions.create({ model: 'whisper-1', file });
+    expect(words.length).toBeGreaterThan(10);
+  });
+});
+
+describe('chats', () => {
+  const messages = [{ role: 'user' as const, content: 'What is the weather in Paris?' }];
+  const tools = [
+    {
+      type: 'function' as const,
+      function: {
+        name: 'weather',
+        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      },
+    },
+  ];
+
+  it('are answered whole and in chunks, with their usage', async () => {
+    const whole = await anna.chat.completions.create({ model: 'gpt-4o-mini', messages, top_p: 0.9 });
+    expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { role: 'assistant' } });
+    expect(whole.usage?.total_tokens).toBeGreaterThan(0);
+    const stream = await anna.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let tokens = 0;
+    for await (const { choices, usage } of stream) {
+      text += choices[0]?.delta.content ?? '';
+      tokens = usage?.total_tokens ?? tokens;
+    }
+    expect(text).not.toBe('');
+    expect(tokens).toBeGreaterThan(0);
+  });
+
+  it('call tools, take their results, answer JSON by a schema and see pictures', async () => {
+    const asked = await anna.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages,
+      tools,
+      tool_choice: 'required',
+    });
+    const [call] = asked.choices[0]?.message.tool_calls ?? [];
+    expect(call).toMatchObject({ type: 'function', function: { name: 'weather' } });
+    const told = await anna.chat.completions.create({
+      model: 'gpt-4o-mini',
+      tools,
+      messages: [
+        ...messages,
+        asked.choices[0]!.message,
+        { role: 'tool', tool_call_id: call?.id ?? '', content: '18 degrees' },
+      ],
+    });
+    expect(told.choices[0]?.message.role).toBe('assistant');
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    const json = await anna.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages,
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+    });
+    expect(JSON.parse(json.choices[0]?.message.content ?? '')).toHaveProperty('a');
+    const url = `data:image/png;base64,${png.toString('base64')}`;
+    const content = [
+      { type: 'text' as const, text: 'What is it?' },
+      { type: 'image_url' as const, image_url: { url } },
+    ];
+    const seen = await anna.chat.completions.create({
+      model: 'gemini-3.8-flash',
+      messages: [{ role: 'user', content }],
+    });
+    expect(seen.choices[0]?.message.content).not.toBe('');
+  });
+});
+
+describe('files and models', () => {
+  it('stores, reads, lists and deletes files', async () => {
+    const file = await toFile(Buffer.from('{"a":1}\n'), 'lines.jsonl');
+    const stored = await anna.files.create({ file, purpose: 'batch' });
+    expect(stored).toMatchObject({ object: 'file', bytes: 8, filename: 'lines.jsonl', purpose: 'batch' });
+    expect(await (await anna.files.content(stored.id)).text()).toBe('{"a":1}\n');
+    expect((await anna.files.list()).data.map(({ id }) => id)).toContain(stored.id);
+    expect(await anna.files.delete(stored.id)).toEqual({ id: stored.id, object: 'file', deleted: true });
+  });
+
+  it('lists every model with what it does, aliases among them', async () => {
+    const models = [];
+    for await (const { id, object } of anna.models.list()) models.push(`${object} ${id}`);
+    expect(models).toEqual(
+      expect.arrayContaining(['model gpt-image-2', 'model dall-e-3', 'model MiniMax-Hailuo-02']),
+    );
+    expect((await anna.models.retrieve('fal-ai/flux/schnell')).owned_by).toBe('fal');
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    [
+      'no model of that name',
+      { ...picture, model: 'nothing' },
+      { status: 404, code: 'model_not_found', param: 'model' },
+    ],
+    [
+      'more pictures than there may be',
+      { ...picture, n: 99 },
+      { status: 400, code: 'invalid_value', param: 'n' },
+    ],
+    ['no prompt', { model: 'gpt-image-2' }, { status: 400, code: 'invalid_value', param: 'prompt' }],
+    ['another type', { ...picture, n: 'x' }, { status: 400, code: 'invalid_value', param: 'n' }],
+  ])('are in the words of OpenAI for %s', async (_, body, expected) => {
+    const refusal = await refusalOf(anna.images.generate(body as never));
+    expect(refusal).toMatchObject({ ...expected, type: 'invalid_request_error', retries: 'false' });
+    expect(refusal.id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('say that a credential is needed, or wrong, and what paths there are not', async () => {
+    const nobody = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+    const needed = await refusalOf(nobody.images.generate(picture));
+    expect(needed).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const wrong = new OpenAI({
+      apiKey: `kiln_${'a'.repeat(64)}`,
+      baseURL: `${kiln.url}/v1`,
+      maxRetries: 0,
+    });
+    expect(await refusalOf(wrong.models.list())).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(await refusalOf(anna.get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await refusalOf(anna.put('/models'))).toMatchObject({ status: 405 });
+  });
+
+  it('tell why a task has failed, which task it was, and not to try again', async () => {
+    await kiln.control('faults', { wire: 'openai', operation: 'images', fault: 'moderation', times: 1 });
+    const refusal = await refusalOf(anna.images.generate({ ...picture, prompt: 'refused' }));
+    expect(refusal).toMatchObject({ status: 400, code: 'moderation_blocked', retries: 'false' });
+  });
+});

@@ -1,0 +1,75 @@
+import { badInput } from '../../../platform/errors.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
+
+/** Reads fields of a body: null and absent are the same, anything of another type is refused by its name. Pure. */
+
+/** A text; undefined when it is absent. */
+export function textIn(body: JsonObject, name: string): string | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || typeof value === 'string') return value;
+  throw badInput(name, `${name} must be a string`);
+}
+
+/** A text that is needed. */
+export function neededText(body: JsonObject, name: string): string {
+  const value = textIn(body, name);
+  if (value !== undefined && value !== '') return value;
+  throw badInput(name, `Missing required parameter: '${name}'.`);
+}
+
+/** A number; forms write it as text. */
+export function numberIn(body: JsonObject, name: string): number | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || value === '') return undefined;
+  const number = typeof value === 'string' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  throw badInput(name, `${name} must be a number`);
+}
+
+/** A whole number; forms write it as text. */
+export function integerIn(body: JsonObject, name: string): number | undefined {
+  const value = numberIn(body, name);
+  if (value === undefined || Number.isInteger(value)) return value;
+  throw badInput(name, `${name} must be a whole number`);
+}
+
+/** Yes or no; forms write it as text. */
+export function booleanIn(body: JsonObject, name: string): boolean | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw badInput(name, `${name} must be true or false`);
+}
+
+/** An object; forms write it as JSON. */
+export function objectIn(body: JsonObject, name: string): JsonObject | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined) return undefined;
+  const object = typeof value === 'string' ? parsed(value) : value;
+  if (isObject(object)) return object;
+  throw badInput(name, `${name} must be an object`);
+}
+
+/** One of several words. */
+export function wordIn<const Words extends readonly string[]>(
+  body: JsonObject,
+  name: string,
+  words: Words,
+): Words[number] | undefined {
+  const value = textIn(body, name);
+  if (value === undefined || words.includes(value)) return value;
+  throw badInput(name, `${name} must be one of ${words.join(', ')}`);
+}
+
+/** Whether a value is an object. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}

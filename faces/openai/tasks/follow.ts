@@ -1,0 +1,98 @@
+import { AppError, notFound } from '../../../platform/errors.ts';
+import type { Immutable, Operation } from '../../../rest-compat/documents/graphql.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { isEnded } from '../../../rest-compat/replies/task.ts';
+import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
+import { waitForEnd } from '../../../rest-compat/wait.ts';
+import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import type { FaceCall } from '../table/route.ts';
+import { TaskFailed } from './failed.ts';
+
+/** Starts work as a task, and waits for it as long as the caller and the settings want. */
+
+/** `true`: a caller that goes away takes its work with it, where the provider can stop. */
+const CANCEL_HEADER = 'x-kiln-cancel-on-disconnect';
+
+/** Names the task in every answer about it, refusals included. */
+const TASK_HEADER = 'x-kiln-task';
+
+/** Starts work, and names its task in the answer. */
+export async function startTask<Data extends object, Variables extends object>(
+  call: FaceCall,
+  document: Operation<Data, Variables>,
+  variables: Immutable<Variables>,
+): Promise<FaceTask> {
+  const [task] = Object.values(await runDocument(call, document, variables)) as readonly FaceTask[];
+  if (task === undefined) throw new AppError('INTERNAL', 'a mutation that starts work answered nothing');
+  nameTask(call, task);
+  if (task.manageToken !== null) call.response.setHeader('X-Manage-Token', task.manageToken);
+  return task;
+}
+
+/** Names a task in the answer, unless it has begun. */
+export function nameTask({ response }: FaceCall, { id, cost }: FaceTask): void {
+  if (response.headersSent) return;
+  response.setHeader(TASK_HEADER, id);
+  if (cost !== null && cost.amount !== null && !cost.estimated) {
+    response.setHeader('x-kiln-cost', `${cost.amount} ${cost.currency ?? ''}`.trim());
+  }
+}
+
+/** Names what the model has nothing for, which was not sent on. */
+export function nameIgnored({ response }: FaceCall, names: readonly string[]): void {
+  if (names.length > 0) response.setHeader('X-Ignored-Fields', names.join(', '));
+}
+
+/** Waits for the end of a task: it as it is then, or as it is when the time is up. Throws TaskFailed when it failed. */
+export async function finished(call: FaceCall, started: FaceTask, wantsAsync: boolean): Promise<FaceTask> {
+  const seconds = wantsAsync ? 0 : waitSecondsOf(call);
+  const { context, stopping } = call;
+  if (seconds > 0 && !isEnded(started)) {
+    const stopCancelling = cancelWithCaller(call, started);
+    await waitForEnd({ ...call, task: started, maxWaitSeconds: seconds, stopping });
+    stopCancelling();
+    if (context.signal.aborted) throw new ClientDisconnected();
+  }
+  const task = isEnded(started) ? started : await readTask(call, started.id);
+  nameTask(call, task);
+  if (task.state === 'FAILED' || task.state === 'CANCELLED') throw new TaskFailed(task);
+  if (!isEnded(task) && !wantsAsync && stopping.aborted) {
+    throw new AppError('UNAVAILABLE', 'this server stops, and the work goes on: send the request again', {
+      retryAfter: 5,
+    });
+  }
+  return task;
+}
+
+/** A task that the caller may read. Throws NOT_FOUND. */
+export async function readTask(call: FaceCall, id: string): Promise<FaceTask> {
+  const { task } = await runDocument(call, FaceTaskById, { id });
+  if (task === null) throw notFound('task', id);
+  return task;
+}
+
+/** Whether the caller wants to be answered at once: `async` of the body, or Prefer: respond-async. */
+export function wantsAsync({ request }: FaceCall, asked: boolean | undefined): boolean {
+  return asked ?? /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(String(request.headers['prefer'] ?? ''));
+}
+
+/** Prefer: wait=N within the setting. */
+function waitSecondsOf({ request, settings }: FaceCall): number {
+  const preferred = /(?:^|[,;\s])wait=(\d{1,6})/i.exec(String(request.headers['prefer'] ?? ''))?.[1];
+  return Math.min(settings.waitSeconds, preferred === undefined ? Infinity : Number(preferred));
+}
+
+/** Cancels the task when its caller hangs up, where that was asked for. */
+function cancelWithCaller(call: FaceCall, { id }: FaceTask): () => void {
+  const { context, request, logger, executor } = call;
+  if (request.headers[CANCEL_HEADER] !== 'true') return () => undefined;
+  const cancel = (): void => {
+    const lasting = { ...context, signal: new AbortController().signal };
+    runDocument({ executor, context: lasting }, FaceCancelTask, { id }).catch((error: unknown) => {
+      // Too late is no failure: the work has ended.
+      if (!(error instanceof AppError)) logger.warn({ error, task: id }, 'a task of a lost caller goes on');
+    });
+  };
+  context.signal.addEventListener('abort', cancel, { once: true });
+  return () => context.signal.removeEventListener('abort', cancel);
+}

@@ -1,0 +1,47 @@
+import { endWords } from '../answers/failures.ts';
+import type { FaceTask } from '../documents/task.ts';
+import { secondsOf } from '../tasks/words.ts';
+
+const STATES = {
+  QUEUED: 'queued',
+  RUNNING: 'in_progress',
+  SUCCEEDED: 'completed',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+} as const;
+
+/** What was asked for of a video. */
+interface AskedFor {
+  readonly duration?: number;
+  readonly resolution?: string;
+  readonly aspectRatio?: string;
+}
+
+/** A task of a video in OpenAI's form, whose thirteen members are always there. Pure. */
+export function videoOf(task: FaceTask): object {
+  const { id, state, progress, createdAt, endedAt, input, outputs } = task;
+  const [film] = outputs;
+  const { duration, resolution, aspectRatio } = Object(input?.options) as AskedFor;
+  const seconds = film?.duration ?? duration;
+  return {
+    id,
+    object: 'video',
+    model: input?.model ?? task.model ?? task.generator,
+    status: STATES[state],
+    progress,
+    created_at: secondsOf(createdAt),
+    completed_at: endedAt === null ? null : secondsOf(endedAt),
+    expires_at: null,
+    prompt: input?.prompt ?? null,
+    size: film === undefined ? (resolution ?? aspectRatio ?? '') : `${film.width}x${film.height}`,
+    seconds: seconds === undefined ? '' : String(Math.round(seconds)),
+    remixed_from_video_id: null,
+    error: errorOf(task),
+  };
+}
+
+function errorOf(task: FaceTask): object | null {
+  if (task.state !== 'FAILED' && task.state !== 'CANCELLED') return null;
+  const { code, message } = endWords(task);
+  return { code: code ?? 'server_error', message };
+}

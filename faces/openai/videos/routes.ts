@@ -1,0 +1,106 @@
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { fileAddress } from '../answers/files.ts';
+import { FaceModels } from '../documents/models.ts';
+import { type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { FaceDeleteTask, FaceVideo, FaceVideos } from '../documents/video.ts';
+import { textIn } from '../request/fields.ts';
+import { contentOf, readBody } from '../request/media.ts';
+import { pageOf } from '../request/page.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
+import { nameIgnored, nameTask, readTask, startTask } from '../tasks/follow.ts';
+import { joiningOf } from '../tasks/joining.ts';
+import { readVideo } from './input.ts';
+import { videoOf } from './reply.ts';
+
+/** Videos: started, asked for, listed, fetched and deleted by the id of their task. */
+export const videoRoutes: readonly FaceRoute[] = [
+  {
+    method: 'POST',
+    path: '/videos',
+    summary: 'Starts a video, from words or from a picture.',
+    rateClass: 'start',
+    documents: [FaceModels, FaceVideo, UploadFile],
+    async run(call) {
+      const read = await readBody(call);
+      const model = await call.models.find('VIDEO', textIn(read.body, 'model'), call.context);
+      const { input, files, ignored } = await readVideo(call, read, model);
+      const name = `${model.generator}:${model.model}`;
+      const content = contentOf('video', read.body, { model: name, files });
+      const task = await startTask(call, FaceVideo, { input, ...joiningOf(call, content) });
+      nameIgnored(call, ignored);
+      return { body: videoOf(task) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/videos',
+    summary: "The caller's own videos, newest first.",
+    rateClass: 'read',
+    documents: [FaceVideos],
+    async run(call) {
+      const { tasks } = await runDocument(call, FaceVideos, pageOf(call.query));
+      const data = tasks.edges.map(({ node }) => videoOf(node));
+      const ids = tasks.edges.map(({ node }) => node.id);
+      const ends = { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+      return { body: { object: 'list', data, ...ends, has_more: tasks.pageInfo.hasNextPage } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/videos/{id}',
+    summary: 'A video, or how far it is.',
+    rateClass: 'status',
+    documents: [FaceTaskById],
+    run: async (call) => ({ body: videoOf(await readVideoTask(call)) }),
+  },
+  {
+    method: 'DELETE',
+    path: '/videos/{id}',
+    summary: 'Deletes a video that has ended, and its files.',
+    rateClass: 'write',
+    documents: [FaceTaskById, FaceDeleteTask],
+    async run(call) {
+      const { id } = await readVideoTask(call);
+      const token = call.request.headers['x-manage-token'];
+      const manageToken = typeof token === 'string' ? token : null;
+      await runDocument(call, FaceDeleteTask, { id, manageToken });
+      return { body: { id, object: 'video.deleted', deleted: true } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/videos/{id}/content',
+    summary: 'The film, or a still of it.',
+    rateClass: 'read',
+    documents: [FaceTaskById],
+    run: serveContent,
+  },
+];
+
+async function readVideoTask(call: FaceCall): Promise<FaceTask> {
+  const id = call.pathParams['id'] ?? '';
+  const task = await readTask(call, id);
+  if (task.kind !== 'VIDEO' && task.kind !== 'FRAME_VIDEO') throw notFound('video', id);
+  nameTask(call, task);
+  return task;
+}
+
+/** 404 until it is ready, as clients poll for. */
+async function serveContent(call: FaceCall): Promise<FaceAnswer> {
+  const { query, request, response } = call;
+  const task = await readVideoTask(call);
+  const [film] = task.outputs;
+  if (film === undefined) throw new AppError('NOT_FOUND', `the video is not ready: it is ${task.state}`);
+  const variant = query.get('variant') ?? 'video';
+  if (variant !== 'video' && variant !== 'thumbnail') {
+    throw badInput('variant', 'variant must be video or thumbnail: there are no sprite sheets here');
+  }
+  const url = variant === 'video' ? film.url : film.thumbnail;
+  if (url === null) throw new AppError('NOT_FOUND', 'there is no still of this video');
+  // The file's own answer: ranges, caching, and the store's address where it gives one out.
+  request.url = fileAddress(url);
+  await call.serveFile(request, response);
+  return 'sent';
+}

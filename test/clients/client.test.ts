@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import {
+  createKiln,
+  isEnded,
+  type Kiln,
+  KilnError,
+  type TaskProgress,
+  verifyWebhook,
+} from '../../clients/typescript/src/index.ts';
+import { startReceiver, type Receiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+import { type BreakingLine, startBreakingLine } from './breaking-line.ts';
+
+/** @kiln/client against a whole Kiln, over sockets that break. */
+
+const SECRET = `whsec_${Buffer.from('k'.repeat(32)).toString('base64')}`;
+const KEY = 'secret-of-the-client';
+const PICTURE = { generator: 'imga', prompt: 'a lighthouse at dawn' } as const;
+
+let server: KilnUnderTest;
+let line: BreakingLine;
+let receiver: Receiver;
+let kiln: Kiln;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startKiln({
+    settings: {
+      OUTBOUND_ALLOW: receiver.host,
+      WEBHOOK_SECRET: SECRET,
+      SERVICE_KEYS: `client=${createHash('sha256').update(KEY).digest('hex')}`,
+    },
+  });
+  line = await startBreakingLine(server.url);
+  kiln = createKiln({ url: line.url, key: KEY });
+});
+afterAll(async () => {
+  await line?.stop();
+  await server?.close();
+  await receiver?.close();
+});
+
+async function listOf(events: AsyncIterable<TaskProgress>): Promise<TaskProgress[]> {
+  const list: TaskProgress[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}
+
+/** What a call is refused with. */
+async function refusal(work: Promise<unknown>): Promise<KilnError> {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (error: unknown) => error,
+  );
+  if (error instanceof KilnError) return error;
+  throw error;
+}
+
+it('lists tasks in pages', async () => {
+  const ids = [];
+  for (let count = 0; count < 3; count++) ids.push((await kiln.generate('image', PICTURE)).id);
+  const first = await kiln.tasks({ first: 2 });
+  const second = await kiln.tasks({ first: 1, after: first.endCursor ?? '' });
+  expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids.toReversed());
+});
+
+describe('a task', () => {
+  it('is started, followed to its end, and has its result', async () => {
+    const { id, state } = await kiln.generate('image', PICTURE);
+    expect(state).toBe('QUEUED');
+    const events = await listOf(kiln.follow(id));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-1)).toMatchObject({ state: 'SUCCEEDED', progress: 100 });
+    const { outputs } = await kiln.result(id);
+    expect(outputs).toMatchObject([{ contentType: 'image/png' }]);
+  });
+
+  it('is followed on where the connection broke, each event once', async () => {
+    const { id } = await kiln.generate('image', PICTURE);
+    line.cutAfter('"seq":2,', 1);
+    const events = await listOf(kiln.follow(id));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(isEnded(events.at(-1)?.task ?? { state: 'QUEUED' })).toBe(true);
+  });
+
+  it('is started once when the answer to its start is lost', async () => {
+    line.cutInPlaceOfAnswer('answered twice');
+    const task = await kiln.generate('image', { ...PICTURE, prompt: 'answered twice' });
+    const { tasks } = await kiln.tasks({ filter: { text: 'answered twice' } });
+    expect(tasks.map(({ id }) => id)).toEqual([task.id]);
+  });
+
+  it('is the same for the same key, and refused for other input', async () => {
+    const idempotencyKey = crypto.randomUUID();
+    const [first, second] = [
+      await kiln.generate('image', PICTURE, { idempotencyKey }),
+      await kiln.generate('image', PICTURE, { idempotencyKey }),
+    ];
+    expect(second.id).toBe(first.id);
+    const other = kiln.generate('image', { ...PICTURE, prompt: 'another' }, { idempotencyKey });
+    expect(await refusal(other)).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it('takes its arguments one by one where it has no input type', async () => {
+    const picture = await kiln.result((await kiln.generate('image', PICTURE)).id);
+    const image = { fileId: picture.outputs[0]?.id };
+    const { id } = await kiln.generate('description', { generator: 'imga', image });
+    const { result } = await kiln.result(id);
+    expect(result).toMatchObject({ __typename: 'Description', prompts: expect.any(Array) });
+  });
+
+  it('throws the code of its failure', async () => {
+    await server.control('faults', {
+      wire: 'midjourney',
+      operation: 'imagine',
+      fault: 'moderation',
+      times: 1,
+    });
+    const { id } = await kiln.generate('image', PICTURE);
+    const error = await refusal(kiln.result(id));
+    expect(error).toMatchObject({ code: 'MODERATION_REFUSED', task: { id, state: 'FAILED' } });
+  });
+
+  it('throws CANCELLED when it was cancelled', async () => {
+    const { id } = await kiln.generate('image', PICTURE);
+    await kiln.cancel(id);
+    const error = await refusal(kiln.result(id));
+    expect(error).toMatchObject({ code: 'CANCELLED', task: { id, state: 'CANCELLED' } });
+  });
+});
+
+describe('all tasks', () => {
+  it('are followed as one stream, which goes on where it broke', async () => {
+    const seen: string[] = [];
+    const controller = new AbortController();
+    const following = (async () => {
+      for await (const { seq, task } of kiln.followAll({ signal: controller.signal })) {
+        seen.push(`${task.id} ${seq}`);
+        if (seq === 1) line.cutAfter('"seq":2,');
+      }
+    })();
+    const tasks = await Promise.all([1, 2].map(() => kiln.generate('image', PICTURE)));
+    const ends = await Promise.all(tasks.map(({ id }) => kiln.result(id)));
+    const wanted = ends.flatMap(({ id, lastSeq }) =>
+      Array.from({ length: lastSeq }, (_, at) => `${id} ${at + 1}`),
+    );
+    const own = () => seen.filter((one) => tasks.some(({ id }) => one.startsWith(id))).toSorted();
+    await expect.poll(own).toEqual(wanted.toSorted());
+    controller.abort(new Error('seen enough'));
+    await expect(following).rejects.toThrow('seen enough');
+  });
+});
+
+describe('a refused call', () => {
+  it('says which input is wrong', async () => {
+    const error = await refusal(kiln.generate('image', { generator: 'imga', prompt: '' }));
+    expect(error).toMatchObject({ name: 'KilnError', code: 'BAD_USER_INPUT', field: 'prompt' });
+  });
+
+  it('says that there is no such task, also when it is followed', async () => {
+    const id = '01a201f1-917f-7793-a864-b9a7e64fc940';
+    expect(await refusal(kiln.task(id))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await refusal(listOf(kiln.follow(id)))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('says that the credential is refused', async () => {
+    const stranger = createKiln({ url: server.url, key: () => 'kiln_sk_wrong' });
+    expect(await refusal(stranger.tasks())).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('says that nobody answers, with the cause', async () => {
+    const nobody = createKiln({ url: 'http://127.0.0.1:9', retries: 0 });
+    const error = await refusal(nobody.generate('image', PICTURE));
+    expect(error).toMatchObject({ code: 'UNREACHABLE', cause: expect.any(Error) });
+  });
+
+  it('says that what answers is no Kiln', async () => {
+    const other = createKiln({ url: receiver.url, retries: 0 });
+    expect(await refusal(other.tasks())).toMatchObject({ code: 'BAD_ANSWER' });
+  });
+
+  it('throws the reason of its signal', async () => {
+    const signal = AbortSignal.abort(new Error('changed my mind'));
+    await expect(kiln.generate('image', PICTURE, { signal })).rejects.toThrow('changed my mind');
+  });
+
+  it('ends a stream that says nothing for too long', async () => {
+    const impatient = createKiln({ url: server.url, timeoutMs: 1, retries: 0 });
+    const error = await refusal(listOf(impatient.followAll()));
+    expect(error).toMatchObject({ code: 'UNREACHABLE' });
+  });
+});
+
+describe('an upload', () => {
+  it('tells its progress, and is an input of further work', async () => {
+    const bytes = await readFile(path.join(import.meta.dirname, '../kit/samples/picture.png'));
+    const shares: number[] = [];
+    const file = await kiln.upload(new Blob([bytes], { type: 'image/png' }), {
+      name: 'a "quoted" name.png',
+      onProgress: (share) => shares.push(share),
+    });
+    expect(file).toMatchObject({ contentType: 'image/png', bytes: bytes.length });
+    expect(shares.at(-1)).toBe(1);
+    expect(shares).toEqual(shares.toSorted((one, other) => one - other));
+    const { id } = await kiln.generate('image', { ...PICTURE, images: [{ fileId: file.id }] });
+    await expect(kiln.result(id)).resolves.toMatchObject({ state: 'SUCCEEDED' });
+  });
+});
+
+describe('a webhook', () => {
+  it('is checked by its signature', async () => {
+    const { id } = await kiln.generate('image', PICTURE, { callbackUrl: receiver.url });
+    await kiln.result(id);
+    const signed = () => receiver.received.find(({ headers }) => headers['webhook-id'] !== undefined);
+    await expect.poll(signed).toBeDefined();
+    const message = signed();
+    if (message === undefined) throw new Error('no webhook');
+    const received = { body: message.body, headers: message.headers, secret: SECRET };
+    await expect(verifyWebhook(received)).resolves.toMatchObject({
+      type: 'task.succeeded',
+      data: { id, outputs: [{ contentType: 'image/png' }] },
+    });
+    const headers = new Headers(message.headers as Record<string, string>);
+    await expect(verifyWebhook({ ...received, headers })).resolves.toMatchObject({ data: { id } });
+    const forged = { ...received, body: message.body.replace('SUCCEEDED', 'FAILED') };
+    expect(await refusal(verifyWebhook(forged))).toMatchObject({ code: 'BAD_SIGNATURE' });
+    const old = { ...received, headers: { ...message.headers, 'webhook-timestamp': '1700000000' } };
+    expect(await refusal(verifyWebhook(old))).toMatchObject({ code: 'BAD_SIGNATURE' });
+  });
+});
+
+describe('a chat', () => {
+  it('comes in pieces, and whole at the end', async () => {
+    const input = { generator: 'llm', conversation: [{ role: 'USER', text: 'Name a colour.' }] } as const;
+    let text = '';
+    let whole: string | undefined;
+    for await (const { delta, reply } of kiln.chat(input)) {
+      text += delta;
+      whole = reply?.text;
+    }
+    expect(text).not.toBe('');
+    expect(whole).toBe(text);
+  });
+});
