@@ -10,7 +10,10 @@ import { startMetrics } from '../../platform/metrics/serve-metrics.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startDatabase } from '../../platform/runtime/runtime.ts';
 import { startTracing } from '../../platform/tracing/open-telemetry/start-tracing.ts';
-import { linksFromSupergraph } from '../federation/links-from-supergraph.ts';
+import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
+import { readGatewayFile } from '../configuration/gateway-file.ts';
+import { createErrorInclusion, createHeaderRules } from '../configuration/subgraph-rules.ts';
+import { linksFromSupergraph, subgraphNames } from '../federation/links-from-supergraph.ts';
 import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
 import { createFileProxy } from '../server/file-proxy.ts';
 import { createHookProxy } from '../server/hook-proxy.ts';
@@ -26,14 +29,20 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   const { supergraphFile } = config.split;
   const supergraphSdl =
     supergraphFile === null ? await checkedInSupergraph() : await readFile(supergraphFile, 'utf8');
+  const names = subgraphNames(supergraphSdl);
+  const file = config.gatewayFile === null ? undefined : readGatewayFile(config.gatewayFile, names);
   const urls = new Map<string, readonly string[]>();
   const endpoints = new Map<string, Endpoints>();
   const links = linksFromSupergraph(supergraphSdl, ({ name, url }) => {
-    const itsUrls = urlsOf(parts, name) ?? [url];
+    const itsUrls = urlsOf(parts, name) ?? [file?.subgraphs?.[name]?.url ?? url];
     const its = createEndpoints({ urls: itsUrls, logger });
     urls.set(name, itsUrls);
     endpoints.set(name, its);
-    return linkTo(parts, name, its);
+    const socket = file?.subgraphs?.[name]?.websocketUrl;
+    const sockets =
+      socket === undefined ? undefined : createEndpoints({ urls: [socket.replace(/^ws/, 'http')], logger });
+    if (sockets !== undefined) endpoints.set(`${name} (sockets)`, sockets);
+    return linkTo(parts, name, { endpoints: its, sockets, file });
   });
   checkSharedReads(parts, Object.keys(links));
   lifecycle.add(
@@ -62,6 +71,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     openFile,
     hooks,
     database,
+    file,
   });
   logger.info({ url: server.url, subgraphs: Object.fromEntries(urls) }, 'the gateway serves');
   return server;
@@ -111,12 +121,35 @@ function isOurs(parts: ProcessParts, name: string): boolean {
   return parts.config.split.supergraphFile === null || urlsOf(parts, name) !== null;
 }
 
+/** Where a subgraph is, and what the configuration file says. */
+interface LinkParts {
+  readonly endpoints: Endpoints;
+  readonly sockets: Endpoints | undefined;
+  readonly file: GatewayFile | undefined;
+}
+
 /** Kiln's own subgraphs get assertions of callers; a foreign one the callers' own bearer tokens, and nothing else. */
-function linkTo(parts: ProcessParts, name: string, endpoints: Endpoints): SubgraphLink {
+function linkTo(
+  parts: ProcessParts,
+  name: string,
+  { endpoints, sockets, file = {} }: LinkParts,
+): SubgraphLink {
   const { logger } = parts;
   if (!isOurs(parts, name)) {
     const sharesReads = parts.config.split.sharedReads.includes(name);
-    return createRemoteLink({ name, endpoints, logger, passesBearer: true, sharesReads });
+    const { timeoutMs, retries, headers = [], errors = file.errors } = file.subgraphs?.[name] ?? {};
+    return createRemoteLink({
+      name,
+      endpoints,
+      socketEndpoints: sockets,
+      logger,
+      passesBearer: true,
+      sharesReads,
+      retries,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      headersFor: createHeaderRules([...(file.headers ?? []), ...headers]),
+      includeErrors: errors && createErrorInclusion(errors, { subgraph: name, logger }),
+    });
   }
   const sign = signerFor(parts, name);
   return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });

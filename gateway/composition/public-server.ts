@@ -20,6 +20,7 @@ import { createRestHandler, type RestHandler, restRouter } from '../../rest-comp
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
+import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
 import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
@@ -58,6 +59,8 @@ export interface PublicServerOptions {
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
   readonly hooks?: Handler | undefined;
   readonly sandbox?: Handler | undefined;
+  /** What `--config` says of all operations. */
+  readonly file?: GatewayFile | undefined;
   /** With the schema "gateway"; absent: answers of existing services are not stored. */
   readonly database?: Database | undefined;
 }
@@ -109,7 +112,7 @@ export async function startPublicServer(
     metrics: options.metrics,
     tracer: options.tracer,
     metricsKey: config.metrics.key,
-    ...boundsOf(config),
+    ...boundsOf(config, options.file),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
     mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
@@ -173,6 +176,20 @@ function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
 }
 
+/** Limits and introspection of the configuration file. */
+function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
+  const { depth, aliases, tokens, rootFields, cost, bodyBytes } = limits;
+  const changed = {
+    maxDepth: depth,
+    maxAliases: aliases,
+    maxTokens: tokens,
+    maxRootFields: rootFields,
+    maxCost: cost,
+  };
+  const queryLimits = Object.fromEntries(Object.entries(changed).filter(([, limit]) => limit !== undefined));
+  return { introspection, queryLimits, ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }) };
+}
+
 /** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
 function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
   if (face === undefined || openaiFace === null) return {};
@@ -198,8 +215,9 @@ function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): 
 }
 
 /** How much callers may have open, send and leave unread. */
-function boundsOf({ limits, auth }: ProcessParts['config']) {
+function boundsOf({ limits, auth }: ProcessParts['config'], file: GatewayFile | undefined) {
   return {
+    ...limitsOf(file),
     anonymousBodyBytes: auth.mode === 'open' ? undefined : ANONYMOUS_BODY_BYTES,
     anonymousPoints: auth.mode === 'open' ? undefined : limits.anonymousPoints,
     connectionLimit: limits.connections,

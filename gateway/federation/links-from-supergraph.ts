@@ -19,3 +19,10 @@ export function linksFromSupergraph(
   }
   return Object.fromEntries(subgraphs.map(({ name, url }) => [name, makeLink({ name, url })]));
 }
+
+/** The names of a supergraph's subgraphs. */
+export function subgraphNames(supergraphSdl: string): readonly string[] {
+  return Supergraph.build(supergraphSdl)
+    .subgraphsMetadata()
+    .map(({ name }) => name);
+}

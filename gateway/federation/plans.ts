@@ -12,7 +12,7 @@ import { type CoerceVariables, compileVariables } from '../../platform/graphql/e
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
-import { refuseConflicts, withOwnNames } from './operation/own-names.ts';
+import { type OwnNames, refuseConflicts, withOwnNames } from './operation/own-names.ts';
 import { requirementsOf } from './operation/requirements.ts';
 
 /** The supergraph, and the plans of operations over it. */
@@ -42,6 +42,8 @@ interface PlannedOperation {
   readonly operation: OperationContext;
   /** Tells what is wrong with the variables of a request. */
   readonly coerceVariables: CoerceVariables;
+  /** The result of the plan under the names that the caller gave; compiled plans do so themselves. */
+  readonly restore: OwnNames['restore'];
 }
 
 /** A query or mutation. */
@@ -95,7 +97,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
-    const planned: PlannedOperation = { operation, coerceVariables };
+    const planned: PlannedOperation = { operation, coerceVariables, restore };
     if (plan.node?.kind !== 'Subscription')
       return { kind: 'request', ...planned, plan, compiled: compiled(plan) };
     const { primary, rest } = plan.node;

@@ -3,6 +3,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { SharedForm } from '../../platform/graphql/operations/documents.ts';
 import { failedResult, withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import { remade } from '../../platform/graphql/operations/partial-data.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /** The result of a request that could not be run; an unexpected error is masked and logged. */
@@ -30,16 +31,35 @@ function shortened(message: string): string {
 
 /** The result of a shared document under the names of the one that was sent. */
 export function renamedResult(result: ExecutionResult, { names }: SharedForm): ExecutionResult {
-  const { data, errors } = result;
+  const { data, errors, extensions } = result;
   if (names.size === 0) return result;
   const nameOf = (key: string): string => names.get(key) ?? key;
   return {
     ...result,
     ...(errors !== undefined && { errors: errors.map((error) => renamedError(error, nameOf)) }),
     ...(data && {
-      data: Object.fromEntries(Object.entries(data).map(([key, value]) => [nameOf(key), value])),
+      data: remade(
+        data,
+        Object.fromEntries(Object.entries(data).map(([key, value]) => [nameOf(key), value])),
+      ),
+    }),
+    ...(extensions !== undefined && {
+      extensions: renamedExtensions(extensions, (error) => renamedError(error, nameOf)),
     }),
   };
+}
+
+/** `valueCompletion` has errors, with paths. */
+function renamedExtensions(
+  extensions: Readonly<Record<string, unknown>>,
+  rename: (error: GraphQLError) => GraphQLError,
+): Record<string, unknown> {
+  const { valueCompletion } = extensions;
+  if (!Array.isArray(valueCompletion)) return extensions;
+  const errors = valueCompletion.map((error: unknown) =>
+    error instanceof GraphQLError ? rename(error) : error,
+  );
+  return { ...extensions, valueCompletion: errors };
 }
 
 function renamedError(error: GraphQLError, nameOf: (key: string) => string): GraphQLError {

@@ -6,6 +6,7 @@ import {
   Kind,
 } from 'graphql';
 
+import { isWhole } from '../../platform/graphql/operations/whole-errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 
 /**
@@ -49,6 +50,10 @@ export function createErrorFormatter({ logger, suggestions }: ErrorFormatterOpti
     const error = toGraphqlError(thrown);
     const code = codeOf(error);
     const place = placeOf(error);
+    if (isWhole(error)) {
+      const { stacktrace: _stacktrace, exception: _exception, ...extensions } = error.extensions;
+      return { message: error.message, ...place, extensions };
+    }
     if (UNKNOWN_CODES.has(code)) {
       logger.error(
         { traceId, error: error.originalError ?? error, path: error.path },

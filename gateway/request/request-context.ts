@@ -14,7 +14,7 @@ const traceIds = requestSlot<IncomingMessage, string>('trace id');
 
 /** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-  contexts.keep(request, { caller, signal: disconnectSignal(response) });
+  contexts.keep(request, { caller, signal: disconnectSignal(response), headers: request.headers });
 }
 
 /** The context of a request. Throws when none was attached. */

@@ -5,6 +5,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
+import type { QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { CorsOrigins } from '../request/cors.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
@@ -25,6 +26,8 @@ interface CallerOptions {
   readonly explorerSignsIn?: boolean;
   /** No introspection, no Apollo Sandbox. */
   readonly production: boolean;
+  /** Whether callers may ask for the schema (default: not in production). */
+  readonly introspection?: boolean | undefined;
   /** The documents that callers without a credential may send to /graphql; absent: any. */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
@@ -53,6 +56,8 @@ interface LimitOptions {
   readonly anonymousBodyBytes?: number | undefined;
   /** Most points of one new document of theirs (default: no bound). */
   readonly anonymousPoints?: number | undefined;
+  /** Limits of documents other than the usual ones. */
+  readonly queryLimits?: Omit<QueryLimitOptions, 'introspection'> | undefined;
   /** Requests to /readyz a minute and address (default 600). */
   readonly readyPerMinute?: number | undefined;
 }

@@ -104,6 +104,10 @@ interface Transports {
   readonly graphql: GraphqlRouter;
 }
 
+function isIntrospected({ introspection, production }: GatewayServerOptions): boolean {
+  return introspection ?? !production;
+}
+
 /** What all transports work with. */
 function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly stallMs?: number } {
   const { federation, logger, production, rateLimiter } = options;
@@ -112,7 +116,10 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
     logger,
     errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
-      limits: createQueryLimits({ introspection: !production }),
+      limits: createQueryLimits({
+        ...options.queryLimits,
+        introspection: isIntrospected(options),
+      }),
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
@@ -135,7 +142,7 @@ function createTransports(parts: {
 }): Transports {
   const { options, basePath, callers, cors } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
-  const introspection = !production;
+  const introspection = isIntrospected(options);
   const shared = sharedOf(options);
   const guard = createCredentialGuard({ callers, logger });
   const slots = createSlots(options.connectionLimit ?? 0);
@@ -248,11 +255,11 @@ function createApp(parts: {
     mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
   }
   mounted.use('/graphql', graphql);
-  const { federation, production } = options;
-  const schemaFile = serveSchema({ apiSchema: () => federation.apiSchema(), introspection: !production });
+  const introspection = isIntrospected(options);
+  const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
   mounted.get('/schema.graphql', counted, schemaFile);
   // The explorer is of no use without introspection.
-  if (!options.production)
+  if (!options.production && introspection)
     mounted.use(
       '/explorer',
       counted,

@@ -19,17 +19,19 @@ interface CheckedFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
+  /** Reads its text (default: as JSON with comments). */
+  readonly parse?: (text: string) => JsonWithLines;
 }
 
 /** Reads a file. Throws AppError NOT_CONFIGURED with every mistake that `read` reports. */
 export function readCheckedFile<Value>(
-  { setting, path: file, text }: CheckedFile,
+  { setting, path: file, text, parse = parseWithLines }: CheckedFile,
   read: (json: JsonWithLines, report: Report) => Value,
 ): Value {
   const name = path.basename(file);
   let json: JsonWithLines;
   try {
-    json = parseWithLines(text);
+    json = parse(text);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw refusalOf(setting, [`${name}, line ${error.line}: the file ${error.message}`]);

@@ -66,6 +66,9 @@ function checkProcesses({ values, role, production }: SettingsContext, report: R
 }
 
 function checkSplit({ values, commandLine, role, production }: SettingsContext, report: Report): void {
+  if (commandLine.config !== null && commandLine.supergraph === null) {
+    report('--config', 'is for the gateway of another supergraph: add --supergraph FILE');
+  }
   if (commandLine.supergraph !== null && role !== 'gateway') {
     report('--supergraph', 'is for the gateway alone: add --role gateway');
   }

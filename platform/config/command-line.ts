@@ -8,25 +8,31 @@ export interface CommandLine {
   readonly role: string | undefined;
   /** `--supergraph FILE`: serve this supergraph only, with the subgraphs that it names. */
   readonly supergraph: string | null;
+  /** `--config FILE`: the gateway's configuration file (gateway/configuration). */
+  readonly config: string | null;
 }
 
-/** Reads `--role NAME` and `--supergraph FILE`; reports anything else under its own name. */
+/** Reads `--role NAME`, `--supergraph FILE` and `--config FILE`; reports anything else under its own name. */
 export function readCommandLine(words: readonly string[], report: Report): CommandLine {
   const { tokens } = parseArgs({ args: [...words], strict: false, tokens: true, options: OPTIONS });
-  const found: { role?: string; supergraph?: string } = {};
+  const found: { role?: string; supergraph?: string; config?: string } = {};
   for (const token of tokens) {
     if (token.kind === 'option' && isKnown(token.name)) {
       if (token.value === undefined || token.value === '') report(`--${token.name}`, 'needs a value');
       else found[token.name] = token.value;
     } else if (token.kind !== 'option-terminator') {
       const name = token.kind === 'option' ? token.rawName : token.value;
-      report(name, 'is not known here: only --role NAME and --supergraph FILE are');
+      report(name, 'is not known here: only --role NAME, --supergraph FILE and --config FILE are');
     }
   }
-  return { role: found.role, supergraph: found.supergraph ?? null };
+  return { role: found.role, supergraph: found.supergraph ?? null, config: found.config ?? null };
 }
 
-const OPTIONS = { role: { type: 'string' }, supergraph: { type: 'string' } } as const;
+const OPTIONS = {
+  role: { type: 'string' },
+  supergraph: { type: 'string' },
+  config: { type: 'string' },
+} as const;
 
 function isKnown(name: string): name is keyof typeof OPTIONS {
   return name in OPTIONS;

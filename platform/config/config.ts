@@ -60,6 +60,7 @@ export function readConfig(
   const context: SettingsContext = { values, commandLine, role: values.ROLE, production };
   checkCombinations(context, report);
   const generatorsFile = readGeneratorsFile(absolute(values.GENERATORS_FILE), environment, report);
+  const gatewayFile = readGeneratorsFile(absolute(commandLine.config), environment, report, '--config');
   const pricesFile = readTextFile('PRICES_FILE', absolute(values.PRICES_FILE), report);
   const catalogFile = readTextFile('CATALOG_FILE', absolute(values.CATALOG_FILE), report);
   const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
@@ -68,6 +69,8 @@ export function readConfig(
   return {
     ...configOf(context),
     signIn,
+    /** `--config FILE`: settings of the gateway of another supergraph. */
+    gatewayFile,
     providers: {
       ...providersOf(values),
       generatorsFile,

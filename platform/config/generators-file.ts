@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { toError } from '../errors.ts';
 import type { Report } from './settings/setting.ts';
 
-/** The text of GENERATORS_FILE, which is parsed where generators are known (subgraphs/media/generators). */
+/** The text of GENERATORS_FILE, which is parsed where generators are known (subgraphs/media/generators); and of `--config` (gateway/configuration). */
 export interface GeneratorsFileText {
   /** Absolute. */
   readonly path: string;
@@ -23,17 +23,18 @@ export function readGeneratorsFile(
   path: string | null,
   environment: Readonly<Record<string, string | undefined>>,
   report: Report,
+  setting = 'GENERATORS_FILE',
 ): GeneratorsFileText | null {
   if (path === null) return null;
   let text: string;
   try {
     text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    report('GENERATORS_FILE', `names a file that can't be read: ${toError(error).message}`);
+    report(setting, `names a file that can't be read: ${toError(error).message}`);
     return null;
   }
   if (text.length > MAX_BYTES) {
-    report('GENERATORS_FILE', `names a file of more than ${MAX_BYTES} bytes: that is not a list of bindings`);
+    report(setting, `names a file of more than ${MAX_BYTES} bytes: that is not its kind`);
     return null;
   }
   const names = [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name ?? ''))];

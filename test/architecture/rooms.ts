@@ -449,6 +449,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     rooms: {
       'federation/operation': [],
+      configuration: [],
       migrations: [],
       request: [],
       'federation/compiled': ['federation/operation'],
@@ -458,7 +459,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       transports: ['authentication', 'limits', 'request'],
       'fast-path': ['authentication', 'limits', 'request', 'transports'],
       server: ['authentication', 'fast-path', 'limits', 'request', 'transports'],
-      composition: ['authentication', 'federation', 'limits', 'migrations', 'request', 'server'],
+      composition: ['authentication', 'configuration', 'federation', 'limits', 'migrations', 'request', 'server'],
       '.': ['**'],
     },
   },

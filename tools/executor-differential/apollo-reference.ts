@@ -66,6 +66,7 @@ const CORRECTIONS: readonly (readonly [wrong: string, right: string])[] = [
     'entities = [currentCursor.data];',
     "entities = typeof currentCursor.data === 'object' ? [currentCursor.data] : [];",
   ],
+  ['result.push(parent.slice());', "if (typeof data === 'object') result.push(parent.slice());"],
 ];
 
 function correctedExecutor(): typeof ExecuteQueryPlan {
@@ -109,7 +110,7 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
         planner.supergraphSchema,
         planner.apiModel,
       );
-      return outwardResult(result, context);
+      return plan.restore(outwardResult(result, context));
     } catch (thrown) {
       return gatewayFailure(thrown, context, silentLogger());
     }

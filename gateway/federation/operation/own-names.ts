@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 
 import { withExtensions } from '../../../platform/graphql/operations/errors.ts';
+import { remade } from '../../../platform/graphql/operations/partial-data.ts';
 import { type Requirements, typesUnder } from './requirements.ts';
 
 /**
@@ -47,7 +48,7 @@ function restore({ data, errors, extensions, ...rest }: ExecutionResult): Execut
   return {
     ...rest,
     ...(errors !== undefined && { errors: errors.map(restoredError) }),
-    ...(data !== undefined && { data: restored(data) as Record<string, unknown> | null }),
+    ...(data !== undefined && { data: data && remade(data, restored(data) as Record<string, unknown>) }),
     ...(extensions !== undefined && { extensions }),
   };
 }

@@ -116,7 +116,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: runningOf(verdict.operation, request, { caller, signal }),
+        contextValue: runningOf(verdict.operation, request, contextIn(extra, caller, signal)),
       };
     },
     ...createRunners(options),
@@ -130,6 +130,10 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       for (const id of extra.running.keys()) endOperation(extra, id);
     },
   };
+}
+
+function contextIn({ request }: Session, caller: Caller, signal: AbortSignal): RequestContext {
+  return { caller, signal, headers: request.headers };
 }
 
 function runningOf(

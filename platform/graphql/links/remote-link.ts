@@ -11,12 +11,15 @@ import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
 import { failedResult } from '../operations/errors.ts';
+import type { RequestContext } from '../operations/executor.ts';
+import { isEndOfStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createPostClient, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
+import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
 
 export interface RemoteLinkOptions {
@@ -30,6 +33,16 @@ export interface RemoteLinkOptions {
   readonly passesBearer?: boolean;
   /** Equal reads of one caller that are on their way share one answer; never with `sign`, whose assertions all differ. */
   readonly sharesReads?: boolean;
+  /** The processes for graphql-ws, where they are elsewhere than those for HTTP. Who made them closes them. */
+  readonly socketEndpoints?: Endpoints | undefined;
+  /** Changes the headers that a foreign subgraph gets (default: the bearer token alone). */
+  readonly headersFor?:
+    | ((context: RequestContext, own: Readonly<Record<string, string>>) => Record<string, string>)
+    | undefined;
+  /** Changes what callers see of the errors that the subgraph says (default: nothing). */
+  readonly includeErrors?: ((result: ExecutionResult, traceId: string) => ExecutionResult) | undefined;
+  /** How often a query that got no answer is sent again (default 0). */
+  readonly retries?: number | undefined;
   /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
   readonly timeoutMs?: number;
   /** Largest response or event in bytes (default 32 MiB). */
@@ -45,10 +58,12 @@ export interface RemoteLinkOptions {
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
   const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes });
-  const client = options.sharesReads === true && sign === undefined ? shareReads(own) : own;
+  const retried = options.retries === undefined ? own : retryReads(own, options.retries);
+  const client = options.sharesReads === true && sign === undefined ? shareReads(retried) : retried;
+  const { includeErrors = (result: ExecutionResult) => result } = options;
   const subscriptions = createRemoteSubscriptions({
     name,
-    endpoints,
+    endpoints: options.socketEndpoints ?? endpoints,
     sign,
     passesBearer: options.passesBearer ?? false,
     timeoutMs,
@@ -64,7 +79,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
     try {
-      return parsedResult(decode(await post(request)));
+      return includeErrors(parsedResult(decode(await post(request))), caller.traceId);
     } catch (thrown) {
       const error = named(thrown, name);
       if (!signal.aborted)
@@ -76,7 +91,16 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   return {
     execute,
     async subscribe(request) {
-      return await subscriptions.subscribe(request);
+      const stream = await subscriptions.subscribe(request);
+      if (options.includeErrors === undefined) return stream;
+      const { caller, signal } = request.context;
+      const origin = { logger, traceId: caller.traceId, subgraph: name };
+      return mapStream<ExecutionResult, ExecutionResult>({
+        source: stream,
+        map: (result) => (isEndOfStream(result) ? result : includeErrors(result, caller.traceId)),
+        failed: (thrown) => failedResult(thrown, origin),
+        signals: [signal],
+      });
     },
     async check() {
       // Ours say what they lack; of a foreign one it is only known whether it answers.
@@ -99,11 +123,19 @@ const MAY_WRITE = /\bmutation\b/;
 
 async function encode(
   { query, document, operationName, variables, context }: SubgraphRequest,
-  { sign, endpoints, passesBearer = false }: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer'>,
+  {
+    sign,
+    endpoints,
+    passesBearer = false,
+    headersFor = (_, headers) => ({ ...headers }),
+  }: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer' | 'headersFor'>,
 ) {
   const operation = operationName === undefined ? { query } : { query, operationName };
   const { bearer } = context.caller;
-  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
+  const own = headersFor(
+    context,
+    passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {},
+  );
   const extracted = extractUploads(variables, document);
   const asserted =
     sign &&

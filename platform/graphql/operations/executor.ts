@@ -7,6 +7,8 @@ export interface RequestContext {
   readonly caller: Caller;
   /** Aborted when the caller hangs up: waiting stops, started work goes on. */
   readonly signal: AbortSignal;
+  /** Those of the caller's request, for rules that send some on; absent where it has none. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** Runs GraphQL operations over the whole federated schema, for REST, HTTP, WebSocket, SSE and multipart. */

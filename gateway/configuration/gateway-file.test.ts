@@ -1,0 +1,73 @@
+import path from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { AppError } from '../../platform/errors.ts';
+import { gatewayFileJsonSchema } from './gateway-file.schema.ts';
+import { readGatewayFile } from './gateway-file.ts';
+import { createHeaderRules } from './subgraph-rules.ts';
+
+const read = (text: string, variables = {}) =>
+  readGatewayFile({ path: '/etc/gateway.yaml', text, variables }, ['shop', 'stock']);
+
+/** What is said of a file with mistakes. */
+function mistakesIn(text: string): string {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+  throw new Error('no mistakes');
+}
+
+it('reads YAML and JSON alike, and an empty file as no settings', () => {
+  const inYaml = read('subgraphs:\n  shop: { retries: 2 }\nintrospection: false\n');
+  expect(inYaml).toMatchObject({ subgraphs: { shop: { retries: 2 } }, introspection: false });
+  expect(read('{"subgraphs":{"shop":{"retries":2}},"introspection":false}')).toEqual(inYaml);
+  expect(read('')).toMatchObject({ subgraphs: {} });
+});
+
+it.each([
+  [
+    'a name that the supergraph lacks',
+    'subgraphs:\n  shpo: {}',
+    'line 2: subgraphs.shpo is no subgraph of the supergraph: it has shop, stock',
+  ],
+  [
+    'a variable that is not set',
+    'headers:\n  - insert: x-key\n    value: ${KEY}',
+    'line 3: headers[0].value refers to ${KEY}, which is not set',
+  ],
+  ['a name twice', 'errors: whole\nerrors: codes', 'line 2: the file is no YAML: Map keys must be unique'],
+  ['what is no YAML', 'headers: [', 'is no YAML'],
+  [
+    'a rule of no kind',
+    'headers:\n  - send: x',
+    'line 2: headers[0] must be one of { propagate, as }, { insert, value } and { remove }',
+  ],
+  [
+    'a word that is none of three',
+    'subgraphs:\n  shop:\n    errors: all',
+    'line 3: subgraphs.shop.errors must be whole, codes or masked',
+  ],
+])('names %s with its line, its field and the remedy', (_, text, mistake) => {
+  expect(mistakesIn(text)).toContain(mistake);
+});
+
+it('applies rules for headers in their order', () => {
+  const apply = createHeaderRules([
+    { propagate: 'x-tenant' },
+    { propagate: 'cookie', as: 'x-session' },
+    { propagate: 'x-absent' },
+    { insert: 'x-tenant', value: 'fixed' },
+    { remove: 'authorization' },
+  ]);
+  const context = { headers: { 'x-tenant': 'acme', cookie: 'c=1' } } as never;
+  expect(apply(context, { authorization: 'Bearer x' })).toEqual({ 'x-tenant': 'fixed', 'x-session': 'c=1' });
+});
+
+it('has the form that editors are told', async () => {
+  const file = path.join(import.meta.dirname, '../../schema/gateway-config.json');
+  await expect(`${JSON.stringify(gatewayFileJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(file);
+});

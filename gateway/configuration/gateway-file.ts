@@ -1,0 +1,53 @@
+import { readCheckedFile, reportIssue } from '../../platform/config/checked-file.ts';
+import type { GeneratorsFileText } from '../../platform/config/generators-file.ts';
+import { parseYamlWithLines } from '../../platform/config/yaml-with-lines.ts';
+import { type GatewayFile, gatewayFileSchema, type HeaderRule } from './gateway-file.schema.ts';
+
+/** Reads `--config FILE`. Throws NOT_CONFIGURED with every mistake: its line, its field and the remedy. */
+export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly string[]): GatewayFile {
+  return readCheckedFile({ setting: '--config', parse: parseYamlWithLines, ...file }, ({ value }, report) => {
+    const { data, error } = gatewayFileSchema.safeParse(value ?? {});
+    for (const issue of error?.issues ?? []) reportIssue(issue, report, ownerOf(issue.path));
+    if (data === undefined) return {};
+    for (const name of Object.keys(data.subgraphs ?? {})) {
+      if (!subgraphs.includes(name))
+        report(['subgraphs', name], `is no subgraph of the supergraph: it has ${subgraphs.join(', ')}`);
+    }
+    const filled = (rules: readonly HeaderRule[] | undefined, at: readonly string[]) =>
+      rules?.map((rule, index) =>
+        withVariables(rule, file, (message) => report([...at, index, 'value'], message)),
+      );
+    return {
+      ...data,
+      headers: filled(data.headers, ['headers']),
+      subgraphs: Object.fromEntries(
+        Object.entries(data.subgraphs ?? {}).map(([name, one]) => [
+          name,
+          { ...one, headers: filled(one.headers, ['subgraphs', name, 'headers']) },
+        ]),
+      ),
+    };
+  });
+}
+
+function ownerOf(path: readonly PropertyKey[]): string {
+  if (path.includes('headers')) return 'a rule';
+  if (path[0] === 'subgraphs') return 'a subgraph';
+  return path[0] === 'limits' ? 'limits' : 'the file';
+}
+
+/** An inserted value with its environment variables. */
+function withVariables(
+  rule: HeaderRule,
+  { variables }: Pick<GeneratorsFileText, 'variables'>,
+  report: (message: string) => void,
+): HeaderRule {
+  if (!('insert' in rule)) return rule;
+  const value = rule.value.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => {
+    const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (text === undefined)
+      report(`refers to \${${name}}, which is not set: set it in the environment, or write the value`);
+    return text ?? '';
+  });
+  return { ...rule, value };
+}

@@ -1,0 +1,52 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+
+import { withExtensions } from '../../platform/graphql/operations/errors.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import { noteWhole } from '../../platform/graphql/operations/whole-errors.ts';
+import type { Logger } from '../../platform/process/logger.ts';
+import type { ErrorInclusion, HeaderRule } from './gateway-file.schema.ts';
+
+/** Applies rules to the headers that a subgraph would get anyway (the caller's bearer token), in their order. */
+export function createHeaderRules(
+  rules: readonly HeaderRule[],
+): (context: RequestContext, own: Readonly<Record<string, string>>) => Record<string, string> {
+  return ({ headers: received = {} }, own) => {
+    const sent = { ...own };
+    for (const rule of rules) {
+      if ('insert' in rule) sent[rule.insert] = rule.value;
+      else if ('remove' in rule) delete sent[rule.remove];
+      else {
+        const value = received[rule.propagate];
+        if (value !== undefined)
+          sent[rule.as ?? rule.propagate] = Array.isArray(value) ? value.join(', ') : String(value);
+      }
+    }
+    return sent;
+  };
+}
+
+/** Makes what callers see of the errors that a subgraph says. */
+export function createErrorInclusion(
+  inclusion: ErrorInclusion,
+  { subgraph, logger }: { readonly subgraph: string; readonly logger: Logger },
+): (result: ExecutionResult, traceId: string) => ExecutionResult {
+  return (result, traceId) => {
+    if (result.errors === undefined) return result;
+    const errors = result.errors.map((error) => {
+      if (inclusion === 'whole') return noteWhole(error);
+      logger.warn(
+        { subgraph, traceId, message: error.message, path: error.path },
+        'an error of a subgraph is not shown',
+      );
+      const { code } = error.extensions;
+      const isShown = inclusion === 'codes' && typeof code === 'string';
+      return isShown
+        ? noteWhole(withExtensions(error, `the subgraph says ${code}`, { code }))
+        : withExtensions(new GraphQLError('internal error', { path: error.path ?? null }), 'internal error', {
+            code: 'INTERNAL',
+            traceId,
+          });
+    });
+    return { ...result, errors };
+  };
+}
