@@ -109,11 +109,7 @@ describe('tokens of a service whose address, and so issuer, Kiln has taken over'
         sessions: { isOpen: async () => true },
         users: { isAdmin: async () => false },
         keys: { find: async () => null },
-<<<<<<< HEAD:subgraphs/workflow/sign-in/sessions/legacy-tokens.test.ts
-        legacy: tokens({ isUnavailable }),
-=======
         foreign: [tokens({ isUnavailable })],
->>>>>>> main:subgraphs/workflow/sign-in/sessions/foreign-tokens.test.ts
       });
     const claims = { userId: 'usr_bob', sessionId: 'ses_1', scope: '', platform: 'idp' } as const;
     const hourAgo = new Date(Date.now() - 3_600_000);
