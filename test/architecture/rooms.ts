@@ -448,7 +448,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'migration',
     ],
     rooms: {
-      'federation/operation': [],
+      'federation/operation': ['limits'],
       configuration: [],
       migrations: [],
       request: [],
