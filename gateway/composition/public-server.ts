@@ -83,13 +83,8 @@ export async function startPublicServer(
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
-  const fallback = await loadFallback(parts, { ...options, executor: federation });
-  const handlers = restHandlers(parts, options, {
-    federation,
-    rateLimiter,
-    stopping: waits.signal,
-    fallback,
-  });
+  const shared = { federation, rateLimiter, stopping: waits.signal };
+  const handlers = await restHandlers(parts, options, shared);
   const server = await createGatewayServer({
     federation,
     logger,
@@ -115,7 +110,6 @@ export async function startPublicServer(
     ...boundsOf(config, options.file),
     consoleFolder: CONSOLE_FOLDER,
     ...handlersOf(options),
-    mcp: await composeMcp(parts, { ...options, federation, rateLimiter, stopping: waits.signal }),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...handlers,
     ...stopOf(config, waits),
@@ -199,13 +193,16 @@ function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['co
 }
 
 /** What serves the paths of other people's protocols and the documented ones. */
-function restHandlers(
+async function restHandlers(
   parts: ProcessParts,
   options: PublicServerOptions,
-  shared: Parameters<typeof restOf>[2],
+  shared: Omit<Parameters<typeof restOf>[2], 'fallback'>,
 ) {
+  const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
   const face = composeOpenaiFace(parts, { ...options, ...shared });
-  return { ...mountable(firstOf(face, restOf(parts, options, shared))), ...placeOf(face, parts.config) };
+  const rest = firstOf(face, restOf(parts, options, { ...shared, fallback }));
+  const mcp = await composeMcp(parts, { ...options, ...shared });
+  return { mcp, ...mountable(rest), ...placeOf(face, parts.config) };
 }
 
 /** The face's paths, then the documented ones. */
