@@ -15,8 +15,8 @@ export function retryReads(client: PostClient, retries: number): PostClient {
         try {
           return await client.post(request);
         } catch (thrown) {
-          const isAway = thrown instanceof AppError && thrown.code === 'UNAVAILABLE';
-          if (!isSafe || !isAway || again >= retries || request.signal.aborted) throw thrown;
+          const isUnavailable = thrown instanceof AppError && thrown.code === 'UNAVAILABLE';
+          if (!isSafe || !isUnavailable || again >= retries || request.signal.aborted) throw thrown;
           await pause(FIRST_PAUSE_MS * 2 ** again * (0.5 + Math.random()), undefined, {
             signal: request.signal,
           }).catch(() => {

@@ -56,7 +56,7 @@ async function performSpeech(
   const request = { text: textOf(input['prompt']) ?? '', voice, speed: 1, format: 'wav' } as const;
   const { bytes, contentType, duration } = await studio.speech(request, { signal });
   const name = `${id}.wav`;
-  await journal.writePicture(name, bytes);
+  await journal.writeImage(name, bytes);
   return { files: [{ name, contentType, duration }], texts: [], facts: {} };
 }
 
