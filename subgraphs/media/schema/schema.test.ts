@@ -29,6 +29,7 @@ describe('the media schema', () => {
       'comfyServers',
       'comfyWorkflows',
       'estimateCost',
+      'findModels',
       'health',
       'media',
       'medias',
