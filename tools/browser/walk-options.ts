@@ -20,7 +20,7 @@ export async function setOptions(url: string, page: Page, steps: Steps): Promise
   await page.locator('.batch').filter({ hasText: PROMPT }).locator('.tile.done img').waitFor();
 
   await page.goto(`${url}/console/tasks`);
-  await page.locator('tr[data-task] a').first().click();
+  await page.locator('tr[data-task]').filter({ hasText: PROMPT }).locator('a').first().click();
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.getByText('Compression in percent', { exact: true }).waitFor();
   const facts = await page.locator('dl.kv').allInnerTexts();

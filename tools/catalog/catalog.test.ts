@@ -84,7 +84,7 @@ describe('the catalog beside a vendor’s own list', () => {
     );
     expect(told).toContain('not offered: gemini nano-banana-2.1 is not in the list');
     expect(told.join('\n')).not.toContain('gemini-3.1-flash-image is');
-    expect(notes).toEqual(['gemini (a test) lists 9 models']);
+    expect(notes).toEqual(['gemini (a test) lists 10 models']);
   });
 
   it('of fal, with its prices', async () => {

@@ -84,6 +84,7 @@ export const mediaMigrations: MigrationSet = {
     tasks_by_rare_state: `media.tasks (state, id desc) where state <> 'SUCCEEDED'`,
     idempotency_by_age: 'media.idempotency (created_at)',
     chat_costs_by_age: 'media.chat_costs (settled_at)',
+    chat_costs_of_owner: 'media.chat_costs (owner)',
     media_kept_of_owner: `media.media (owner, id desc) where state <> 'DELETED'`,
     provider_resources_of_owner: 'media.provider_resources (owner)',
   },

@@ -27,7 +27,7 @@ describe('an answer of Stable Diffusion web UI', () => {
 
   it.each([
     [500, 'outOfMemory', { code: 'UNAVAILABLE', retryable: true, startUnknown: false }],
-    [500, 'badImage', { code: 'INVALID_INPUT', retryable: false }],
+    [500, 'badPicture', { code: 'INVALID_INPUT', retryable: false }],
     [404, 'noApi', { code: 'UNAVAILABLE', message: expect.stringContaining('--api') }],
   ])('of %i %s is read as what it says', async (status, name, expected) => {
     stage.proxy.respondNext('/sdapi/', { status, body: answers[name] });
