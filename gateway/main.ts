@@ -1,13 +1,15 @@
+import { isSupervised } from '../platform/process/cluster/messages.ts';
 import { runProcess, type ProcessParts } from '../platform/runtime/run-process.ts';
 import { buildConsole } from './composition/build-console.ts';
-import { isSupervised, reportToSupervisor, supervise } from './composition/supervisor.ts';
+import { reportServing, stopWithSupervisor, supervise } from './composition/supervisor.ts';
 
 // Entry point of every role (`npm start`, ROLE, `npm run start:ROLE`). Only what the role needs is loaded: a gateway
 // alone is 80 MB smaller for it.
 await runProcess(async (parts) => {
   if (parts.config.processes > 1 && !isSupervised) return startSupervised(parts);
+  if (isSupervised) stopWithSupervisor(parts);
   await startRole(parts);
-  if (isSupervised) reportToSupervisor(parts);
+  if (isSupervised) reportServing();
 });
 
 /** What all processes share is opened by the supervisor, before the first of them starts. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 import { joinMetrics } from '../../platform/metrics/joined-metrics.ts';
 import { ALL_METRICS, OWN_METRICS, serveMetrics } from '../../platform/metrics/serve-metrics.ts';
-import { answerQuestion, askQuestion } from '../../platform/process/cluster/questions.ts';
+import { onRequest, sendRequest } from '../../platform/process/cluster/messages.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { reservePort } from './port.ts';
 
@@ -15,24 +15,25 @@ const LONGEST_RESTART_MS = 30_000;
 const METRICS_MS = 2_000;
 const STOP = { stop: true };
 
-/** Whether this process is one of several under a supervisor. */
-export const isSupervised = cluster.isWorker;
-
-/** Tells the supervisor that this process serves, and stops in order when the supervisor says so or has died. */
-export function reportToSupervisor({ lifecycle }: Pick<ProcessParts, 'lifecycle'>): void {
+/** Stops this process in order when its supervisor says so; called before its start, which may be stopped as well. */
+export function stopWithSupervisor({ lifecycle }: Pick<ProcessParts, 'lifecycle'>): void {
   process.on('message', (message: Partial<typeof STOP>) => {
     // A signal to the whole group has reached it before: a second one would mean not to wait.
     if (message.stop && !lifecycle.stopping.aborted) process.emit('SIGTERM');
   });
+}
+
+/** Tells the supervisor that this process serves. */
+export function reportServing(): void {
   process.send?.({ serves: true });
 }
 
 /**
- * Runs PROCESSES processes of this program on one port, over which connections are spread. The first one starts alone, so that a start that fails ends the program as it does with one process. A process that dies is started again.
+ * Runs PROCESSES processes of this program on one port, over which connections are spread. The first one starts alone, so
+ * that a start that fails ends the program as it does with one process. A process that dies is started again.
  */
 export async function supervise(parts: ProcessParts): Promise<void> {
   const { config, logger, lifecycle } = parts;
-  cluster.schedulingPolicy = cluster.SCHED_RR;
   const running = new Map<number, Worker>();
   const allMetrics = () => metricsOf(running);
   const port = await portOf(config.server);
@@ -40,7 +41,7 @@ export async function supervise(parts: ProcessParts): Promise<void> {
   function launch(number: number): Promise<boolean> {
     const worker = cluster.fork({ PORT: String(port) });
     running.set(number, worker);
-    answerQuestion(worker, ALL_METRICS, allMetrics);
+    onRequest(worker, ALL_METRICS, allMetrics);
     const { promise: serves, resolve } = Promise.withResolvers<boolean>();
     worker.on('message', (message: { readonly serves?: boolean }) => message.serves && resolve(true));
     worker.once('exit', (code, signal) => {
@@ -67,13 +68,16 @@ export async function supervise(parts: ProcessParts): Promise<void> {
   }
 
   lifecycle.add('processes', () => stopAll(running), config.stopping.workerGraceSeconds * 1_000 + 60_000);
-  if (!(await launch(1))) {
+  const isServed = await launch(1);
+  if (lifecycle.stopping.aborted) return;
+  if (!isServed) {
     // It has said why.
     await lifecycle.stop('the first process did not start');
     process.exit(1);
   }
   const rest = Array.from({ length: config.processes - 1 }, (_, index) => index + 2);
   const served = await Promise.all(rest.map(launch));
+  if (lifecycle.stopping.aborted) return;
   for (const [index, serves] of [true, ...served].entries()) void keep(index + 1, serves);
   if (config.metrics.port !== null) await serveMetrics({ text: allMetrics }, config.metrics.port, parts);
   logger.info({ processes: config.processes, pids: [...running.values()].map(pidOf) }, 'all processes serve');
@@ -107,7 +111,7 @@ async function metricsOf(running: ReadonlyMap<number, Worker>): Promise<string> 
   const texts = new Map<number, string>();
   await Promise.all(
     [...running].map(async ([number, worker]) => {
-      const text = await askQuestion(worker, OWN_METRICS, METRICS_MS).catch(() => undefined);
+      const text = await sendRequest(worker, OWN_METRICS, METRICS_MS).catch(() => undefined);
       if (text !== undefined) texts.set(number, text);
     }),
   );

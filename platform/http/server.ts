@@ -1,8 +1,8 @@
-import cluster from 'node:cluster';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Server as SocketServer } from 'node:net';
 
 import { AppError } from '../errors.ts';
+import { isSupervised } from '../process/cluster/messages.ts';
 
 /** Starting and stopping HTTP servers, and clients that disconnect. */
 
@@ -42,7 +42,7 @@ export async function listenOn(
  * which does elsewhere, loses those that it hands to a process that has just died.
  */
 function sharing(): { readonly exclusive?: true; readonly reusePort?: true } {
-  return cluster.isWorker && process.platform === 'linux' ? { exclusive: true, reusePort: true } : {};
+  return isSupervised && process.platform === 'linux' ? { exclusive: true, reusePort: true } : {};
 }
 
 function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {

@@ -1,9 +1,8 @@
-import cluster from 'node:cluster';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import { listenOn, stopAccepting } from '../http/server.ts';
-import { answerQuestion, askQuestion } from '../process/cluster/questions.ts';
+import { isSupervised, onRequest, sendRequest } from '../process/cluster/messages.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
 import { noMetrics, type Metrics } from './metrics.ts';
@@ -33,21 +32,21 @@ export async function startMetrics({ config, lifecycle, logger }: MetricsOptions
   // Loaded only when needed.
   const { createMetrics } = await import('./prometheus.ts');
   const metrics = createMetrics(config.role);
-  if (cluster.isWorker) return metricsOfAll(metrics);
+  if (isSupervised) return metricsOfAll(metrics);
   if (port !== null) await serveMetrics(metrics, port, { config, lifecycle, logger });
   return metrics;
 }
 
-/** What a process under a supervisor is asked for, and what it asks the supervisor for. */
+/** What the supervisor requests of each process, and a process of the supervisor. */
 export const OWN_METRICS = 'metrics of this process';
 export const ALL_METRICS = 'metrics of all processes';
 /** Prometheus waits ten seconds. */
-const ASKING_MS = 5_000;
+const ALL_METRICS_MS = 5_000;
 
 /** One of several processes under a supervisor, which serves METRICS_PORT, answers for all of them. */
 function metricsOfAll(metrics: Metrics): Metrics {
-  answerQuestion(process, OWN_METRICS, () => metrics.text());
-  return { ...metrics, text: () => askQuestion(process, ALL_METRICS, ASKING_MS) };
+  onRequest(process, OWN_METRICS, () => metrics.text());
+  return { ...metrics, text: () => sendRequest(process, ALL_METRICS, ALL_METRICS_MS) };
 }
 
 /** Serves them on a port of their own. */

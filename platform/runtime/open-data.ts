@@ -1,9 +1,9 @@
-import cluster from 'node:cluster';
 import path from 'node:path';
 
 import type { PoolConfig } from 'pg';
 
 import { startEmbeddedPostgres } from '../database/embedded-postgres/embedded-postgres.ts';
+import { isSupervised } from '../process/cluster/messages.ts';
 import { acquireInstanceLock } from '../process/instance-lock.ts';
 import type { ProcessParts } from './run-process.ts';
 
@@ -20,7 +20,7 @@ export interface OpenedData {
 export function openData(parts: ProcessParts): OpenedData {
   const { config, lifecycle } = parts;
   // One of several processes: its supervisor has the lock.
-  if (config.role === 'all' && !cluster.isWorker) {
+  if (config.role === 'all' && !isSupervised) {
     const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
     lifecycle.add('data directory', async () => release());
   }

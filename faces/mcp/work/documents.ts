@@ -125,47 +125,51 @@ export const McpEstimate = graphql(`
   }
 `);
 
-/** The caller's own files, newest first. */
-export const McpMedias = graphql(`
-  query McpMedias($filter: MediaFilter, $first: Int!, $after: String) {
-    medias(filter: $filter, first: $first, after: $after) {
-      edges {
-        cursor
-        node {
-          id
-          url
-          name
-          contentType
-          bytes
-          width
-          height
-          duration
-          createdAt
-        }
-      }
-      totalCount
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-    }
+const mcpMediaFields = graphql(`
+  fragment McpMediaFields on Media {
+    id
+    url
+    name
+    contentType
+    bytes
+    width
+    height
+    duration
+    createdAt
   }
 `);
 
-/** One file by its id. */
-export const McpMediaById = graphql(`
-  query McpMediaById($id: ID!) {
-    media(id: $id) {
-      id
-      url
-      name
-      contentType
-      bytes
-      width
-      height
-      duration
-      createdAt
-      thumbnail(width: 640)
+/** The caller's own files, newest first. */
+export const McpMedias = graphql(
+  `
+    query McpMedias($filter: MediaFilter, $first: Int!, $after: String) {
+      medias(filter: $filter, first: $first, after: $after) {
+        edges {
+          cursor
+          node {
+            ...McpMediaFields
+          }
+        }
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
     }
-  }
-`);
+  `,
+  [mcpMediaFields],
+);
+
+/** One file by its id. */
+export const McpMediaById = graphql(
+  `
+    query McpMediaById($id: ID!) {
+      media(id: $id) {
+        ...McpMediaFields
+        thumbnail(width: 640)
+      }
+    }
+  `,
+  [mcpMediaFields],
+);

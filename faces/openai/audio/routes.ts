@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { Voices, type VoiceFields } from '../../../rest-compat/documents/media/questions.ts';
-import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { base64Of, openFile } from '../answers/files.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { FaceSpeech, type SpeechInput } from '../documents/speech.ts';
-import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson } from '../request/body.ts';
 import { isObject, neededText, numberIn, objectIn, textIn, wordIn } from '../request/fields.ts';
 import { contentOf } from '../request/media.ts';
@@ -23,7 +23,7 @@ export const audioRoutes: readonly FaceRoute[] = [
     path: '/audio/speech',
     summary: 'Says a text; answers the sound.',
     rateClass: 'start',
-    documents: [FaceModels, FaceModelByName, Voices, FaceSpeech, TaskEvents, FaceTaskById, FaceCancelTask],
+    documents: [FaceModels, FaceModelByName, Voices, FaceSpeech, TaskEvents, FaceTaskById, CancelTask],
     async run(call) {
       const body = await readJson(call);
       const model = await call.models.find('SPEECH', textIn(body, 'model'), call.context);

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { badInput } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
-import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
-import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { FaceTranscription } from '../documents/transcription.ts';
 import { textIn, wordIn } from '../request/fields.ts';
 import { contentOf, readBody } from '../request/media.ts';
@@ -27,7 +27,7 @@ export const transcriptionRoutes: readonly FaceRoute[] = [
       UploadFile,
       TaskEvents,
       FaceTaskById,
-      FaceCancelTask,
+      CancelTask,
     ],
     async run(call) {
       const { body, files } = await readBody(call);

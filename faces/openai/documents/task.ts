@@ -70,13 +70,3 @@ export const FaceTaskById = graphql(
   `,
   [faceTask],
 );
-
-/** Asks a task to stop. */
-export const FaceCancelTask = graphql(`
-  mutation FaceCancelTask($id: ID!) {
-    cancelTask(id: $id) {
-      id
-      state
-    }
-  }
-`);

@@ -1,10 +1,10 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
-import { TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
 import { FaceImage } from '../documents/image.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
-import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import { readJson } from '../request/body.ts';
 import { booleanIn, textIn, wordIn } from '../request/fields.ts';
 import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from '../request/media.ts';
@@ -14,7 +14,7 @@ import { joiningOf } from '../tasks/joining.ts';
 import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
 
-const documents = [FaceModels, FaceModelByName, FaceImage, TaskEvents, FaceTaskById, FaceCancelTask];
+const documents = [FaceModels, FaceModelByName, FaceImage, TaskEvents, FaceTaskById, CancelTask];
 
 /** Pictures: made from words or from pictures, and asked for again by the id of their task. */
 export const imageRoutes: readonly FaceRoute[] = [

@@ -1,10 +1,11 @@
 import { AppError, notFound } from '../../../platform/errors.ts';
 import type { Immutable, Operation } from '../../../rest-compat/documents/graphql.ts';
+import { CancelTask } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
 import { waitForEnd } from '../../../rest-compat/wait.ts';
-import { FaceCancelTask, type FaceTask, FaceTaskById } from '../documents/task.ts';
+import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import type { FaceCall } from '../table/route.ts';
 import { TaskFailed } from './failed.ts';
 
@@ -95,7 +96,7 @@ function cancelWithCaller(call: FaceCall, { id }: FaceTask): () => void {
   if (request.headers[CANCEL_HEADER] !== 'true') return () => undefined;
   const cancel = (): void => {
     const lasting = { ...context, signal: new AbortController().signal };
-    runDocument({ executor, context: lasting }, FaceCancelTask, { id }).catch((error: unknown) => {
+    runDocument({ executor, context: lasting }, CancelTask, { id }).catch((error: unknown) => {
       // Too late is no failure: the work has ended.
       if (!(error instanceof AppError)) logger.warn({ error, task: id }, 'a task of a lost caller goes on');
     });
