@@ -1,10 +1,21 @@
 import * as fc from 'fast-check';
 
-import { startQueue, STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
+import { STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
 import * as executions from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
+import { INTERNAL, pick, processOf, run, SECONDS, STARTS } from './choices.ts';
 import { dueQueues, ENDED } from './model-queue.ts';
-import { BINDINGS, type ModelProcess, ORDER } from './process.ts';
+import { BINDINGS, ORDER } from './process.ts';
+import {
+  cancelDuringPoll,
+  crowd,
+  deliverTwice,
+  failPurchases,
+  hesitate,
+  loseStores,
+  outage,
+  pollLater,
+} from './stretches.ts';
 import { buy, submit } from './submissions.ts';
 import type { World } from './world.ts';
 
@@ -16,18 +27,10 @@ export interface Action {
   readonly steps: number;
 }
 
-const SECONDS = [2, 16, 25, 60, 150, 400, 2_000];
-const STARTS = BINDINGS.map(startQueue);
 const QUEUES = [...STARTS, STORE_QUEUE];
 /** Of the workflow subgraph: starts, ends, refunds and cancels of executions. */
 const PAID_QUEUES = [executions.startQueue, executions.endedQueue, refundQueue, executions.cancelQueue];
 
-const pick = <Item>(items: readonly Item[], choice: number): Item | undefined => items[choice % items.length];
-const processOf = (world: World, choice: number): ModelProcess => {
-  const process = pick(world.processes, choice);
-  if (process === undefined) throw new Error('no process');
-  return process;
-};
 const isPaid = ({ payments }: World): boolean => payments.charges.size > 0;
 
 /** What can happen, with how often it does. */
@@ -71,6 +74,7 @@ const ACTIONS = {
   lose: [1, (world, choice) => end(world, choice, 'lost')],
   silence: [1, ({ upstream }) => void (upstream.isSilent = !upstream.isSilent)],
   outage: [1, outage],
+  cancelDuringPoll: [1, cancelDuringPoll],
   failCancels: [1, ({ upstream }) => void (upstream.cancelsFail = !upstream.cancelsFail)],
   failStart: [
     2,
@@ -131,15 +135,6 @@ const ACTIONS = {
   forgetRefunds: [1, ({ payments }) => payments.forget()],
 } as const satisfies Record<string, readonly [number, (world: World, choice: number) => unknown]>;
 
-/** A caller that may do everything. */
-const INTERNAL = {
-  kind: 'internal',
-  id: 'model',
-  scopes: [],
-  traceId: 'model',
-  address: null,
-} as never;
-
 /** Makes an action happen; what it begins goes on beside the next ones. */
 export async function perform(world: World, { name, choice, steps }: Action): Promise<void> {
   await ACTIONS[name][1](world, choice);
@@ -163,11 +158,6 @@ export function actions(): fc.Arbitrary<Action[]> {
     .map(([first, rest]) => [first, ...rest]);
 }
 
-function run(world: World, choice: number, body: (process: ModelProcess) => Promise<unknown>): void {
-  const process = processOf(world, choice);
-  process.begin(() => body(process));
-}
-
 function deliver(world: World, choice: number, queues: readonly string[]): void {
   run(world, choice, (process) => process.deliver(pick(queues, choice >> 1) ?? ''));
 }
@@ -176,115 +166,6 @@ function deliver(world: World, choice: number, queues: readonly string[]): void 
 function takeAway({ upstream }: World, binding: string): void {
   upstream.takenAway.add(binding);
   for (const purchase of upstream.purchases) if (purchase.binding === binding) purchase.isUnanswered = true;
-}
-
-/** One job is delivered to two processes at once: a start, when there is no other. */
-async function deliverTwice(world: World, choice: number): Promise<void> {
-  if ((await dueQueues(world)).length === 0) {
-    submit(world, processOf(world, choice), choice);
-    await world.schedule.advance(60);
-  }
-  const queue = pick(await dueQueues(world), choice);
-  if (queue === undefined) return;
-  for (const [index, process] of world.processes.entries()) {
-    process.begin(() => process.deliver(queue, index > 0));
-  }
-}
-
-/**
- * A start is on its way for long, or its process is paused before the answer comes; another process gets its job and looks after it,
- * and does what follows from that.
- */
-async function hesitate(world: World, choice: number): Promise<void> {
-  const { upstream, schedule } = world;
-  const queue = await startAtHand(world, choice);
-  if (queue === undefined) return;
-  const [one, other] = [processOf(world, choice), processOf(world, choice + 1)];
-  const release = Promise.withResolvers<void>();
-  const at = choice % 4 < 2 ? 'arrival' : 'answer';
-  upstream.held = { at, until: release.promise };
-  one.begin(() => one.deliver(queue));
-  await schedule.advance(60);
-  const isHeld = upstream.held === null;
-  upstream.held = null;
-  const goOn = async (body: () => Promise<unknown>): Promise<void> => {
-    other.begin(body);
-    await schedule.advance(60);
-  };
-  if (isHeld) {
-    if (at === 'answer') await world.letPass(25, one);
-    await goOn(() => other.deliver(queue, true));
-    await goOn(() => other.worker.recovery.sweep());
-    await world.letPass(pick(SECONDS, choice) ?? 2, at === 'answer' ? one : undefined);
-    for (const next of await dueQueues(world)) await goOn(() => other.deliver(next));
-  }
-  release.resolve();
-}
-
-/** More comes at once than there is room for, and each process takes as much as it can get. */
-async function crowd(world: World, choice: number): Promise<void> {
-  for (let count = 0; count < 4; count += 1) submit(world, processOf(world, count), choice);
-  await world.schedule.advance(150);
-  for (const queue of await dueQueues(world)) {
-    if (!STARTS.includes(queue)) continue;
-    for (const process of [...world.processes, ...world.processes])
-      process.begin(() => process.deliver(queue));
-  }
-}
-
-/** The queue of a start that is due: of a new task, when there is none. */
-async function startAtHand(world: World, choice: number): Promise<string | undefined> {
-  const starts = async () => (await dueQueues(world)).filter((queue) => STARTS.includes(queue));
-  if ((await starts()).length === 0) {
-    submit(world, processOf(world, choice), choice);
-    await world.schedule.advance(60);
-  }
-  return pick(await starts(), choice);
-}
-
-/** Some work is finished, and the jobs that would store it are lost. */
-async function loseStores(world: World, choice: number): Promise<void> {
-  const { upstream, schedule, pool } = world;
-  for (const purchase of upstream.purchases) if (purchase.state === 'running') purchase.state = 'finished';
-  await pollLater(world, choice, 60);
-  await schedule.advance(60);
-  await pool.query(loseJobsOf(STORE_QUEUE, 'true'));
-}
-
-/** Two executions are paid and can't be started in time, and of their refunds one loses its job. */
-async function failPurchases(world: World, choice: number): Promise<void> {
-  const { media, schedule, pool, patience } = world;
-  media.isUnavailable = true;
-  for (const place of [0, 1]) await buy(world, processOf(world, choice), choice + place);
-  await schedule.advance(120);
-  await world.letPass(patience.hours * 3_600 + 60);
-  run(world, choice, ({ commerce }) => commerce.sweep());
-  await schedule.advance(120);
-  await pool.query(loseJobsOf(refundQueue, `id % 2 = ${choice % 2}`));
-  media.isUnavailable = false;
-}
-
-const loseJobsOf = (queue: string, which: string): string =>
-  `delete from model_jobs where id = any (array(
-    select id from model_jobs where queue = '${queue}' and ${which} for update skip locked))`;
-
-async function pollLater(world: World, choice: number, seconds: number): Promise<void> {
-  await world.letPass(seconds);
-  run(world, choice, ({ worker }) => worker.poller.poll());
-}
-
-/** Nobody answers for some minutes, or nobody cancels what has taken too long; the poller goes on asking. */
-async function outage(world: World, choice: number): Promise<void> {
-  const { upstream, schedule } = world;
-  if (!upstream.purchases.some(({ state }) => state === 'running')) return;
-  const isShort = choice % 2 === 0;
-  if (isShort) upstream.isSilent = true;
-  else upstream.cancelsFail = true;
-  for (let calls = isShort ? choice % 13 : 1; calls > 0; calls -= 1) {
-    await pollLater(world, choice >> 1, isShort ? 31 : 150);
-    await schedule.advance(60);
-  }
-  if (isShort) upstream.isSilent = false;
 }
 
 function end({ upstream }: World, choice: number, state: 'finished' | 'failed' | 'lost'): void {

@@ -20,6 +20,7 @@ async function brokenTasks({ pool }: World): Promise<readonly string[]> {
   const { rows } = await pool.query<{ broken: string }>({
     name: 'model-broken-tasks',
     text: `select 'does not end: ' || id || ' ' || state || ', ' || stage as broken from media.tasks where ended_at is null
+    union all select what from model_wrong
     union all select 'holds a slot: ' || reference || ' ' || state || ' ' || coalesce(claim::text, 'unclaimed')
       from media.attempts where state in ('STARTING', 'RUNNING')
     union all select 'step is open: ' || step.task_id || '/' || step.step || ' ' || step.state

@@ -37,9 +37,18 @@ const agingOf = (tables: Readonly<Record<string, readonly string[]>>): string =>
 
 /**
  * model_age makes everything older, but for claims of `held` steps; model_reset removes what a run has left; model_work
- * says what is to do.
+ * says what is to do. model_wrong gathers what must not be at the moment it is: a claim of work that nobody wants.
  */
 export const MODEL_FUNCTIONS = `
+  create table model_wrong (what text not null);
+  create function model_check_claim() returns trigger language plpgsql as $$
+  begin
+    insert into model_wrong select 'claimed after the cancel or end of its task: ' || new.reference
+      from media.tasks where id = new.task_id and (cancel_requested_at is not null or ended_at is not null);
+    return null;
+  end $$;
+  create trigger model_check_claim after update of claim on media.attempts for each row
+    when (old.claim is null and new.claim is not null) execute function model_check_claim();
   create function model_age(seconds float8, held text[], has_paid boolean) returns void language plpgsql as $$
   begin
     perform set_config('lock_timeout', '${LOCK_WAIT_MS}', true);
@@ -51,6 +60,7 @@ export const MODEL_FUNCTIONS = `
   end $$;
   create function model_reset() returns void language plpgsql as $$
   begin
+    delete from model_wrong;
     delete from media.task_events;
     delete from media.tasks;
     delete from model_jobs;
@@ -59,13 +69,13 @@ export const MODEL_FUNCTIONS = `
     delete from workflow.executions;
   end $$;
   create function model_work(ended text, has_paid boolean,
-    out queues text[], out is_polled boolean, out is_claimed boolean, out is_open boolean) language plpgsql as $$
+    out queues text[], out is_polled boolean, out is_claimed boolean, out is_open boolean, out open_tasks text[]) language plpgsql as $$
   begin
     queues := array(select distinct queue from model_jobs where queue <> ended and start_after <= now() order by queue);
     is_polled := exists (select from media.attempts where state = 'RUNNING' and next_poll_at <= now());
     is_claimed := exists (select from media.attempts where state = 'STARTING' and claim is not null);
-    is_open := exists (select from media.attempts where state in ('STARTING', 'RUNNING'))
-      or exists (select from media.tasks where ended_at is null);
+    open_tasks := array(select id::text from media.tasks where ended_at is null);
+    is_open := open_tasks <> '{}' or exists (select from media.attempts where state in ('STARTING', 'RUNNING'));
     if has_paid and not is_open then
       is_open := exists (select from workflow.executions where ended_at is null)
         or exists (select from workflow.payments where status = 'PENDING' or refund_due);

@@ -20,6 +20,8 @@ interface Purchase {
   isUnanswered: boolean;
   /** Somebody has heard how it ended, or has cancelled it. */
   isKnown: boolean;
+  /** Who has got the answer of its start. */
+  answeredTo: ScheduledProcess | null;
 }
 
 /** An upstream that keeps a journal of what it took, and misbehaves as it is told. */
@@ -31,6 +33,8 @@ export interface ModelUpstream {
   cancelsFail: boolean;
   /** What the next start waits for before it arrives, or its answer before it comes back. */
   held: { readonly at: 'arrival' | 'answer'; readonly until: Promise<void> } | null;
+  /** The answer of the next status call of running work waits for this; `purchase` is set to that work. */
+  heldStatus: { readonly until: Promise<void>; purchase: Purchase | null } | null;
   /** Bindings that some process has done without: of their work nobody may be left who can ask. */
   readonly takenAway: Set<string>;
   /** What becomes of the next starts; accepted when there is none. */
@@ -40,6 +44,8 @@ export interface ModelUpstream {
 
 /** Bindings whose work is answered on the spot. */
 const isCall = (binding: string): boolean => binding.startsWith('call');
+/** Bindings where no start can be looked up: only who gets its answer knows of the work. */
+const isBlind = (binding: string): boolean => binding.startsWith('blind');
 
 const OUTCOME: Outcome = { files: [{ content: PNG, contentType: 'image/png' }], texts: [] };
 const silence = (startUnknown = false) => new UpstreamError('UNAVAILABLE', 'no answer', { startUnknown });
@@ -55,6 +61,7 @@ export function createModelUpstream(): ModelUpstream {
     isSilent: false,
     cancelsFail: false,
     held: null,
+    heldStatus: null,
     takenAway: new Set(),
     nextStarts: [],
     providersOf: (process, binding) => {
@@ -90,9 +97,17 @@ function buy({ upstream, binding }: Caller, reference: string): void {
     reference,
     step,
     state: isCall(binding) ? 'finished' : 'running',
-    isUnanswered: upstream.takenAway.has(binding),
+    isUnanswered: upstream.takenAway.has(binding) || isBlind(binding),
     isKnown: isCall(binding),
+    answeredTo: null,
   });
+}
+
+/** A process is gone in the middle of something: it has told nobody what it alone knew. */
+export function forgetAnswersOf({ purchases }: ModelUpstream, process: ScheduledProcess): void {
+  for (const purchase of purchases)
+    if (isBlind(purchase.binding) && purchase.answeredTo === process && !purchase.isKnown)
+      purchase.isUnanswered = true;
 }
 
 async function start(caller: Caller, reference: string): Promise<void> {
@@ -108,6 +123,14 @@ async function start(caller: Caller, reference: string): Promise<void> {
   if (held?.at === 'answer') await held.until;
   await process.gate('answer of start');
   if (fate === 'accepted-and-cut') throw silence(true);
+  answered(caller, reference);
+}
+
+function answered({ upstream, process, binding }: Caller, reference: string): void {
+  const purchase = upstream.purchases.find((each) => each.reference === reference);
+  if (purchase === undefined) return;
+  purchase.answeredTo = process;
+  if (isBlind(binding) && !upstream.takenAway.has(binding)) purchase.isUnanswered = false;
 }
 
 async function call(caller: Caller, { reference, signal }: StartContext): Promise<Outcome> {
@@ -131,16 +154,23 @@ function jobsOf(caller: Caller): JobCapability {
       await start(caller, reference);
       return { reference };
     },
-    async find(reference) {
-      await process.gate('find');
-      if (upstream.isSilent) stayQuiet({ reference });
-      return purchaseOf({ reference }) === undefined ? 'absent' : { reference };
-    },
+    ...(!isBlind(caller.binding) && {
+      async find(reference: string) {
+        await process.gate('find');
+        if (upstream.isSilent) stayQuiet({ reference });
+        return purchaseOf({ reference }) === undefined ? 'absent' : { reference };
+      },
+    }),
     async status(handle) {
       await process.gate('status');
       if (upstream.isSilent) stayQuiet(handle);
       const purchase = purchaseOf(handle);
       const state = purchase?.state ?? 'lost';
+      const { heldStatus } = upstream;
+      if (heldStatus?.purchase === null && purchase !== undefined && isLive(purchase)) {
+        heldStatus.purchase = purchase;
+        await heldStatus.until;
+      }
       await process.gate('answer of status');
       if (purchase !== undefined) purchase.isKnown ||= state !== 'running';
       if (state === 'lost') throw new UpstreamError('LOST', 'no such work');

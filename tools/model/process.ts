@@ -15,8 +15,8 @@ import { createModelQueue, deliverJob, type DeliveryOptions, type ModelWork } fr
 import { concurrencyOf, type ModelUpstream } from './model-upstream.ts';
 import { createScheduledProcess, type Schedule, type ScheduledProcess } from './scheduled-process.ts';
 
-/** Every binding of the model. `test` has two, `call` answers on the spot. */
-export const BINDINGS = ['test#0', 'test#1', 'call#0'];
+/** Every binding of the model. `test` has two, `call` answers on the spot, at `blind` no start can be looked up. */
+export const BINDINGS = ['test#0', 'test#1', 'call#0', 'blind#0'];
 
 /** What stands in `removed` while the two bindings of `test` have each other's place. */
 export const ORDER = 'order';
@@ -86,6 +86,7 @@ export function startProcess(shared: Shared, name: string) {
       const handler = remembering(starting, found.handler);
       return deliverJob(shared, process, { ...found, handler, isAgain });
     },
+    scheduled: process,
     async crash(): Promise<void> {
       starting.clear();
       crashed.resolve();

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 
+import { referencesOf } from '../../subgraphs/media/domain/attempt.ts';
 import { perform, type Action } from './actions.ts';
 import { brokenInvariants } from './invariants.ts';
 import { ENDED } from './model-queue.ts';
@@ -9,6 +10,9 @@ import { createWorld, type World } from './world.ts';
 
 /** Most rounds after which everything must have ended; a round in which nothing is due is a while later than the one before. */
 const MAX_ROUNDS = 60;
+
+/** Rounds without anything due after which nothing may run that nobody wants. */
+const UNWANTED_UNTIL = 2;
 
 /** One run: the actions in whatever order the scheduler gives their calls, then the invariants. */
 export async function runModel(
@@ -48,6 +52,10 @@ async function settle(world: World): Promise<void> {
     if (!left.is_open) return;
     // Nothing needs time to pass, nor a sweep, while work is at hand.
     if (isDelivered && left.queues.length > 0) continue;
+    // By then every lease and pause is over, and no work has taken too long: what nobody wants must have been cancelled.
+    if (stuck === UNWANTED_UNTIL)
+      for (const { reference } of runningOf(world, left.open_tasks).unwanted)
+        upstream.violations.push(`runs on after the end of its task: ${reference}`);
     await world.letPass([20, 60, 400][stuck % 3] ?? 20);
     if (stuck > 0) await process.worker.sweep();
     if (stuck > 0 && payments.charges.size > 0) await process.commerce.sweep();
@@ -63,12 +71,23 @@ async function workOnce(
   const due = await workOf(world);
   let isDelivered = false;
   for (const queue of due.queues) while (await process.deliver(queue)) isDelivered = true;
-  for (const purchase of world.upstream.purchases)
-    if (purchase.state === 'running') purchase.state = 'finished';
   const work = isDelivered ? await workOf(world) : due;
+  for (const purchase of runningOf(world, work.open_tasks).wanted) purchase.state = 'finished';
   if (work.is_polled) await process.worker.poller.poll();
   if (work.is_claimed) await process.worker.recovery.sweep();
   return { isDelivered, left: work.is_polled || work.is_claimed ? await workOf(world) : work };
+}
+
+/** What runs at the upstream, parted into that of open tasks and that which nobody wants. */
+function runningOf({ upstream }: World, openTasks: readonly string[]) {
+  const references = openTasks.map(referencesOf);
+  const running = upstream.purchases.filter(({ state }) => state === 'running');
+  const isWanted = ({ reference }: (typeof running)[number]): boolean =>
+    references.some((one) => reference.startsWith(one));
+  return {
+    wanted: running.filter(isWanted),
+    unwanted: running.filter((one) => !isWanted(one) && !one.isUnanswered),
+  };
 }
 
 /** Whoever has got no answer asks again, also after the payment provider has forgotten the first time. */
@@ -86,6 +105,7 @@ interface Work {
   readonly is_polled: boolean;
   readonly is_claimed: boolean;
   readonly is_open: boolean;
+  readonly open_tasks: readonly string[];
 }
 
 async function workOf({ pool, payments }: World): Promise<Work> {

@@ -19,8 +19,8 @@ const RECIPE: RecipeWork = {
 
 /** A recipe of three steps, or a picture at one of the generators. */
 function workOf(choice: number): ImageWork | RecipeWork {
-  if (choice % 3 === 0) return RECIPE;
-  return { kind: 'IMAGE', generator: choice % 3 === 1 ? 'test' : 'call', prompt: 'a fox' };
+  const generator = [null, 'test', 'call', 'blind'][choice % 4] ?? null;
+  return generator === null ? RECIPE : { kind: 'IMAGE', generator, prompt: 'a fox' };
 }
 
 /** Submits work that nobody pays for. */

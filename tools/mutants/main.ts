@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -8,6 +6,7 @@ import * as fc from 'fast-check';
 
 import { AREAS, filesOf } from './areas.ts';
 import { changesOf, lineOf, type Change } from './changes.ts';
+import { copyOfProject } from './copy-of-project.ts';
 import { importedBy, nearestTests, slowFiles } from './nearest-tests.ts';
 import { askTests, tryChange, type Fate, type Outcome } from './trial.ts';
 import { openTypes } from './types.ts';
@@ -30,15 +29,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-const project = path.resolve(import.meta.dirname, '../..');
-const root = mkdtempSync(path.join(tmpdir(), 'kiln-mutants-'));
-process.once('exit', () => rmSync(root, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
-const tracked = execFileSync('git', ['ls-files'], { cwd: project, encoding: 'utf8' }).trim().split('\n');
-for (const file of tracked) cpSync(path.join(project, file), path.join(root, file));
-symlinkSync(path.join(project, 'node_modules'), path.join(root, 'node_modules'));
-
+const { root, files: tracked } = copyOfProject('kiln-mutants-');
 const sources = tracked.filter((file) => /\.tsx?$/.test(file));
 const importers = importedBy(root, sources);
 const slow = slowFiles(importers);

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+
+import { copyOfProject } from '../mutants/copy-of-project.ts';
+import type { Break } from './break.ts';
+import { CHAOS_BREAKS } from './chaos-breaks.ts';
+import { MODEL_BREAKS } from './model-breaks.ts';
+import { tryBreak } from './trial.ts';
+
+/**
+ * Breaks the code on purpose, one way at a time in a copy, and says which of them a tool finds: `npm run breaks -- model`, `npm run
+ * breaks -- chaos --seed 7 --only refund`. Ends with 1 when one is not found, or when the copy is not right without any.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '20261124' },
+    /** Only the breaks whose names hold this. */
+    only: { type: 'string', default: '' },
+    /** Prints what the tool says of each. */
+    verbose: { type: 'boolean', default: false },
+  },
+});
+/** Most runs of the model for a break that names no other number. */
+const RUNS = 500;
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  model: {
+    breaks: MODEL_BREAKS,
+    command: ({ within = RUNS }) => [
+      'tools/model/main.ts',
+      '--first',
+      '--runs',
+      String(within),
+      '--seed',
+      values.seed,
+    ],
+    shown: /found after \d+ runs/,
+  },
+  chaos: {
+    breaks: CHAOS_BREAKS,
+    command: () => ['tools/chaos/main.ts', '--quick', '--seed', values.seed],
+    shown: /.*WRONG.*/,
+  },
+};
+interface Tool {
+  readonly breaks: readonly Break[];
+  readonly command: (one: Pick<Break, 'within'>) => readonly string[];
+  /** What of its output is shown. */
+  readonly shown: RegExp;
+}
+
+const [name = ''] = positionals;
+const tool = TOOLS[name];
+if (tool === undefined) {
+  process.stderr.write(`name a tool: ${Object.keys(TOOLS).join(', ')}\n`);
+  process.exit(2);
+}
+const { root } = copyOfProject('kiln-breaks-');
+const asked = tool.breaks.filter((one) => one.name.includes(values.only));
+let missed = 0;
+for (const one of asked) {
+  const { isFound, printed } = await tryBreak(root, one, tool.command(one));
+  if (!isFound) missed += 1;
+  const broken = new RegExp(one.finds).exec(printed)?.[0] ?? '';
+  const shown = tool.shown.exec(printed)?.[0].trim() ?? '';
+  process.stdout.write(
+    `${isFound ? 'found' : 'NOT FOUND'}: ${one.name} (${[broken, shown].filter(Boolean).join(', ')})\n`,
+  );
+  if (values.verbose || !isFound) process.stdout.write(`${printed}\n`);
+}
+process.stdout.write(`${asked.length - missed} of ${asked.length} found\n`);
+process.exit(missed === 0 ? 0 : 1);
