@@ -100,7 +100,7 @@ function enginesOf(shared: Shared, process: ScheduledProcess) {
   const queue = createModelQueue(process);
   const registry = registryWithout(shared, process);
   const files = { ...shared.files, store: storing(shared, process) };
-  const planner = createStepPlanner(registry, { recipeGenerator: 'call' });
+  const planner = createStepPlanner(registry, { recipeGenerator: 'test' });
   const parts = {
     database,
     queue,

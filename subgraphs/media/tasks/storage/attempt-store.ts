@@ -251,14 +251,18 @@ export async function hasOpenAttempts(database: Executor, taskId: string): Promi
   return rows.length > 0;
 }
 
-/** Closes the attempts of a task (or one step of it) that nobody has sent: there is nothing upstream to cancel. */
+/**
+ * Closes the attempts of a task (or one step of it) that nobody has sent: there is nothing upstream to cancel. Answers how many: one
+ * that has been claimed meanwhile is left, as a claim waits for no lock of the task.
+ */
 export async function closeUnsentAttempts(
   transaction: MediaTransaction,
   taskId: string,
   step: number | null = null,
-): Promise<void> {
-  await sql`/* prepared: attempts.close-unsent */
+): Promise<number> {
+  const { numAffectedRows } = await sql`/* prepared: attempts.close-unsent */
     update media.attempts set state = 'CANCELLED', ended_at = now()
     where task_id = ${taskId}::uuid and state = 'STARTING' and claim is null
       and (${step}::integer is null or step = ${step})`.execute(transaction);
+  return Number(numAffectedRows ?? 0);
 }

@@ -117,7 +117,7 @@ async function moveOn(
 async function moveToAnotherBinding(
   { registry, transitions }: SweepDependencies,
   { scope, task }: LockedTask,
-  { step, input }: WaitingStep,
+  { step, state, input }: WaitingStep,
 ): Promise<void> {
   const [binding] = bindingsTaking(registry, input);
   if (binding === undefined) {
@@ -125,7 +125,9 @@ async function moveToAnotherBinding(
     const failure: Failure = { code: 'UNAVAILABLE', message, retryable: false };
     return transitions.failStep(scope, task, { step, failure });
   }
-  await closeUnsentAttempts(scope.transaction, task.id, step);
+  const closed = await closeUnsentAttempts(scope.transaction, task.id, step);
+  // Its attempt was claimed since this was read, and is being sent.
+  if (state === 'RUNNING' && closed === 0) return;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: binding.id });
   await enqueueStarts(scope, task, [{ step, binding: binding.id }]);
 }

@@ -91,7 +91,8 @@ async function reopen(
     (attempt.upstream !== null && attempt.upstream !== upstreamOf(binding)) ||
     (attempt.bindingName !== null && attempt.bindingName !== binding.name);
   if (isOthers || !isUsable(binding)) {
-    await closeUnsentAttempts(transaction, task.id, step.step);
+    const closed = await closeUnsentAttempts(transaction, task.id, step.step);
+    if (closed === 0) return { kind: 'claimed', context: { ...context, attempt } };
     await moveStep(transaction, { taskId: task.id, step: step.step, state: 'QUEUED' });
     return 'unsent';
   }

@@ -47,3 +47,35 @@ it('two deliveries of one start job send once, though both have found it unclaim
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
 });
+
+it('a start that is claimed while its binding is found to be another one by now is left to who has claimed it', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
+  const registry = registryOf(binding);
+  const service = engine.service(registry);
+  const { id } = await service.submit(me, image());
+  await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
+  await engine.pool.query(
+    `insert into media.attempts (task_id, step, number, binding, binding_name, provider, reference)
+      values ($1, 1, 1, 'test#0', 'test:before', 'test', 'mine')`,
+    [id],
+  );
+  // The other process has written its claim, and not committed it yet.
+  const other = await engine.pool.connect();
+  await other.query('begin');
+  await other.query(
+    `update media.attempts set claim = gen_random_uuid(), claimed_at = now() + interval '1 hour' where reference = 'mine'`,
+  );
+  await engine.worker(registry);
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`;
+  await until(async () => (await engine.pool.query(waiting)).rows.length === 1);
+  await other.query('commit');
+  other.release();
+  // Its job is handed back.
+  const later = `select 1 from pgboss.job where name like 'media.start.%' and state = 'created' and start_after > now()`;
+  await until(async () => (await engine.pool.query(later)).rows.length === 1);
+  const { rows } = await engine.pool.query(
+    `select step.state, (select count(*)::integer from media.attempts) as attempts from media.task_steps step`,
+  );
+  expect(rows).toEqual([{ state: 'RUNNING', attempts: 1 }]);
+  expect(upstream.starts).toEqual([]);
+});
