@@ -1,4 +1,161 @@
 import type { Break } from './break.ts';
 
-/** What a short run of chaos finds (`npm run breaks -- chaos`). */
-export const CHAOS_BREAKS: readonly Break[] = [];
+const POLL_ATTEMPT = 'subgraphs/media/tasks/work/progress/poll-attempt.ts';
+
+/** What a short run of chaos finds (`npm run breaks -- chaos`), by the line of its table. */
+export const CHAOS_BREAKS: readonly Break[] = [
+  {
+    name: 'a database that is away is told as a fault of Kiln',
+    finds: 'answers that may not be repeated .*WRONG',
+    edits: [
+      {
+        file: 'platform/database-away.ts',
+        from: 'if (!(thrown instanceof Error) || thrown instanceof AppError || !isUnavailable(thrown)) return undefined;',
+        to: 'if (!(thrown instanceof Error) || thrown instanceof AppError || isUnavailable(thrown)) return undefined;',
+      },
+    ],
+  },
+  {
+    name: 'a subgraph that is away is told as a fault of Kiln',
+    finds: 'answers that may not be repeated .*WRONG',
+    edits: [
+      {
+        file: 'platform/graphql/links/remote-http.ts',
+        from: "return new AppError('UNAVAILABLE', isLate ? 'no answer in time' : 'no answer', { cause });",
+        to: "return new AppError('INTERNAL', isLate ? 'no answer in time' : 'no answer', { cause });",
+      },
+    ],
+  },
+  {
+    name: 'a request that is repeated with its key makes a second task',
+    finds: 'answered tasks are there, one per key .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/rules/submit.ts',
+        from: 'const entry = idempotencyOf(caller, submission.idempotencyKey, submission.fingerprint);',
+        to: 'const entry = idempotencyOf(caller, null, submission.fingerprint);',
+      },
+    ],
+  },
+  {
+    name: 'a follower that comes back gets everything again',
+    finds: 'followers saw every entry once .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/rules/service.ts',
+        from: 'const after = Math.max(0, Math.trunc(afterSeq));',
+        to: 'const after = Math.max(0, Math.trunc(afterSeq) * 0);',
+      },
+    ],
+  },
+  {
+    name: 'one unanswered status call fails the work',
+    finds: 'none of them in vain .*WRONG',
+    edits: [
+      {
+        file: POLL_ATTEMPT,
+        from: 'if (isOverdue(dependencies, context)) return failUnanswered(dependencies, context);\n  const failures = due.pollFailures + 1;\n  const pauseMs',
+        to: 'if (!isOverdue(dependencies, context)) return failUnanswered(dependencies, context);\n  const failures = due.pollFailures + 1;\n  const pauseMs',
+      },
+    ],
+  },
+  {
+    name: 'a result that cannot be fetched at once is given up',
+    finds: 'none of them in vain .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/work/results/store-worker.ts',
+        from: 'if (pause !== null) {',
+        to: 'if (pause !== null) {\n    await failStorage(dependencies, key, error);\n    return;\n  }\n  if (pause !== null) {',
+      },
+    ],
+  },
+  {
+    name: 'the polls of a worker that was killed are not taken over',
+    finds: 'tasks and executions ended .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/storage/poll-store.ts',
+        from: "set next_poll_at = date_trunc('milliseconds', now() + make_interval(secs => ${leaseSeconds})) from due",
+        to: "set next_poll_at = date_trunc('milliseconds', now() + interval '1 day' + make_interval(secs => ${leaseSeconds})) from due",
+      },
+    ],
+  },
+  {
+    name: 'the jobs of a process that was killed are not taken over',
+    finds: 'tasks and executions ended .*WRONG',
+    edits: [
+      {
+        file: 'platform/queue/pg-boss/job-table.ts',
+        from: "where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1s' < now()",
+        to: "where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 day' < now()",
+      },
+    ],
+  },
+  {
+    name: 'a start of which nothing is known is left alone',
+    finds: 'tasks and executions ended .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/work/start/recovery.ts',
+        from: "if (found === 'not-now') return false;",
+        to: "if (found === 'not-now' || cause === undefined) return false;",
+      },
+    ],
+  },
+  {
+    name: 'a start of which nothing is known is sent again',
+    finds: 'starts at the provider .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/work/start/recovery.ts',
+        from: "if (first !== 'absent') return first;",
+        to: "if (first !== 'absent') return 'absent';",
+      },
+    ],
+  },
+  {
+    name: 'a bought execution that media could not take is not started again',
+    finds: 'tasks and executions ended .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/workflow/executions/worker.ts',
+        from: "if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };",
+        to: "if (outcome === 'later') return undefined;",
+      },
+    ],
+  },
+  {
+    name: 'a webhook of the payment provider that could not be processed is answered as done',
+    finds: 'tasks and executions ended .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/workflow/payments/events.ts',
+        from: '    await close(database, event.id, error);\n    throw error;',
+        to: "    await close(database, event.id, null);\n    return 'done';",
+      },
+    ],
+  },
+  {
+    name: 'an entry of a log is numbered and not written',
+    finds: 'logs without a gap .*WRONG',
+    edits: [
+      {
+        file: 'subgraphs/media/tasks/storage/event-store.ts',
+        from: 'select id, last_seq, state, stage, progress, progress_estimated, clock_timestamp() from moved',
+        to: "select id, last_seq, state, stage, progress, progress_estimated, clock_timestamp() from moved\n      where stage <> 'queued upstream'",
+      },
+    ],
+  },
+  {
+    name: 'a file is kept though its end could not be written',
+    finds: 'files have their sha256 .*WRONG',
+    edits: [
+      {
+        file: 'platform/object-store/disk.ts',
+        from: '  } catch (error) {\n    throw unavailable(error);\n  }\n}\n\n/** Flushes',
+        to: '  } catch {\n    return;\n  }\n}\n\n/** Flushes',
+      },
+    ],
+  },
+];

@@ -38,7 +38,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
   chaos: {
     breaks: CHAOS_BREAKS,
-    command: () => ['tools/chaos/main.ts', '--quick', '--seed', values.seed],
+    command: () => ['tools/chaos/main.ts', '--quick', '--patience', '120', '--seed', values.seed],
     shown: /.*WRONG.*/,
   },
 };

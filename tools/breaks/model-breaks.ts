@@ -12,7 +12,6 @@ export const MODEL_BREAKS: readonly Break[] = [
   {
     name: 'a claim is taken over before it is stale',
     finds: 'bought twice',
-    within: 50,
     edits: [
       {
         file: ATTEMPTS,
@@ -34,17 +33,6 @@ export const MODEL_BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: 'who has lost the claim saves a handle',
-    finds: '(bought twice|does not end|nobody knew|too many)',
-    edits: [
-      {
-        file: ATTEMPTS,
-        from: "and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(transaction)",
-        to: 'and ${claim}::uuid is not null returning 1`.execute(transaction)',
-      },
-    ],
-  },
-  {
     name: 'work that was cancelled is sent',
     finds: 'claimed after the cancel',
     edits: [
@@ -59,9 +47,9 @@ export const MODEL_BREAKS: readonly Break[] = [
         to: '',
       },
       {
-        file: 'subgraphs/media/tasks/rules/end-task.ts',
-        from: '  await closeUnsentAttempts(scope.transaction, task.id);\n',
-        to: '',
+        file: 'subgraphs/media/tasks/work/start/open-attempt.ts',
+        from: "if (task === null || task.cancelRequestedAt !== null) return { kind: 'gone' };",
+        to: "if (task === null) return { kind: 'gone' };",
       },
     ],
   },
@@ -103,23 +91,11 @@ export const MODEL_BREAKS: readonly Break[] = [
   {
     name: 'the end of an attempt that was given up ends its step',
     finds: '(bought twice|does not end|nobody knew|step is open)',
-    within: 50,
     edits: [
       {
         file: END_ATTEMPT,
         from: 'else if (await isCurrent(scope.transaction, key)) {',
         to: 'else {',
-      },
-    ],
-  },
-  {
-    name: 'an attempt is closed whatever has become of it',
-    finds: '(bought twice|does not end|nobody knew|events)',
-    edits: [
-      {
-        file: ATTEMPTS,
-        from: 'where attempt.state = any(entry."from") and (entry.claim is null or attempt.claim = entry.claim)',
-        to: 'where true',
       },
     ],
   },

@@ -16,6 +16,9 @@ export interface Seen {
   readonly retried: Map<string, number>;
   /** Answers that report a fault of Kiln, or that a client may not repeat, with the time they came. */
   readonly refused: string[];
+  /** Longest wait for an answer, and for the end of what is followed, in milliseconds. */
+  readonly patienceMs: number;
+  readonly followerPatienceMs: number;
 }
 
 export interface Load {
@@ -35,13 +38,19 @@ const FOLLOWER_PATIENCE_MS = 900_000;
 class NotToRepeat extends Error {}
 
 /** Starts the load at both gateways: pictures over GraphQL and REST, some of them followed, and purchases. */
-export async function startLoad(gateways: readonly string[], pauseMs: number): Promise<Load> {
+export async function startLoad(
+  gateways: readonly string[],
+  pauseMs: number,
+  patienceMs?: number,
+): Promise<Load> {
   const seen: Seen = {
     tasks: new Map(),
     followed: new Map(),
     paid: new Set(),
     retried: new Map(),
     refused: [],
+    patienceMs: patienceMs ?? PATIENCE_MS,
+    followerPatienceMs: patienceMs ?? FOLLOWER_PATIENCE_MS,
   };
   const session = await signedIn(gateways[0] ?? '');
   const work = new Set<Promise<void>>();
@@ -76,7 +85,7 @@ async function persist<Value>(
   gateways: readonly string[],
   seen: Seen,
   ask: (url: string) => Promise<Value | { readonly again: string }>,
-  patienceMs = PATIENCE_MS,
+  patienceMs = seen.patienceMs,
 ): Promise<Value> {
   const until = Date.now() + patienceMs;
   for (let attempt = 0; ; attempt += 1) {
@@ -149,7 +158,7 @@ async function follow(gateways: readonly string[], taskId: string, seen: Seen): 
       throw new NotToRepeat(`stream: ${reason.message}`);
     return isAtEnd() ? true : { again: reason === null ? 'stream ended early' : 'stream broke' };
   };
-  await persist(gateways, seen, once, FOLLOWER_PATIENCE_MS);
+  await persist(gateways, seen, once, seen.followerPatienceMs);
 }
 
 interface Session {

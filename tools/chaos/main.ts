@@ -6,7 +6,7 @@ import { startTopology } from './topology.ts';
 
 /**
  * Everything that goes wrong, under load: `npm run chaos -- --minutes 3 --seed 7 --pause 300`. `--quick` is each
- * kind of fault once, and short; `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has printed. Prints a table and ends with 1 when anything is wrong.
+ * kind of fault once, and short; `--patience SECONDS` is the longest wait for anything (default: minutes); `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has printed. Prints a table and ends with 1 when anything is wrong.
  */
 const { values } = parseArgs({
   options: {
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     events: { type: 'string', default: 'nats' },
     quick: { type: 'boolean', default: false },
     logs: { type: 'string' },
+    patience: { type: 'string' },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
@@ -36,6 +37,7 @@ try {
     lastsMs: values.quick ? 0 : Number(values.minutes) * 60_000,
     faultMs: values.quick ? 2_000 : 6_000,
     pauseMs: Number(values.pause),
+    patienceMs: values.patience === undefined ? undefined : Number(values.patience) * 1_000,
   });
   isRight = print(run);
 } finally {

@@ -15,6 +15,8 @@ export interface ChaosOptions {
   readonly faultMs: number;
   /** Between two submissions. */
   readonly pauseMs: number;
+  /** Longest wait for an answer, for a follower's end, and for the end of all work (default: minutes, as on a busy machine). */
+  readonly patienceMs?: number | undefined;
   /** Told what happens. */
   readonly say: (text: string) => void;
 }
@@ -31,9 +33,9 @@ const AT_ONCE = 3;
 
 /** Faults under load, each kind at least once, then everything is looked at. */
 export async function runChaos(topology: Topology, options: ChaosOptions): Promise<ChaosRun> {
-  const { seed, lastsMs, pauseMs, say } = options;
+  const { seed, lastsMs, pauseMs, patienceMs, say } = options;
   await topology.sandbox.latency({ queuedMs: 0, runningMs: 2_000 });
-  const load = await startLoad(topology.gateways, pauseMs);
+  const load = await startLoad(topology.gateways, pauseMs, patienceMs);
   const begun = performance.now();
   const faults = new Map<string, number>();
   const broken = createBroken(topology, options);
@@ -56,7 +58,7 @@ export async function runChaos(topology: Topology, options: ChaosOptions): Promi
   await load.finish();
   const { database, sandbox, gateways } = topology;
   const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
-  const findings = [...(await verify(verified, load.seen)), broken.finding()];
+  const findings = [...(await verify(verified, load.seen, patienceMs)), broken.finding()];
   return { seen: load.seen, findings, faults };
 }
 

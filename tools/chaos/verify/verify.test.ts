@@ -83,6 +83,17 @@ it('a task that is not there, and two keys with the same one', async () => {
   expect(twice['answered tasks are there, one per key']).toEqual(['two keys have one task']);
 });
 
+it('a second task of a key, of which nobody was told', async () => {
+  const prompt = await one(`with twice as (
+    update media.tasks set input = jsonb_set(input, '{prompt}', (
+      select input -> 'prompt' from media.tasks where not sold order by id desc limit 1))
+    where id = (select id from media.tasks where not sold order by id limit 1) returning input ->> 'prompt' as prompt)
+    select prompt from twice`);
+  expect((await wrong())['answered tasks are there, one per key']).toEqual([`${prompt} has 2 tasks`]);
+  await verified.rows(`update media.tasks set input = input || '{"prompt":"put right"}'
+    where id = (select id from media.tasks where not sold order by id limit 1)`);
+});
+
 it('a file that was changed, and a task without one', async () => {
   const [file] = await verified.rows<{ id: string; objectKey: string; taskId: string }>(
     `select id::text, object_key as "objectKey", task_id::text as "taskId" from media.media where task_id is not null limit 1`,
