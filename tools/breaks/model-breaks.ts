@@ -89,17 +89,6 @@ export const MODEL_BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: 'the end of an attempt that was given up ends its step',
-    finds: '(bought twice|does not end|nobody knew|step is open)',
-    edits: [
-      {
-        file: END_ATTEMPT,
-        from: 'else if (await isCurrent(scope.transaction, key)) {',
-        to: 'else {',
-      },
-    ],
-  },
-  {
     name: 'a task goes on after its end',
     finds: '(events|end is told)',
     edits: [
