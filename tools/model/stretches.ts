@@ -111,7 +111,7 @@ export async function outage(world: World, choice: number): Promise<void> {
   const isShort = choice % 2 === 0;
   if (isShort) upstream.isSilent = true;
   else upstream.cancelsFail = true;
-  for (let calls = isShort ? choice % 13 : 1; calls > 0; calls -= 1) {
+  for (let calls = isShort ? 5 + (choice % 8) : 1; calls > 0; calls -= 1) {
     await pollLater(world, choice >> 1, isShort ? 31 : 150);
     await schedule.advance(60);
   }
