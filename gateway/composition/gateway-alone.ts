@@ -152,7 +152,8 @@ function linkTo(
     });
   }
   const sign = signerFor(parts, name);
-  return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
+  const channelKey = parts.config.split.internalKey ?? undefined;
+  return createRemoteLink({ name, endpoints, logger, ...(sign && { sign, channelKey }) });
 }
 
 /** Names that nothing would come of. */

@@ -44,6 +44,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     name: 'media',
     endpoints,
     sign: createCallerSigner({ key: internalKey, audience: 'media' }),
+    channelKey: internalKey,
     logger,
   });
   lifecycle.add('link to media', () => media.close());
