@@ -7,7 +7,7 @@ export function threadsMs(pids: readonly number[]): number {
 }
 
 function threadsOf(pid: number): readonly number[] {
-  return readdirSync(`/proc/${pid}/task`).map((thread) => {
+  return threadIds(pid).map((thread) => {
     try {
       const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
       return Number(nanoseconds) / 1e6;
@@ -16,6 +16,27 @@ function threadsOf(pid: number): readonly number[] {
       return 0;
     }
   });
+}
+
+function threadIds(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** Processor time so far of each of these processes. */
+export type ByProcess = ReadonlyMap<number, number>;
+
+/** Looks at each. */
+export function timesOf(pids: readonly number[]): ByProcess {
+  return new Map(pids.map((pid) => [pid, threadsMs([pid])]));
+}
+
+/** Milliseconds between two looks; processes that have ended meanwhile took theirs along. */
+export function usedBetween(before: ByProcess, after: ByProcess): number {
+  return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }
 
 /** The server of a data directory, and what it has started for its connections and its own work. */

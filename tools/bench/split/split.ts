@@ -2,7 +2,7 @@ import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
 import { startBareServer } from '../rest-status/rest-status.ts';
 import { median } from '../rounds.ts';
-import { threadsMs } from './processor-time.ts';
+import { threadsMs, usedBetween } from './processor-time.ts';
 import { startWorld, type Topology, type World } from './world.ts';
 
 /** What is measured: how often a second (null: one after the other over so many connections), and how much the split may cost. */
@@ -87,7 +87,10 @@ async function measure(
   const seconds = (performance.now() - startedAt) / 1000;
   const after = world.cost(topology);
   const micros = Object.fromEntries(
-    Object.entries(after).map(([part, used]) => [part, ((used - (before[part] ?? used)) * 1000) / count]),
+    Object.entries(after).map(([part, used]) => [
+      part,
+      (usedBetween(before[part] ?? used, used) * 1000) / count,
+    ]),
   );
   const total = Object.values(micros).reduce((sum, each) => sum + each, 0);
   return { micros, total, p50, perSecond: count / seconds };

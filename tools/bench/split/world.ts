@@ -9,7 +9,7 @@ import type { Sent, TrafficOrder } from '../model/traffic.ts';
 import { startProgram, type Program as Helper } from '../processes.ts';
 import { finishedTasks } from '../rest-status/rest-status.ts';
 import type { CrowdOrder, Heard } from '../subscribers/subscribers.ts';
-import { postgresPids, threadsMs } from './processor-time.ts';
+import { type ByProcess, postgresPids, timesOf } from './processor-time.ts';
 
 /** One Kiln of the two that are compared: its parts, and who follows its tasks. */
 export interface Topology {
@@ -25,8 +25,8 @@ export interface World {
   readonly topologies: readonly Topology[];
   /** Lets this one go on, and stops the other. */
   turnTo(topology: Topology): void;
-  /** Milliseconds of processor time so far, by part. */
-  cost(topology: Topology): Readonly<Record<string, number>>;
+  /** Processor time so far, by part. */
+  cost(topology: Topology): Readonly<Record<string, ByProcess>>;
   traffic(topology: Topology, order: Omit<TrafficOrder, 'url' | 'ids'>): Promise<Sent>;
   /** Writes so many events a second, waits until all were delivered, and tells how they came. */
   deliver(topology: Topology, order: { readonly perSecond: number; readonly ms: number }): Promise<Heard>;
@@ -95,8 +95,8 @@ export async function startWorld(tools: BenchTools): Promise<World> {
         if (other !== topology) for (const program of all(other)) program.signal('SIGSTOP');
     },
     cost: ({ programs }) => ({
-      ...Object.fromEntries(Object.entries(programs).map(([name, { pid }]) => [name, threadsMs([pid])])),
-      PostgreSQL: threadsMs(postgresPids(dataDir)),
+      ...Object.fromEntries(Object.entries(programs).map(([name, { pid }]) => [name, timesOf([pid])])),
+      PostgreSQL: timesOf(postgresPids(dataDir)),
     }),
     traffic: ({ url }, order) => sender.ask<Sent>({ ...order, url, ids, headers: serviceKey }),
     async deliver({ writer, crowd }, order) {
