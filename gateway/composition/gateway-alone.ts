@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { type CallerSigner, createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { createEndpoints, type Endpoints } from '../../platform/http/endpoints/endpoints.ts';

@@ -20,6 +20,8 @@ interface Kind {
 }
 
 const BETWEEN_LOSSES_MS = 100;
+/** The part that has processes of its own. */
+const SUPERVISED = 'Kiln';
 
 const KINDS: readonly Kind[] = [
   {
@@ -44,6 +46,14 @@ const KINDS: readonly Kind[] = [
       await topology.end(part, 'SIGTERM');
       await topology.start(part);
     }),
+  },
+  {
+    ...only('kill -9 of one process of the port', SUPERVISED, async (topology, ms) => {
+      topology.killChild(SUPERVISED);
+      await pause(ms);
+    }),
+    weight: 2,
+    isPossible: ({ parts }) => parts.includes(SUPERVISED),
   },
   only('database stopped', 'database', async ({ database }, ms) => {
     await database.stop();

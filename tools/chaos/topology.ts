@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { type LossyRelay, startLossyRelay } from '../../test/kit/database/lossy-relay.ts';
@@ -23,6 +24,8 @@ export interface Topology {
   /** What carries wake-ups; null where PostgreSQL does, because no nats-server is installed or none is wanted. */
   readonly nats: ServerOnPath | null;
   signal(name: string, signal: NodeJS.Signals): void;
+  /** Kills one of the processes that a part has started (Linux). */
+  killChild(name: string): void;
   end(name: string, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
   start(name: string, checkout?: string): Promise<void>;
@@ -123,6 +126,11 @@ export async function startTopology({
     sandbox,
     disk,
     signal: (name, signal) => running.get(name)?.signal(signal),
+    killChild(name) {
+      const pid = running.get(name)?.pid ?? 0;
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+      process.kill(Number(children.at(-1)), 'SIGKILL');
+    },
     async end(name, signal) {
       const program = running.get(name);
       if (program?.isOver()) crashes.push(name);

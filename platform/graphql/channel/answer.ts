@@ -2,10 +2,10 @@ import { type DocumentNode, type ExecutionResult, getOperationAST, OperationType
 
 import { runInSpan } from '../../tracing/span.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
-import { callerOf } from '../links/caller-assertion.ts';
+import { callerOf } from '../assertions/caller-assertion.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
-import type { SubgraphEntryPoint } from '../subgraph-server/entry-point.ts';
+import type { AnsweringSubgraph } from './answering-subgraph.ts';
 import { MAX_ANSWER_BYTES } from './limits.ts';
 import { type AskMessage, MAX_SLOTS } from './messages.ts';
 
@@ -16,7 +16,7 @@ type Known =
 
 /** Makes what answers the requests of one connection, whose texts it remembers. It throws at a text that was never sent. */
 export function createAnswerer(
-  entryPoint: SubgraphEntryPoint,
+  entryPoint: AnsweringSubgraph,
   tracer: Tracer,
 ): (message: AskMessage) => (signal: AbortSignal) => Promise<string> {
   const slots = new Map<number, Known>();
@@ -37,7 +37,7 @@ export function createAnswerer(
   };
 }
 
-function prepare(text: string, entryPoint: SubgraphEntryPoint): Known {
+function prepare(text: string, entryPoint: AnsweringSubgraph): Known {
   const { document, errors } = entryPoint.prepare(text);
   return errors === undefined ? { text, document } : { refused: { errors } };
 }
@@ -47,7 +47,7 @@ async function run(
   parts: {
     readonly message: AskMessage;
     readonly signal: AbortSignal;
-    readonly entryPoint: SubgraphEntryPoint;
+    readonly entryPoint: AnsweringSubgraph;
   },
 ): Promise<ExecutionResult> {
   const { message, signal, entryPoint } = parts;

@@ -1,6 +1,6 @@
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { createCallerSigner } from '../links/caller-assertion.ts';
+import { createCallerSigner } from '../assertions/caller-assertion.ts';
 import { createRemoteLink, type RemoteLinkOptions } from '../links/remote-link.ts';
 import { createSubgraphServer, type SubgraphServerOptions } from '../subgraph-server/server.ts';
 import { createTwoSubgraphs } from '../subgraph-server/two-subgraphs.fixture.ts';

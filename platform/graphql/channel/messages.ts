@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { callerClaims } from '../links/caller-assertion.ts';
+import { callerClaims } from '../assertions/caller-assertion.ts';
 
 /** What the asking side says. */
 

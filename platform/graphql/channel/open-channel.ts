@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { internalCaller } from '../../access/caller.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import { newTraceId } from '../../ids.ts';
-import { CALLER_HEADER, createCallerSigner } from '../links/caller-assertion.ts';
+import { CALLER_HEADER, createCallerSigner } from '../assertions/caller-assertion.ts';
 import type { ConnectionOptions } from './connection.ts';
 import {
   CHANNEL_METHOD,

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 
 import { AppError } from '../../errors.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
-import { CALLER_HEADER, requireBody } from '../links/caller-assertion.ts';
-import type { SubgraphEntryPoint } from '../subgraph-server/entry-point.ts';
+import { CALLER_HEADER, requireBody } from '../assertions/caller-assertion.ts';
 import { createAnswerer } from './answer.ts';
+import type { AnsweringSubgraph } from './answering-subgraph.ts';
 import {
   answerFrames,
   createBatchSigner,
@@ -39,7 +39,7 @@ export interface ChannelServer {
 }
 
 export interface ChannelServerOptions {
-  readonly entryPoint: SubgraphEntryPoint;
+  readonly entryPoint: AnsweringSubgraph;
   readonly internalKey: string;
   readonly tracer: Tracer;
 }

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { internalCaller } from '../../access/caller.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { CALLER_HEADER, claimsOf, createCallerSigner } from '../links/caller-assertion.ts';
+import { CALLER_HEADER, claimsOf, createCallerSigner } from '../assertions/caller-assertion.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, KEY, startMedia } from './channel.fixture.ts';
 import { batchFrame, createBatchSigner, createFrameReader, readAnswer } from './frames.ts';

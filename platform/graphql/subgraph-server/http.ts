@@ -12,7 +12,7 @@ import {
   CALLER_HEADER,
   operationHash,
   requireBody,
-} from '../links/caller-assertion.ts';
+} from '../assertions/caller-assertion.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
 import { extractUploads } from '../uploads/upload-forwarding.ts';

@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws';
 
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
-import { CALLER_EXTENSION, operationHash, requireBody } from '../links/caller-assertion.ts';
+import { CALLER_EXTENSION, operationHash, requireBody } from '../assertions/caller-assertion.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isStream, mapStream, throwingAtItsEnd } from '../operations/streams.ts';
