@@ -7,7 +7,6 @@ import { WebSocketServer } from 'ws';
 import type { SubgraphLink } from '../operations/subgraph.ts';
 import { contextOf } from '../subgraph-server/two-subgraphs.fixture.ts';
 import { cleanUp, cleanups, linkTo, startMedia } from './channel.fixture.ts';
-import { MAX_SLOTS } from './messages.ts';
 
 afterEach(cleanUp);
 
@@ -83,15 +82,6 @@ describe('a channel between two processes', () => {
     expect(relay.connections()).toBe(1);
   });
 
-  it('knows more texts than it remembers', async () => {
-    const { url } = await startMedia();
-    const link = linkTo([url]);
-    const query = (index: number) => `query Q${index} { caller }`;
-    for (const index of [...Array(MAX_SLOTS + 10).keys(), 0, 1, MAX_SLOTS + 5]) {
-      expect((await link.execute(asked(query(index)))).data).toEqual({ caller: 'user:usr_1' });
-    }
-  });
-
   it('tells the other side that nobody waits any more', async () => {
     const { two, url } = await startMedia();
     const link = linkTo([url]);
@@ -151,7 +141,7 @@ describe('channels to a process that comes and goes', () => {
     await expect.poll(() => two.hanging.length).toBe(1);
     await server.close();
     expect((await running).errors?.[0]?.extensions['code']).toBe('UNAVAILABLE');
-    expect(two.hanging[0]?.aborted).toBe(true);
+    await expect.poll(() => two.hanging[0]?.aborted).toBe(true);
   });
 
   it('ask another process when one is gone: reads', async () => {

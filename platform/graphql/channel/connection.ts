@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 
 import type { Abandonable, TextAnswer } from '../../http/endpoints/post-text.ts';
 import { batchFrame, createBatchSigner, createFrameReader, LEAVING, readAnswer } from './frames.ts';
-import { type AskMessage, MAX_SLOTS } from './messages.ts';
+import type { AskMessage } from './messages.ts';
+import { createSlots } from './slots.ts';
 
 /** The asking side of one channel. */
 export interface ChannelConnection {
@@ -138,23 +139,6 @@ export function createConnection(options: ConnectionOptions): ChannelConnection 
     },
     leave,
     destroy: () => void socket.destroy(),
-  };
-}
-
-/** The places of texts that the other side remembers, the oldest given to a new one when all are taken. */
-function createSlots() {
-  const places = new Map<string, number>();
-  return {
-    /** The members that say which text it is. */
-    of(text: string): string {
-      const known = places.get(text);
-      if (known !== undefined) return `"slot":${known}`;
-      const [oldest] = places.size < MAX_SLOTS ? [] : places;
-      if (oldest !== undefined) places.delete(oldest[0]);
-      const slot = oldest?.[1] ?? places.size;
-      places.set(text, slot);
-      return `"slot":${slot},"text":${JSON.stringify(text)}`;
-    },
   };
 }
 
