@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { publicUrlOf } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type CallerSigner, createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { type CallerSigner, createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { createEndpoints, type Endpoints } from '../../platform/http/endpoints/endpoints.ts';
@@ -152,7 +152,8 @@ function linkTo(
     });
   }
   const sign = signerFor(parts, name);
-  return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
+  const channelKey = parts.config.split.internalKey ?? undefined;
+  return createRemoteLink({ name, endpoints, logger, ...(sign && { sign, channelKey }) });
 }
 
 /** Names that nothing would come of. */

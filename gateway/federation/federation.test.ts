@@ -16,7 +16,7 @@ import {
 import { Upload } from 'graphql-upload-minimal';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createLocalLink } from '../../platform/graphql/links/local-link.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import type { RequestContext, ResultStream } from '../../platform/graphql/operations/executor.ts';

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
 import { AppError, toError } from '../../platform/errors.ts';
-import { CALLER_HEADER, type CallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { CALLER_HEADER, type CallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
 import { whenClosed } from '../../platform/http/server.ts';

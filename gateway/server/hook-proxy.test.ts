@@ -7,7 +7,7 @@ import {
   bytesHash,
   createCallerSigner,
   createCallerVerifier,
-} from '../../platform/graphql/links/caller-assertion.ts';
+} from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createHookProxy, type HookProxy } from './hook-proxy.ts';

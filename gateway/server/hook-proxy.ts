@@ -6,7 +6,7 @@ import {
   bytesHash,
   CALLER_HEADER,
   type CallerSigner,
-} from '../../platform/graphql/links/caller-assertion.ts';
+} from '../../platform/graphql/assertions/caller-assertion.ts';
 import type { Endpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../platform/http/endpoints/failover.ts';
 import { whenClosed } from '../../platform/http/server.ts';

@@ -1,5 +1,6 @@
 import type { AuditRecorder } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
+import type { LateReads } from '../database/late-reads.ts';
 import { toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 
@@ -33,6 +34,8 @@ interface AuditFilter {
 export interface AuditLogOptions {
   /** Migrated (migrations.ts). */
   readonly database: Database;
+  /** Where the log is read (default: the database itself). */
+  readonly lateReads?: LateReads | undefined;
   /** Days that entries are kept; 0 forever. */
   readonly retentionDays: number;
   readonly logger: Logger;
@@ -41,7 +44,9 @@ export interface AuditLogOptions {
 const MAX_LENGTH = 200;
 
 /** Makes the log over the database that the subgraphs share. */
-export function createAuditLog({ database: { pool }, retentionDays, logger }: AuditLogOptions): AuditLog {
+export function createAuditLog({ database, lateReads, retentionDays, logger }: AuditLogOptions): AuditLog {
+  const { pool } = database;
+  const read: LateReads['read'] = lateReads?.read ?? ((work) => work(database));
   return {
     async record({ id, address, traceId }, { what, target }) {
       try {
@@ -59,10 +64,12 @@ export function createAuditLog({ database: { pool }, retentionDays, logger }: Au
       const given = { 'id <': before, 'caller =': caller, 'what =': what };
       const wanted = Object.entries(given).filter(([, value]) => value !== null);
       const conditions = wanted.map(([condition], index) => `and ${condition} $${index + 2}`).join(' ');
-      const { rows } = await pool.query<AuditEntry>(
-        `/* audit.list */ select id::text, at, caller, address, what, target, trace_id as "traceId" from audit.entries
+      const { rows } = await read((at) =>
+        at.pool.query<AuditEntry>(
+          `/* audit.list */ select id::text, at, caller, address, what, target, trace_id as "traceId" from audit.entries
          where true ${conditions} order by entries.id desc limit $1`,
-        [first, ...wanted.map(([, value]) => value)],
+          [first, ...wanted.map(([, value]) => value)],
+        ),
       );
       return rows;
     },

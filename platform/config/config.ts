@@ -166,6 +166,10 @@ function configOf(context: SettingsContext) {
       dir: path.resolve(values.DATA_DIR),
       /** Null: the embedded PostgreSQL. */
       databaseUrl: values.DATABASE_URL,
+      /** A standby for reads that may be late; null: there is none. */
+      readUrl: values.DATABASE_READ_URL,
+      /** Most milliseconds that such a read may lack. */
+      readLateMs: values.DATABASE_READ_LATE * 1_000,
       /** Servers of NATS that carry wake-ups; null: PostgreSQL does. */
       eventsUrls: values.EVENTS_URL,
       poolSize: values.DATABASE_POOL,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase, type Database } from '../database/database.ts';
+import { createLateReads, type LateReads } from '../database/late-reads.ts';
 import { migrate, type MigrationSet } from '../database/migrations.ts';
 import { onceThere } from '../database/once-there.ts';
 import { checkPooler } from '../database/pooler.ts';
@@ -35,6 +36,8 @@ export interface Runtime {
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly database: Database;
+  /** Reads that may be late. */
+  readonly lateReads: LateReads;
   readonly audit: AuditLog;
   readonly bus: EventBus;
   readonly queue: Queue;
@@ -78,7 +81,13 @@ export async function startRuntime({
     checkPooler({ database, prepares, listens: eventsUrls === null, logger }),
   );
   await whenThere(() => migrate({ database, sets: migrations, logger, isPooled }));
-  const audit = createAuditLog({ database, retentionDays: config.auth.auditRetentionDays, logger });
+  const lateReads = startLateReads({ config, logger, lifecycle, database, metrics });
+  const audit = createAuditLog({
+    database,
+    lateReads,
+    retentionDays: config.auth.auditRetentionDays,
+    logger,
+  });
   const bus = await whenThere(() => openEventBus({ config, logger, database }));
   lifecycle.add('event bus', () => bus.close());
   const queue = await createQueue({ database, bus, logger });
@@ -87,7 +96,33 @@ export async function startRuntime({
   const http = tracedHttp(measuredHttp(createHttpClient({ outbound, logger }), metrics));
   lifecycle.add('outbound HTTP', () => http.close());
   const store = await openStore({ config, logger, lifecycle });
-  return { config, logger, lifecycle, metrics, tracer, database, audit, bus, queue, store, http, outbound };
+  const parts = { database, lateReads, audit, bus, queue, store, http, outbound };
+  return { config, logger, lifecycle, metrics, tracer, ...parts };
+}
+
+/** Longest read at the standby in milliseconds: one that hangs must leave time for the primary. */
+const STANDBY_TIMEOUT_MS = 5_000;
+
+/** With DATABASE_READ_URL over a pool of its own. */
+function startLateReads(
+  parts: Pick<Runtime, 'config' | 'logger' | 'lifecycle' | 'database' | 'metrics'>,
+): LateReads {
+  const { config, logger, lifecycle, database: primary, metrics } = parts;
+  const { readUrl, readLateMs: maxLateMs } = config.data;
+  const standby =
+    readUrl === null
+      ? null
+      : createDatabase({
+          config: { connectionString: readUrl },
+          maxConnections: config.data.poolSize,
+          statementTimeoutMs: Math.min(STANDBY_TIMEOUT_MS, config.data.queryTimeoutMs),
+          applicationName: `kiln ${config.role} reads`,
+          isTraced: config.tracing !== null,
+          prepares: config.data.databasePrepares,
+          logger,
+        });
+  if (standby !== null) lifecycle.add('standby', () => standby.close());
+  return createLateReads({ primary, standby, maxLateMs, logger, metrics });
 }
 
 /** Wake-ups go over NATS where EVENTS_URL names it, else over the database. */

@@ -7,7 +7,7 @@ import { measureWork } from './composition/gauges.ts';
 import { healthOf } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
 import { createMediaWorker } from './composition/worker.ts';
-import { mediaDatabase } from './database/database.ts';
+import { lateMediaReads, mediaDatabase } from './database/database.ts';
 import { createProviderResources } from './files/provider-resources.ts';
 import { createFileHandler, createFileOpener, type FileHandler, type OpenFile } from './files/serve.ts';
 import { createFileService } from './files/service.ts';
@@ -80,6 +80,7 @@ function closeWatches({ refusals, breakers, bindingPauses, anyModels }: MediaSub
 function sharedParts(options: MediaSubgraphOptions) {
   const { queue, registry, metrics = noMetrics } = options;
   const database = mediaDatabase(options.database);
+  const readLate = lateMediaReads(database, options.lateReads);
   measureWork(database, metrics, options.registry);
   const files = createFileService({ ...options, ...options.files, database });
   const planner = createStepPlanner(registry);
@@ -97,6 +98,7 @@ function sharedParts(options: MediaSubgraphOptions) {
     ...options,
     options,
     database,
+    readLate,
     files,
     quotas: createQuotaCounter({ database, quotas: options.uploadQuotas }),
     planner,
@@ -113,7 +115,7 @@ function sharedParts(options: MediaSubgraphOptions) {
 
 /** What the resolvers call. */
 function createServices(parts: ReturnType<typeof sharedParts>) {
-  const { database, registry, authMode, files, planner, budgets } = parts;
+  const { database, readLate, registry, authMode, files, planner, budgets } = parts;
   const resources = createProviderResources(database);
   const tasks = createTaskService(parts);
   const videoTemplates = createVideoTemplateService(database, parts.bus);
@@ -132,7 +134,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
       owners,
       fetchInput: createInputFetcher(parts),
     }),
-    usage: createUsageService({ database, authMode }),
+    usage: createUsageService({ database, readLate, authMode }),
     budgets: budgets.service,
     estimates: createEstimates({ registry, planner, videoTemplates }),
     videoTemplates,

@@ -1,7 +1,7 @@
 import { auditMigrations } from '../../platform/audit/migrations.ts';
 import { publicUrlOf } from '../../platform/config/config.ts';
 import { AppError } from '../../platform/errors.ts';
-import { createCallerSigner } from '../../platform/graphql/links/caller-assertion.ts';
+import { createCallerSigner } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
@@ -44,6 +44,7 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
     name: 'media',
     endpoints,
     sign: createCallerSigner({ key: internalKey, audience: 'media' }),
+    channelKey: internalKey,
     logger,
   });
   lifecycle.add('link to media', () => media.close());

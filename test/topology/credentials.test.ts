@@ -10,7 +10,7 @@ import {
   CALLER_HEADER,
   createCallerSigner,
   operationHash,
-} from '../../platform/graphql/links/caller-assertion.ts';
+} from '../../platform/graphql/assertions/caller-assertion.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { genuineSigner, signedIn, type SignInData } from '../kit/clients/sign-in.ts';
 import { freePorts, isReady, startNode, type Program } from './processes.ts';

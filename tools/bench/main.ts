@@ -18,6 +18,7 @@ import { limits } from './providers/limits.ts';
 import { outage } from './providers/outage.ts';
 import { restStatus } from './rest-status/rest-status.ts';
 import { scheduler } from './scheduler/scheduler.ts';
+import { split } from './split/split.ts';
 import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
 import { subscribers } from './subscribers/subscribers.ts';
@@ -45,6 +46,7 @@ const benches: readonly Bench[] = [
   fairness,
   burst,
   model,
+  split,
   scheduler,
   outage,
   limits,

@@ -12,25 +12,16 @@ export interface Fault {
 
 /** Faults of one kind; a run draws each of them before it repeats one. */
 interface Kind {
-  readonly faults: readonly Fault[];
+  readonly faults: (parts: readonly string[]) => readonly Fault[];
   /** How often it comes while each other kind comes once (default 1). */
   readonly weight?: number;
   /** Whether this machine can do it. */
   readonly isPossible?: (topology: Topology) => boolean;
 }
 
-const PARTS = [
-  'gateway 1',
-  'gateway 2',
-  'media 1',
-  'media 2',
-  'workflow',
-  'worker 1',
-  'worker 2',
-  'worker 3',
-];
-
 const BETWEEN_LOSSES_MS = 100;
+/** The part that has processes of its own. */
+const SUPERVISED = 'Kiln';
 
 const KINDS: readonly Kind[] = [
   {
@@ -55,6 +46,14 @@ const KINDS: readonly Kind[] = [
       await topology.end(part, 'SIGTERM');
       await topology.start(part);
     }),
+  },
+  {
+    ...only('kill -9 of one process of the port', SUPERVISED, async (topology, ms) => {
+      topology.killChild(SUPERVISED);
+      await pause(ms);
+    }),
+    weight: 2,
+    isPossible: ({ parts }) => parts.includes(SUPERVISED),
   },
   only('database stopped', 'database', async ({ database }, ms) => {
     await database.stop();
@@ -112,18 +111,19 @@ const KINDS: readonly Kind[] = [
 ];
 
 function only(name: string, target: string, run: Fault['run']): Kind {
-  return { faults: [{ name, target, run }] };
+  return { faults: () => [{ name, target, run }] };
 }
 
 function ofEachPart(
   name: string,
   run: (topology: Topology, part: string, ms: number) => Promise<void>,
-): readonly Fault[] {
-  return PARTS.map((part) => ({
-    name: `${name} of ${part}`,
-    target: part,
-    run: (topology, ms) => run(topology, part, ms),
-  }));
+): Kind['faults'] {
+  return (parts) =>
+    parts.map((part) => ({
+      name: `${name} of ${part}`,
+      target: part,
+      run: (topology, ms) => run(topology, part, ms),
+    }));
 }
 
 /** How many faults it takes until every kind has come. */
@@ -147,7 +147,7 @@ export function* drawn(topology: Topology, seed: number): Generator<Fault, never
     const round = kinds.flatMap((kind) => Array.from({ length: kind.weight ?? 1 }, () => kind));
     for (const kind of shuffled(round, random)) {
       const bag = bags.get(kind) ?? [];
-      if (bag.length === 0) bag.push(...shuffled(kind.faults, random));
+      if (bag.length === 0) bag.push(...shuffled(kind.faults(topology.parts), random));
       const fault = bag.pop();
       if (fault !== undefined) yield fault;
     }

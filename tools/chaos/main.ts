@@ -2,11 +2,14 @@ import { parseArgs } from 'node:util';
 
 import { keepLogs, printFindings } from './report.ts';
 import { runChaos, type ChaosRun } from './run.ts';
+import { shapes } from './shapes.ts';
 import { startTopology } from './topology.ts';
 
 /**
  * Everything that goes wrong, under load: `npm run chaos -- --minutes 3 --seed 7 --pause 300`. `--quick` is each
- * kind of fault once, and short; `--patience SECONDS` is the longest wait for anything (default: minutes); `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has printed. Prints a table and ends with 1 when anything is wrong.
+ * kind of fault once, and short; `--patience SECONDS` is the longest wait for anything (default: minutes); `--shape replicas` is three whole Kilns,
+ * `--shape processes` one with PROCESSES=auto; `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has
+ * printed. Prints a table and ends with 1 when anything is wrong.
  */
 const { values } = parseArgs({
   options: {
@@ -14,16 +17,19 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     pause: { type: 'string', default: '300' },
     events: { type: 'string', default: 'nats' },
+    shape: { type: 'string', default: 'split' },
     quick: { type: 'boolean', default: false },
     logs: { type: 'string' },
     patience: { type: 'string' },
   },
 });
+const shape = shapes.find((one) => one === values.shape);
+if (shape === undefined) throw new Error(`--shape is one of ${shapes.join(', ')}`);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 say(`seed ${seed}`);
-const topology = await startTopology({ isOnNats: values.events === 'nats' });
+const topology = await startTopology({ shape, isOnNats: values.events === 'nats' });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void topology.close().finally(() => process.exit(130)));
 }

@@ -1,21 +1,20 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { type LossyRelay, startLossyRelay } from '../../test/kit/database/lossy-relay.ts';
+import { startS3Server } from '../../test/kit/object-store/s3-server.ts';
 import { startSandboxProcess, type SandboxProcess } from '../../test/kit/processes/sandbox-process.ts';
 import { isOnPath, startServerOnPath, type ServerOnPath } from '../../test/kit/processes/server-on-path.ts';
-import {
-  freePorts,
-  isReady,
-  startNode,
-  type Program,
-  temporaryFolder,
-} from '../../test/topology/processes.ts';
+import { isReady, startNode, type Program, temporaryFolder } from '../../test/topology/processes.ts';
 import { startChaosDatabase, type ChaosDatabase } from './database.ts';
 import { mountDisk, type Disk } from './disk.ts';
+import { layoutOf, type Shape } from './shapes.ts';
 
-/** Two gateways, two media, one workflow and three workers over one database, one folder of files and one sandbox. */
+/** Kiln in one of its shapes over one database, one store of files and one sandbox. */
 export interface Topology {
   readonly gateways: readonly [string, string];
+  /** The names of its parts. */
+  readonly parts: readonly string[];
   readonly database: ChaosDatabase;
   /** By which the parts of RELAYED reach the database. */
   readonly relay: LossyRelay;
@@ -24,9 +23,9 @@ export interface Topology {
   readonly disk: Disk | null;
   /** What carries wake-ups; null where PostgreSQL does, because no nats-server is installed or none is wanted. */
   readonly nats: ServerOnPath | null;
-  /** Where the files are. */
-  readonly files: string;
   signal(name: string, signal: NodeJS.Signals): void;
+  /** Kills one of the processes that a part has started (Linux). */
+  killChild(name: string): void;
   end(name: string, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
   start(name: string, checkout?: string): Promise<void>;
@@ -39,14 +38,9 @@ export interface Topology {
   close(): Promise<void>;
 }
 
-const SCRIPTS = {
-  gateway: 'gateway/main.ts',
-  media: 'subgraphs/media/main.ts',
-  workflow: 'subgraphs/workflow/main.ts',
-  worker: 'subgraphs/media/main.ts',
-} as const;
-
 export interface TopologyOptions {
+  /** What it is made of (default: split). */
+  readonly shape?: Shape;
   /** A checkout of another version; this one when absent. */
   readonly checkout?: string;
   /** Whether NATS carries wake-ups, where a nats-server is installed. */
@@ -55,27 +49,24 @@ export interface TopologyOptions {
   readonly settings?: (sandbox: SandboxProcess) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** One of each role that writes; the others reach the database as they always do. */
-const RELAYED: ReadonlySet<string> = new Set(['media 2', 'workflow', 'worker 2']);
-
 /** How long a part that ends before it is ready is started again. */
 const SUPERVISED_MS = 30_000;
 
 /** Starts all of it. */
 export async function startTopology({
+  shape = 'split',
   checkout,
   isOnNats = false,
   settings: more = async () => ({}),
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
-  const [one, two, mediaOne, mediaTwo, workflow] = (await freePorts(5)).map(
-    (port) => `http://127.0.0.1:${port}`,
-  ) as [string, string, string, string, string];
+  const { parts, gateways, needsBucket, settings: shared } = await layoutOf(shape, folder.path);
   const files = path.join(folder.path, 'files');
-  const disk = mountDisk(files);
+  const disk = needsBucket ? null : mountDisk(files);
+  const bucket = needsBucket ? await startS3Server() : null;
   const [database, sandbox, nats] = await Promise.all([
     startChaosDatabase(path.join(folder.path, 'database')),
-    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: one, log: 'silent' }),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: gateways[0], log: 'silent' }),
     isOnNats && isOnPath('nats-server')
       ? startServerOnPath('nats-server', (port) => ['-a', '127.0.0.1', '-p', port])
       : null,
@@ -85,23 +76,13 @@ export async function startTopology({
     DATABASE_URL: database.connectionString,
     SANDBOX_URL: sandbox.url,
     DATA_DIR: files,
-    PUBLIC_URL: one,
-    MEDIA_URL: `${mediaOne}/graphql,${mediaTwo}/graphql`,
-    WORKFLOW_URL: `${workflow}/graphql`,
+    PUBLIC_URL: gateways[0],
+    ...shared,
+    ...bucket?.settings,
     INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
     RATE_LIMIT: 'off',
     ...(nats === null ? {} : { EVENTS_URL: `nats://127.0.0.1:${nats.port}` }),
     ...(await more(sandbox)),
-  };
-  const parts: Readonly<Record<string, { role: keyof typeof SCRIPTS; url: string | null }>> = {
-    'media 1': { role: 'media', url: mediaOne },
-    'media 2': { role: 'media', url: mediaTwo },
-    workflow: { role: 'workflow', url: workflow },
-    'worker 1': { role: 'worker', url: null },
-    'worker 2': { role: 'worker', url: null },
-    'worker 3': { role: 'worker', url: null },
-    'gateway 1': { role: 'gateway', url: one },
-    'gateway 2': { role: 'gateway', url: two },
   };
   const running = new Map<string, Program>();
   const ended = new Map<string, string>();
@@ -112,15 +93,18 @@ export async function startTopology({
   const crashed = () => [...crashes, ...[...running].flatMap(([name, it]) => (it.isOver() ? [name] : []))];
   const start = async (name: string, from = checkouts.get(name)): Promise<void> => {
     checkouts.set(name, from);
-    const { role, url } = parts[name] ?? { role: 'worker', url: null };
+    const part = parts[name];
+    if (part === undefined) throw new Error(`no part ${name}`);
+    const { script, role, url } = part;
     const own = {
       ...settings,
-      ...(RELAYED.has(name) && { DATABASE_URL: relay.url }),
+      ...(part.isRelayed && { DATABASE_URL: relay.url }),
       ...(url !== null && { PORT: new URL(url).port }),
+      ...part.settings,
     };
     const ready = async (printed: string) =>
       url === null ? printed.includes('the worker is ready') : isReady(url);
-    const launch = () => startNode(SCRIPTS[role], ['--role', role], { settings: own, ready, checkout: from });
+    const launch = () => startNode(script, ['--role', role], { settings: own, ready, checkout: from });
     // What it needs may go away while it starts: a supervisor starts it again.
     const until = Date.now() + SUPERVISED_MS;
     while (!running.has(name)) {
@@ -135,13 +119,18 @@ export async function startTopology({
   };
   for (const name of Object.keys(parts)) await start(name, checkout);
   return {
-    gateways: [one, two],
+    gateways,
+    parts: Object.keys(parts),
     database,
     relay,
     sandbox,
     disk,
-    files,
     signal: (name, signal) => running.get(name)?.signal(signal),
+    killChild(name) {
+      const pid = running.get(name)?.pid ?? 0;
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+      process.kill(Number(children.at(-1)), 'SIGKILL');
+    },
     async end(name, signal) {
       const program = running.get(name);
       if (program?.isOver()) crashes.push(name);
@@ -157,7 +146,7 @@ export async function startTopology({
     async close() {
       await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
       relay.stop();
-      await Promise.all([sandbox.stop(), database.stop(), nats?.stop()]);
+      await Promise.all([sandbox.stop(), database.stop(), nats?.stop(), bucket?.close()]);
       disk?.unmount();
       await folder.remove();
     },

@@ -50,6 +50,16 @@ export const settings = {
     'any PostgreSQL 14 or newer; unix sockets too (postgresql:///name?host=/var/run/postgresql)',
     'embedded PostgreSQL',
   ),
+  DATABASE_READ_URL: optional(
+    postgresAddress,
+    'a physical standby of the database, for reads that may be late: lists of tasks, totals of usage, the audit log. Used only while it lacks no more than DATABASE_READ_LATE',
+    'all reads are of the primary',
+  ),
+  DATABASE_READ_LATE: setting(
+    integer(1, 300),
+    'most seconds that what is read at DATABASE_READ_URL may lack; reads are of the primary while it is later or away',
+    '5',
+  ),
   ROLE: setting(
     oneOf(['all', 'gateway', 'media', 'workflow', 'worker']),
     'all, gateway, media, workflow or worker (also npm run start:ROLE)',

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 
 import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { createPools, type Pools, sendToOne } from '../../http/endpoints/failover.ts';
 import { type Abandonable, postText, type TextAnswer } from '../../http/endpoints/post-text.ts';
@@ -12,6 +13,23 @@ import { parseJson } from '../../json.ts';
 export interface PostClient {
   post(request: PostRequest): Promise<PostAnswer>;
   close(): Promise<void>;
+}
+
+/** The client of a link itself, which can ask in other ways than by POST, with the same limits and repetitions. */
+export interface ExchangeClient extends PostClient {
+  exchange(request: Exchange): Promise<PostAnswer>;
+  /** One POST to one process. */
+  postTo(
+    endpoint: Endpoint,
+    request: Pick<Sent<string>, 'headers' | 'body'>,
+    call: Abandonable,
+  ): Promise<TextAnswer>;
+}
+
+/** One request, however it is sent. */
+export interface Exchange extends Pick<PostRequest, 'isRead' | 'signal'> {
+  /** Sends it to one process; what sets `call.abandon` is given up by it. */
+  readonly send: (endpoint: Endpoint, call: Abandonable) => Promise<TextAnswer>;
 }
 
 /** One request; the client sends nothing that is not in it. */
@@ -53,7 +71,8 @@ function isNotItsOwn({ status, text }: TextAnswer): boolean {
  * Makes the client. What one process does not answer another one is asked: reads always, other texts when no connection
  * was made, streams never. `post` throws UNAVAILABLE with the transport's error as its cause.
  */
-export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: PostClientOptions): PostClient {
+export function createPostClient(options: PostClientOptions): ExchangeClient {
+  const { endpoints, timeoutMs, maxResponseBytes } = options;
   const pools = createPools(endpoints, {
     connections: MAX_CONNECTIONS,
     allowH2: false,
@@ -63,13 +82,20 @@ export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: Pos
     bodyTimeout: 0,
   });
   const client: Client = { endpoints, pools, timeoutMs, limits: createTimeLimits(timeoutMs) };
+  const postTo: ExchangeClient['postTo'] = (endpoint, request, call) =>
+    postText(pools.of(endpoint), { path: endpoints.path, ...request }, call);
   return {
-    async post({ body, ...request }) {
-      const { status, text } = await (typeof body === 'string'
-        ? sendText(client, { ...request, body })
-        : sendStream(client, { ...request, body }));
-      return { status, json: () => parseJson(text) };
+    async post({ headers, body, isRead, signal }) {
+      const send: Exchange['send'] = (endpoint, call) =>
+        postTo(endpoint, { headers, body: body as string }, call);
+      return answerOf(
+        await (typeof body === 'string'
+          ? exchange(client, { isRead, signal, send })
+          : sendStream(client, { headers, body, isRead, signal })),
+      );
     },
+    exchange: async (request) => answerOf(await exchange(client, request)),
+    postTo,
     close: () => pools.close(),
   };
 }
@@ -83,12 +109,12 @@ interface Client {
 
 type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
 
-async function sendText(
-  client: Client,
-  { headers, body, isRead, signal }: Sent<string>,
-): Promise<TextAnswer> {
-  const { endpoints, pools, limits } = client;
-  const { path } = endpoints;
+function answerOf({ status, text }: TextAnswer): PostAnswer {
+  return { status, json: () => parseJson(text) };
+}
+
+async function exchange(client: Client, { isRead, signal, send }: Exchange): Promise<TextAnswer> {
+  const { endpoints, limits } = client;
   const call: Abandonable = { abandon: null };
   const over = { aborted: signal.aborted, isLate: false };
   const hangUp = (): void => {
@@ -107,7 +133,7 @@ async function sendText(
       again: isRead ? 'always' : 'unsent',
       async send(endpoint, lost) {
         if (over.aborted) throw new Error('nobody waits for the answer');
-        const answer = postText(pools.of(endpoint), { path, headers, body }, call);
+        const answer = send(endpoint, call);
         return lost === null ? await answer : await untilLost(answer, call, lost);
       },
       isFailure: isNotItsOwn,

@@ -10,14 +10,17 @@ import { newTraceId } from '../../ids.ts';
 import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
+import { CALLER_HEADER, type CallerSigner, claimsOf, operationHash } from '../assertions/caller-assertion.ts';
+import { createChannels } from '../channel/channels.ts';
+import type { Question } from '../channel/connection.ts';
+import { MAX_ANSWER_BYTES } from '../channel/limits.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isEndOfStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
-import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
-import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
-import { createPostClient, type PostAnswer } from './remote-http.ts';
+import { type ExtractedUploads, extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
+import { createPostClient, type Exchange, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
@@ -29,6 +32,8 @@ export interface RemoteLinkOptions {
   readonly endpoints: Endpoints;
   /** Makes caller assertions (createCallerSigner); absent for a foreign subgraph, which must not learn of callers. */
   readonly sign?: CallerSigner;
+  /** INTERNAL_KEY: requests go over channels to processes that know them (default: over HTTP). */
+  readonly channelKey?: string | undefined;
   /** Sends the callers' own bearer tokens along, to a foreign subgraph. */
   readonly passesBearer?: boolean;
   /** Equal reads of one caller that are on their way share one answer; never with `sign`, whose assertions all differ. */
@@ -56,8 +61,17 @@ export interface RemoteLinkOptions {
  * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
-  const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
+  const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = MAX_ANSWER_BYTES } = options;
   const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes });
+  const channels =
+    options.channelKey === undefined
+      ? null
+      : createChannels({
+          internalKey: options.channelKey,
+          audience: name,
+          endpoints,
+          maxAnswerBytes: maxResponseBytes,
+        });
   const retried = options.retries === undefined ? own : retryReads(own, options.retries);
   const client = options.sharesReads === true && sign === undefined ? shareReads(retried) : retried;
   const { includeErrors = (result: ExecutionResult) => result } = options;
@@ -72,9 +86,19 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   });
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
-    const { headers, body } = await encode(request, options);
+    const extracted = extractUploads(request.variables, request.document);
     const isRead = !MAY_WRITE.test(request.query);
-    return await client.post({ headers, body, isRead, signal: request.context.signal });
+    const { signal } = request.context;
+    if (channels === null || extracted.uploads.size > 0)
+      return await client.post({ ...(await encode(request, extracted, options)), isRead, signal });
+    const question = questionOf(request);
+    const send: Exchange['send'] = async (endpoint, call) => {
+      const answer = await channels.ask(endpoint, question, call);
+      if (answer !== null) return answer;
+      const { headers, body } = await encode(request, extracted, options);
+      return own.postTo(endpoint, { headers, body: body as string }, call);
+    };
+    return await own.exchange({ isRead, signal, send });
   };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
@@ -113,6 +137,7 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       return degraded;
     },
     async close() {
+      channels?.close();
       await Promise.all([subscriptions.close(), client.close()]);
     },
   };
@@ -121,8 +146,21 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
 /** Whether a document may hold a mutation: one that only mentions the word is taken for one, which is never sent twice. */
 const MAY_WRITE = /\bmutation\b/;
 
+/** A request without uploads as it goes over a channel. */
+function questionOf({ query, operationName, variables, context }: SubgraphRequest): Question {
+  const traceparent = activeTraceparent();
+  return {
+    text: query,
+    ...(operationName !== undefined && { operationName }),
+    variables,
+    caller: claimsOf(context.caller),
+    ...(traceparent !== null && { traceparent }),
+  };
+}
+
 async function encode(
-  { query, document, operationName, variables, context }: SubgraphRequest,
+  { query, operationName, variables, context }: SubgraphRequest,
+  extracted: ExtractedUploads,
   {
     sign,
     endpoints,
@@ -136,7 +174,6 @@ async function encode(
     context,
     passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {},
   );
-  const extracted = extractUploads(variables, document);
   const asserted =
     sign &&
     (await sign(context.caller, {

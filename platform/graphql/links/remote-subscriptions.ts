@@ -6,11 +6,11 @@ import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { isUnreachable } from '../../http/endpoints/failover.ts';
 import type { Logger } from '../../process/logger.ts';
+import { CALLER_EXTENSION, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import { codedError } from '../operations/errors.ts';
 import type { ResultStream } from '../operations/executor.ts';
 import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import { CALLER_EXTENSION, type CallerSigner, operationHash } from './caller-assertion.ts';
 import { createSocketClients, type SocketClients } from './socket-clients.ts';
 
 /** The WebSocket side of a remote link: a few connections to each process for all subscriptions there, open while there are any. */

@@ -6,10 +6,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { createEndpoints, type EndpointsOptions } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
+import { createCallerSigner } from '../assertions/caller-assertion.ts';
 import { isStream } from '../operations/streams.ts';
 import { createSubgraphServer } from '../subgraph-server/server.ts';
 import { contextOf, createTwoSubgraphs } from '../subgraph-server/two-subgraphs.fixture.ts';
-import { createCallerSigner } from './caller-assertion.ts';
 import { createRemoteLink } from './remote-link.ts';
 
 const KEY = 'only-for-tests-0123456789abcdef0123456789';

@@ -5,7 +5,7 @@ import { internalCaller } from '../../access/caller.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import { newTraceId } from '../../ids.ts';
-import { CALLER_EXTENSION, type CallerSigner } from './caller-assertion.ts';
+import { CALLER_EXTENSION, type CallerSigner } from '../assertions/caller-assertion.ts';
 
 /** The graphql-ws clients of a remote link, a few to each process. */
 export interface SocketClients {

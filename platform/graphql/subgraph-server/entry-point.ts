@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 
 import type { Logger } from '../../process/logger.ts';
-import { type CallerVerifier, createCallerVerifier } from '../links/caller-assertion.ts';
+import { type CallerVerifier, createCallerVerifier } from '../assertions/caller-assertion.ts';
 import { createLocalLink } from '../links/local-link.ts';
 import { createDocuments, type PreparedDocument } from '../operations/documents.ts';
 import type { Subgraph, SubgraphLink } from '../operations/subgraph.ts';

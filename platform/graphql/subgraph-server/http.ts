@@ -12,7 +12,7 @@ import {
   CALLER_HEADER,
   operationHash,
   requireBody,
-} from '../links/caller-assertion.ts';
+} from '../assertions/caller-assertion.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
 import { extractUploads } from '../uploads/upload-forwarding.ts';
@@ -20,10 +20,15 @@ import type { SubgraphEntryPoint } from './entry-point.ts';
 
 /** GraphQL over HTTP for one subgraph: one operation per POST, JSON in the response. */
 
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const requestShape = z.object({
   query: z.string(),
   operationName: z.string().nullish(),
-  variables: z.record(z.string(), z.unknown()).nullish(),
+  // As they are: a copy would lose a variable that is named `__proto__`.
+  variables: z.custom<Readonly<Record<string, unknown>>>(isObject).nullish(),
 });
 
 /** Largest body of a request that is not GraphQL. */

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller.ts';
 import { createEndpoints } from '../../http/endpoints/endpoints.ts';
 import { silentLogger } from '../../process/logger.ts';
-import { CALLER_HEADER, createCallerSigner, operationHash } from '../links/caller-assertion.ts';
+import { CALLER_HEADER, createCallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import { createRemoteLink } from '../links/remote-link.ts';
 import { createSubgraphServer, type SubgraphServerOptions } from './server.ts';
 import { contextOf, createTwoSubgraphs } from './two-subgraphs.fixture.ts';

@@ -7,6 +7,7 @@ import { createReadyHandler, type ReadinessChecks } from '../../http/readiness.t
 import { KEEP_ALIVE_TIMEOUT_MS, listenOn, stopAccepting } from '../../http/server.ts';
 import { runInSpan } from '../../tracing/span.ts';
 import { noTracer, type Tracer } from '../../tracing/tracer.ts';
+import { type ChannelServer, createChannelServer } from '../channel/server.ts';
 import { createUploadMiddleware } from '../uploads/uploads.ts';
 import {
   createSubgraphEntryPoint,
@@ -14,11 +15,11 @@ import {
   type SubgraphEntryPointOptions,
 } from './entry-point.ts';
 import { createAssertionGuard, createBodyGuard, createErrorHandler, createGraphqlHandler } from './http.ts';
-import { attachWebSocket } from './websocket.ts';
+import { createWebSockets } from './websocket.ts';
 
 /**
  * A subgraph in a process of its own, for Kiln's gateway and nobody else: every request needs an assertion bound to it,
- * but for the health paths. Serves GraphQL over HTTP and graphql-ws at /graphql, and `extraRoutes`.
+ * but for the health paths. Serves GraphQL over channels, HTTP and graphql-ws (/graphql), and `extraRoutes`.
  */
 
 export interface SubgraphServerOptions extends SubgraphEntryPointOptions {
@@ -63,13 +64,19 @@ export async function createSubgraphServer(options: SubgraphServerOptions): Prom
   const app = createApp(entryPoint, options, stopping.signal);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, app);
   const { url } = await listenOn(server, options.host, options.port);
-  const sockets = attachWebSocket(server, PATH, entryPoint);
+  const { internalKey, tracer = noTracer } = options;
+  const sockets = createWebSockets(PATH, entryPoint);
+  const channels = createChannelServer({ entryPoint, internalKey, tracer });
+  server.on('upgrade', (request, socket, head) => {
+    if (channels.isFor(request)) void channels.accept(request, socket);
+    else sockets.accept(request, socket, head);
+  });
   let closing: Promise<void> | undefined;
   return {
     url: `${url}${PATH}`,
     close() {
       stopping.abort();
-      return (closing ??= stop({ server, sockets, entryPoint, options }));
+      return (closing ??= stop({ server, sockets, channels, entryPoint, options }));
     },
   };
 }
@@ -77,15 +84,20 @@ export async function createSubgraphServer(options: SubgraphServerOptions): Prom
 async function stop(parts: {
   server: Server;
   sockets: { close(): Promise<void> };
+  channels: ChannelServer;
   entryPoint: SubgraphEntryPoint;
   options: SubgraphServerOptions;
 }) {
-  const { server, sockets, entryPoint, options } = parts;
+  const { server, sockets, channels, entryPoint, options } = parts;
   const { stillServeMs = 0, graceMs = 5_000, untilAnswered } = options;
   if (stillServeMs > 0) await pause(stillServeMs);
   await untilAnswered?.();
   const closed = stopAccepting(server);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    channels.destroy();
+  }, graceMs);
+  channels.leave();
   await sockets.close();
   await closed;
   clearTimeout(cut);

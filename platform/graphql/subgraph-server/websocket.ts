@@ -1,4 +1,5 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
@@ -6,7 +7,7 @@ import { WebSocketServer } from 'ws';
 
 import { AppError } from '../../errors.ts';
 import { newTraceId } from '../../ids.ts';
-import { CALLER_EXTENSION, operationHash, requireBody } from '../links/caller-assertion.ts';
+import { CALLER_EXTENSION, operationHash, requireBody } from '../assertions/caller-assertion.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isStream, mapStream, throwingAtItsEnd } from '../operations/streams.ts';
@@ -24,12 +25,11 @@ const KEEP_ALIVE_MS = 30_000;
  * operation has its own caller: the gateway's socket carries the subscriptions of all callers, each with an assertion in
  * the payload's extensions.
  */
-export function attachWebSocket(
-  server: Server,
+export function createWebSockets(
   path: string,
   entryPoint: SubgraphEntryPoint,
-): { close(): Promise<void> } {
-  const sockets = new WebSocketServer({ server, path, maxPayload: MAX_MESSAGE_BYTES });
+): { accept(request: IncomingMessage, socket: Duplex, head: Buffer): void; close(): Promise<void> } {
+  const sockets = new WebSocketServer({ noServer: true, path, maxPayload: MAX_MESSAGE_BYTES });
   const disposable = useServer<Record<string, unknown>>(
     {
       onConnect: ({ connectionParams }) => isOfKiln(connectionParams?.[CALLER_EXTENSION], path, entryPoint),
@@ -42,6 +42,9 @@ export function attachWebSocket(
     KEEP_ALIVE_MS,
   );
   return {
+    accept(request, socket, head) {
+      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+    },
     async close() {
       const cut = setTimeout(() => {
         for (const socket of sockets.clients) socket.terminate();

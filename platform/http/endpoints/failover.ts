@@ -91,6 +91,7 @@ const NO_CONNECTION = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
+  'NO_CHANNEL',
 ]);
 
 /** Whether this error, or what caused it, says that no connection was made, so that nothing was sent. */

@@ -1,6 +1,7 @@
 import type { AuditRecorder } from '../../../platform/access/audit.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { Database } from '../../../platform/database/database.ts';
+import type { LateReads } from '../../../platform/database/late-reads.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { HttpClient } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
@@ -21,6 +22,8 @@ import type { UploadQuotas } from '../uploads/quotas.ts';
 export interface MediaSubgraphOptions {
   /** Migrated: schema "media" (migrations/index.ts). */
   readonly database: Database;
+  /** Where lists and totals are read (default: the database itself). */
+  readonly lateReads?: LateReads | undefined;
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly store: ObjectStore;

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../../platform/access/caller.ts';
 import { type AuthMode, decide } from '../../../platform/access/policy.ts';
 import { badInput } from '../../../platform/errors.ts';
-import type { MediaDatabase } from '../database/database.ts';
+import { lateMediaReads, type LateMediaReads, type MediaDatabase } from '../database/database.ts';
 import { unitNames } from '../domain/cost.ts';
 import type { UsageDimension, UsageRow, UsageService } from './usage.ts';
 
@@ -16,9 +16,11 @@ const MAX_ROWS = 10_000;
 /** Makes the service over the totals that ends of tasks have written. */
 export function createUsageService(options: {
   readonly database: MediaDatabase;
+  /** Where totals are read (default: the database itself). */
+  readonly readLate?: LateMediaReads | undefined;
   readonly authMode: AuthMode;
 }): UsageService {
-  const { database, authMode } = options;
+  const { database, readLate = lateMediaReads(database, undefined), authMode } = options;
   return {
     async usage(caller, { by, from, to, sandbox = null }): Promise<readonly UsageRow[]> {
       const last = to ?? new Date();
@@ -29,13 +31,8 @@ export function createUsageService(options: {
       const whose = ownerOf(caller, authMode);
       if (whose === 'nobody') return [];
       const range = { from: dayOf(first), to: dayOf(last) };
-      const rows = await readUsage(database, {
-        by,
-        ...range,
-        owner: whose.owner,
-        sandbox,
-        limit: MAX_ROWS + 1,
-      });
+      const wanted = { by, ...range, owner: whose.owner, sandbox, limit: MAX_ROWS + 1 };
+      const rows = await readLate((at) => readUsage(at, wanted));
       if (rows.length > MAX_ROWS)
         throw badInput('by', `gives more than ${MAX_ROWS} rows: ask for fewer days, or by less`);
       return rows;

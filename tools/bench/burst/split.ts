@@ -21,6 +21,8 @@ export interface BurstKiln {
   readonly config: PoolConfig;
   /** Where the database and its files are. */
   readonly folder: string;
+  /** What its processes have in common. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly sandbox: SandboxProcess;
   readonly gateway: Program;
   readonly media: Program;
@@ -34,8 +36,11 @@ const METRICS_KEY = 'only-for-the-bench-of-bursts-0123456789';
 /** Milliseconds for an answer of /metrics: a busy process has none. */
 const METRICS_MS = 2_000;
 
-/** Starts it; it is stopped with the tools. No rate or number of connections is limited. */
-export async function startBurstKiln({ lifecycle }: BenchTools): Promise<BurstKiln> {
+/** Starts it; it is stopped with the tools. No rate or number of connections is limited. `more` are settings of all its processes. */
+export async function startBurstKiln(
+  { lifecycle }: BenchTools,
+  more: Readonly<Record<string, string>> = {},
+): Promise<BurstKiln> {
   const folder = await temporaryFolder();
   lifecycle.add('folder', () => folder.remove());
   const database = await startEmbeddedPostgres({
@@ -61,6 +66,7 @@ export async function startBurstKiln({ lifecycle }: BenchTools): Promise<BurstKi
     RATE_LIMIT: 'off',
     CONNECTION_LIMIT: '0',
     METRICS_KEY,
+    ...more,
   };
   const start = async (script: string, role: string, own: number): Promise<Program> => {
     // A worker's own port answers probes only.
@@ -81,6 +87,7 @@ export async function startBurstKiln({ lifecycle }: BenchTools): Promise<BurstKi
     url: at(gateway),
     config: database.config,
     folder: folder.path,
+    settings,
     sandbox,
     gateway: gatewayProgram,
     media: mediaProgram,

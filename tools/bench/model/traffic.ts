@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 // Requests at given rates, whoever answers how fast: a caller does not wait for another's answer.
 
 /** Kinds of requests. */
-type Kind = 'status' | 'read' | 'plan' | 'catalog' | 'submit';
+export type Kind = 'status' | 'read' | 'list' | 'plan' | 'catalog' | 'submit';
 
 /** What is sent. */
 export interface TrafficOrder {
@@ -13,6 +13,10 @@ export interface TrafficOrder {
   readonly ms: number;
   /** Requests a second of each kind. */
   readonly rates: Readonly<Partial<Record<Kind, number>>>;
+  /** Besides, one of these after the other over each of so many connections (default: none). */
+  readonly inTurn?: { readonly kind: Kind; readonly connections: number };
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Tasks that are read. */
   readonly ids: readonly string[];
 }
@@ -36,6 +40,8 @@ interface Request {
 
 const TICK_MS = 10;
 const TASK = 'task(id: $id) { id kind state stage progress createdAt endedAt }';
+const LIST =
+  '{ tasks(first: 50) { edges { node { id kind state progress createdAt outputs { id url contentType bytes width height } } } } }';
 const CATALOG = '{ templatesConnection(first: 10) { edges { node { code } } } }';
 
 process.on('message', (message) => {
@@ -55,13 +61,14 @@ function requestOf(kind: Kind, id: string): Request {
   });
   if (kind === 'status') return { method: 'GET', path: `/api/task/status/${id}` };
   if (kind === 'read') return graphql(`query ($id: ID!) { ${TASK} }`, { id });
+  if (kind === 'list') return graphql(LIST);
   // An operation that nobody has sent before: it is read, checked and planned.
   if (kind === 'plan') return graphql(`query New${process.pid}x${number}($id: ID!) { ${TASK} }`, { id });
   if (kind === 'catalog') return graphql(CATALOG);
   return { method: 'POST', path: '/api/agg/imga/async/generate/image?prompt=a%20teapot' };
 }
 
-async function send({ url, ms, rates, ids }: TrafficOrder): Promise<Sent> {
+async function send({ url, ms, rates, inTurn, headers = {}, ids }: TrafficOrder): Promise<Sent> {
   const pool = new Pool(url, { connections: 64 });
   const counts: Partial<Record<Kind, number>> = {};
   const times: number[] = [];
@@ -73,8 +80,12 @@ async function send({ url, ms, rates, ids }: TrafficOrder): Promise<Sent> {
     try {
       const sent =
         body === undefined
-          ? request
-          : { ...request, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+          ? { ...request, headers }
+          : {
+              ...request,
+              body: JSON.stringify(body),
+              headers: { 'content-type': 'application/json', ...headers },
+            };
       const answer = await pool.request(sent);
       const text = await answer.body.text();
       times.push(performance.now() - begun);
@@ -86,6 +97,16 @@ async function send({ url, ms, rates, ids }: TrafficOrder): Promise<Sent> {
   };
   const work: Promise<void>[] = [];
   const begun = performance.now();
+  if (inTurn !== undefined) {
+    const { kind, connections } = inTurn;
+    const loops = Array.from({ length: connections }, async (_, first) => {
+      for (let index = first; performance.now() - begun < ms; index += 1) {
+        counts[kind] = (counts[kind] ?? 0) + 1;
+        await one(kind, ids[index % ids.length] ?? '');
+      }
+    });
+    work.push(...loops);
+  }
   for (let at = 0; at < ms; at = performance.now() - begun) {
     for (const [kind, rate] of Object.entries(rates) as [Kind, number][]) {
       while ((counts[kind] ?? 0) < (at * rate) / 1000) {

@@ -20,6 +20,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
 
 const server = createServer((request, response) => {
   const [, what = '', value] = (request.url ?? '').split('/');
+  if (what === 'nothing') return void response.end('{}');
   pool.query(STATEMENTS[what] ?? 'select 1 / 0', [value]).then(
     ({ rows }) => {
       const body = Buffer.from(JSON.stringify(rows));

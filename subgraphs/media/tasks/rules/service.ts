@@ -6,7 +6,12 @@ import { isUuid } from '../../../../platform/ids.ts';
 import type { Metrics } from '../../../../platform/metrics/metrics.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import type { MediaDatabase, TaskRow } from '../../database/database.ts';
+import {
+  lateMediaReads,
+  type LateMediaReads,
+  type MediaDatabase,
+  type TaskRow,
+} from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import type { FileService } from '../../files/files.ts';
@@ -33,6 +38,8 @@ import { createTransitions } from './transitions.ts';
 /** The rules of tasks: who may see and change what, and what is refused before it is written. */
 export interface TaskServiceOptions {
   readonly database: MediaDatabase;
+  /** Where lists are read (default: the database itself). */
+  readonly readLate?: LateMediaReads | undefined;
   readonly queue: Queue;
   readonly bus: EventBus;
   readonly files: FileService;
@@ -66,7 +73,7 @@ const MAX_EVENTS = 1_000;
 
 /** Makes the service over the media schema. It starts nothing upstream: that is the worker's. */
 export function createTaskService(options: TaskServiceOptions): RunningTaskService {
-  const { database, bus, logger } = options;
+  const { database, readLate = lateMediaReads(database, undefined), bus, logger } = options;
   const transactor = createTransactor(options);
   const transitions = createTransitions({ ...options, maxAttempts: 1 });
   const queueLengths = createQueueLengths({ database, logger });
@@ -84,7 +91,7 @@ export function createTaskService(options: TaskServiceOptions): RunningTaskServi
     start: (submission) => submitter.start(submission),
     check: (work, account) => submitter.check(work, account),
     readMany: (caller, ids, needs) => readMany((known) => readTogether(known, needs), caller, ids),
-    list: (caller, filter, page) => list(database, { caller, filter, page }),
+    list: (caller, filter, page) => list(readLate, { caller, filter, page }),
     remove: (caller, id, manageToken) => deleteTask(options, caller, { id, manageToken }),
     eraseOwner: async (owner) => {
       for (const id of await requestErasure(database, owner))
@@ -152,20 +159,24 @@ type ListOptions = {
   readonly page: Parameters<TaskService['list']>[2];
 };
 
-async function list(database: MediaDatabase, { caller, filter, page }: ListOptions) {
+async function list(readLate: LateMediaReads, { caller, filter, page }: ListOptions) {
   if (page.first < 0 || page.first > MAX_PAGE) throw badInput('first', `must be from 0 to ${MAX_PAGE}`);
   if (page.after !== null && !isUuid(page.after)) throw badInput('after', 'is not a cursor of this list');
   if (caller.kind === 'anonymous') return { tasks: [], hasNextPage: false, count: async () => 0 };
   const listed = { owner: listedOwner(caller), filter };
   const { isFileNeeded } = page;
   const columns = neededColumns(page);
-  const rows = await listTasks(database, { ...listed, first: page.first + 1, after: page.after, columns });
-  const tasks = rows.slice(0, page.first);
-  return {
-    tasks: isFileNeeded === undefined ? tasks : await withFiles(database, tasks, isFileNeeded),
-    hasNextPage: rows.length > page.first,
-    count: () => countTasks(database, listed),
-  };
+  const { first, after } = page;
+  // The tasks and their files of one moment.
+  return readLate(async (at) => {
+    const rows = await listTasks(at, { ...listed, first: first + 1, after, columns });
+    const tasks = rows.slice(0, first);
+    return {
+      tasks: isFileNeeded === undefined ? tasks : await withFiles(at, tasks, isFileNeeded),
+      hasNextPage: rows.length > first,
+      count: () => readLate((there) => countTasks(there, listed)),
+    };
+  });
 }
 
 async function events(

@@ -112,7 +112,8 @@ export function bytesHash(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-const claimsShape = z.object({
+/** A caller as it travels between processes of Kiln; the bearer token of another service never does. */
+export const callerClaims = z.object({
   sub: z.string().min(1),
   kind: z.enum(['anonymous', 'user', 'key', 'internal']),
   scopes: z.array(z.string()),
@@ -122,12 +123,16 @@ const claimsShape = z.object({
   until: z.number().nullable().optional(),
   trace: z.string(),
   address: z.string().nullable(),
+});
+
+const claimsShape = callerClaims.extend({
   method: z.string(),
   path: z.string(),
   body: z.string().nullable(),
 });
 
-function callerOf(claims: z.infer<typeof claimsShape>): Caller {
+/** The caller of claims. */
+export function callerOf(claims: z.infer<typeof callerClaims>): Caller {
   return {
     kind: claims.kind,
     id: claims.sub,
@@ -142,18 +147,27 @@ function callerOf(claims: z.infer<typeof claimsShape>): Caller {
   };
 }
 
-function sign(
-  { caller, request }: { readonly caller: Caller; readonly request: AssertedRequest },
-  { secret, audience }: { secret: KeyObject; audience: string },
-): Promise<string> {
-  return new SignJWT({
+/** The claims of a caller. */
+export function claimsOf(caller: Caller): z.infer<typeof callerClaims> {
+  return {
+    sub: caller.id,
     kind: caller.kind,
     scopes: [...caller.scopes],
-    ...(caller.generators === undefined ? {} : { generators: caller.generators }),
+    ...(caller.generators === undefined ? {} : { generators: caller.generators && [...caller.generators] }),
     ...(caller.sessionId === undefined ? {} : { session: caller.sessionId }),
     ...(caller.expiresAt === undefined ? {} : { until: caller.expiresAt?.getTime() ?? null }),
     trace: caller.traceId,
     address: caller.address,
+  };
+}
+
+function sign(
+  { caller, request }: { readonly caller: Caller; readonly request: AssertedRequest },
+  { secret, audience }: { secret: KeyObject; audience: string },
+): Promise<string> {
+  const { sub, ...claims } = claimsOf(caller);
+  return new SignJWT({
+    ...claims,
     method: request.method,
     path: request.path,
     body: request.body,
@@ -161,7 +175,7 @@ function sign(
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(ISSUER)
     .setAudience(audience)
-    .setSubject(caller.id)
+    .setSubject(sub)
     .setIssuedAt()
     .setExpirationTime(`${LIFETIME_SECONDS}s`)
     .sign(secret);

@@ -1,0 +1,156 @@
+import type { KeyObject } from 'node:crypto';
+import type { Socket } from 'node:net';
+
+import type { Abandonable, TextAnswer } from '../../http/endpoints/post-text.ts';
+import { batchFrame, createBatchSigner, createFrameReader, LEAVING, readAnswer } from './frames.ts';
+import type { AskMessage } from './messages.ts';
+import { createSlots } from './slots.ts';
+
+/** The asking side of one channel. */
+export interface ChannelConnection {
+  /** Requests that wait for their answers. */
+  readonly waiting: number;
+  /** Whether it takes further requests. */
+  readonly isOpen: boolean;
+  /**
+   * Asks; rejects when the connection is lost. What is abandoned is no longer worked on. Null where the question is too large
+   * for a channel.
+   */
+  ask(question: Question, call: Abandonable): Promise<TextAnswer> | null;
+  /** Takes no more requests, and ends with its last answer. */
+  leave(): void;
+  /** Ends it now. */
+  destroy(): void;
+}
+
+/** One operation of one caller. */
+export interface Question extends Pick<AskMessage, 'variables' | 'caller'> {
+  readonly text: string;
+  readonly operationName?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+export interface ConnectionOptions {
+  readonly socket: Socket;
+  /** What came with the answer to the upgrade. */
+  readonly head: Buffer;
+  readonly key: KeyObject;
+  readonly maxAnswerBytes: number;
+  readonly onClosed: () => void;
+}
+
+interface Waiting {
+  readonly resolve: (answer: TextAnswer) => void;
+  readonly reject: (error: Error) => void;
+  readonly since: number;
+}
+
+/** Characters of a batch after which another one begins, and of the largest question. */
+const BATCH_CHARACTERS = 1024 * 1024;
+/** Milliseconds without any answer after which a connection whose request was given up gets no more: it may lead nowhere. */
+const SILENCE_MS = 5_000;
+const LAST_NUMBER = 2 ** 32 - 1;
+
+/** Makes it over an upgraded socket. What is asked in one turn of the event loop leaves together. */
+export function createConnection(options: ConnectionOptions): ChannelConnection {
+  const { socket, key, maxAnswerBytes, onClosed } = options;
+  const signer = createBatchSigner(key);
+  const read = createFrameReader(maxAnswerBytes);
+  const slots = createSlots();
+  const waiting = new Map<number, Waiting>();
+  let outgoing: string[] = [];
+  let isOpen = true;
+  let last = 0;
+  let heardAt = performance.now();
+
+  const send = (message: string): void => {
+    if (outgoing.length === 0) setImmediate(flush);
+    outgoing.push(message);
+  };
+  const flush = (): void => {
+    const texts = outgoing;
+    outgoing = [];
+    if (socket.writable) socket.cork();
+    for (const batch of batchesOf(texts)) if (socket.writable) socket.write(batchFrame(batch, signer));
+    socket.uncork();
+    endWhenDone();
+  };
+  const endWhenDone = (): void => {
+    if (!isOpen && waiting.size === 0 && outgoing.length === 0) socket.end();
+  };
+  const leave = (): void => {
+    isOpen = false;
+    endWhenDone();
+  };
+  const lost = (error: Error): void => {
+    isOpen = false;
+    socket.destroy();
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  const answered = (frame: Buffer): void => {
+    const { id, text } = readAnswer(frame);
+    if (id === LEAVING) return leave();
+    const asked = waiting.get(id);
+    waiting.delete(id);
+    asked?.resolve({ status: 200, text });
+  };
+  const received = (chunk: Buffer): void => {
+    heardAt = performance.now();
+    try {
+      for (const frame of read(chunk)) answered(frame);
+      endWhenDone();
+    } catch (thrown) {
+      lost(thrown instanceof Error ? thrown : new Error('unreadable', { cause: thrown }));
+    }
+  };
+
+  socket.on('data', received);
+  socket.on('error', lost);
+  socket.on('close', () => {
+    lost(new Error('the connection was closed'));
+    onClosed();
+  });
+  if (options.head.length > 0) received(options.head);
+
+  return {
+    get waiting() {
+      return waiting.size;
+    },
+    get isOpen() {
+      return isOpen;
+    },
+    ask({ text, ...question }, call) {
+      const rest = JSON.stringify(question);
+      if (rest.length + text.length > BATCH_CHARACTERS) return null;
+      const id = (last = (last % LAST_NUMBER) + 1);
+      const since = performance.now();
+      return new Promise<TextAnswer>((resolve, reject) => {
+        waiting.set(id, { resolve, reject, since });
+        call.abandon = (reason) => {
+          call.abandon = null;
+          if (!waiting.delete(id)) return;
+          send(`{"leave":${id}}`);
+          if (performance.now() - Math.max(heardAt, since) > SILENCE_MS) isOpen = false;
+          reject(reason);
+        };
+        send(`{"ask":${id},${slots.of(text)},${rest.slice(1)}`);
+      });
+    },
+    leave,
+    destroy: () => void socket.destroy(),
+  };
+}
+
+/** Messages as the JSON of batches that are not too large. */
+function* batchesOf(texts: readonly string[]): Generator<string> {
+  let from = 0;
+  let size = 0;
+  for (const [index, text] of texts.entries()) {
+    size += text.length;
+    if (size < BATCH_CHARACTERS && index < texts.length - 1) continue;
+    yield `[${texts.slice(from, index + 1).join(',')}]`;
+    from = index + 1;
+    size = 0;
+  }
+}

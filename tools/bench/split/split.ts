@@ -1,0 +1,167 @@
+import type { Bench, BenchTools, Figure } from '../bench.ts';
+import { startProgram } from '../processes.ts';
+import { startBareServer } from '../rest-status/rest-status.ts';
+import { median } from '../rounds.ts';
+import { threadsMs, usedBetween } from './processor-time.ts';
+import { startWorld, type Topology, type World } from './world.ts';
+
+/** What is measured: how often a second (null: one after the other over so many connections), and how much the split may cost. */
+interface Spell {
+  readonly kind: 'status' | 'read' | 'list' | 'catalog' | 'submit' | 'delivery';
+  readonly perSecond: number | null;
+  readonly connections: number;
+  readonly target: number;
+}
+
+const LATENCY = { perSecond: null, connections: 1, target: 2 };
+const BUSY = { perSecond: null, connections: 16, target: 2 };
+const rated = (perSecond: number, target = 2) => ({ perSecond, connections: 0, target });
+
+const spells: readonly Spell[] = [
+  { kind: 'status', ...LATENCY },
+  { kind: 'status', ...BUSY },
+  ...[10, 100, 1_000].map((rate): Spell => ({ kind: 'status', ...rated(rate) })),
+  { kind: 'read', ...LATENCY },
+  { kind: 'read', ...BUSY },
+  ...[10, 100, 1_000].map((rate): Spell => ({ kind: 'read', ...rated(rate) })),
+  { kind: 'catalog', ...BUSY },
+  { kind: 'list', ...LATENCY },
+  { kind: 'list', ...BUSY },
+  ...[10, 100].map((rate): Spell => ({ kind: 'list', ...rated(rate) })),
+  ...[10, 100].map((rate): Spell => ({ kind: 'submit', ...rated(rate, 1.5) })),
+  ...[10, 100, 1_000].map((rate): Spell => ({ kind: 'delivery', ...rated(rate, 1.5) })),
+];
+
+/** What one run found. */
+interface Run {
+  /** Microseconds of processor time for each operation, by part. */
+  readonly micros: Readonly<Record<string, number>>;
+  readonly total: number;
+  readonly p50: number;
+  readonly perSecond: number;
+}
+
+const ROUNDS = 3;
+const SPELL_MS = 3_000;
+const WARM_UP_MS = 4_000;
+
+/**
+ * The same requests to Kiln as one process and to a split one, in turns over one PostgreSQL: processor time of every part. SPLIT_KINDS
+ * (such as `status,list`) measures some of them.
+ */
+export const split: Bench = {
+  name: 'split',
+  async run(tools) {
+    const bare = await bareFigure(tools);
+    const world = await startWorld(tools);
+    const kinds = process.env['SPLIT_KINDS']?.split(',');
+    const wanted = spells.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+    const found = new Map<string, Run[]>();
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const topology of world.topologies) {
+        world.turnTo(topology);
+        for (const spell of wanted) {
+          // The round that warms up is as long as the code needs to be compiled.
+          const run = await measure(world, { topology, spell, ms: round === 0 ? WARM_UP_MS / 2 : SPELL_MS });
+          if (round === 0) continue;
+          const key = keyOf(topology, spell);
+          found.set(key, [...(found.get(key) ?? []), run]);
+          tools.say(`round ${round}, ${key}: ${run.total.toFixed(0)} µs, p50 ${run.p50.toFixed(2)} ms`);
+        }
+      }
+    }
+    return [bare, ...wanted.map((spell) => figureOf(spell, world, found))];
+  },
+};
+
+const keyOf = ({ name }: Topology, { kind, perSecond, connections }: Spell): string =>
+  `${name}, ${kind} ${perSecond === null ? `over ${connections} connections` : `${perSecond}/s`}`;
+
+async function measure(
+  world: World,
+  { topology, spell, ms }: { topology: Topology; spell: Spell; ms: number },
+): Promise<Run> {
+  const before = world.cost(topology);
+  const startedAt = performance.now();
+  const { count, p50 } = await send(world, { topology, spell, ms });
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = world.cost(topology);
+  const micros = Object.fromEntries(
+    Object.entries(after).map(([part, used]) => [
+      part,
+      (usedBetween(before[part] ?? used, used) * 1000) / count,
+    ]),
+  );
+  const total = Object.values(micros).reduce((sum, each) => sum + each, 0);
+  return { micros, total, p50, perSecond: count / seconds };
+}
+
+async function send(
+  world: World,
+  { topology, spell, ms }: { topology: Topology; spell: Spell; ms: number },
+): Promise<{ readonly count: number; readonly p50: number }> {
+  const { kind, perSecond, connections } = spell;
+  if (kind === 'delivery') {
+    const { deliveries, p50 } = await world.deliver(topology, { perSecond: perSecond ?? 0, ms });
+    return { count: deliveries, p50 };
+  }
+  const order =
+    perSecond === null ? { rates: {}, inTurn: { kind, connections } } : { rates: { [kind]: perSecond } };
+  const { counts, failed, p50 } = await world.traffic(topology, { ms, ...order });
+  if (failed.length > 0) throw new Error(`${keyOf(topology, spell)}: ${failed.join('; ')}`);
+  return { count: counts[kind] ?? 0, p50 };
+}
+
+function figureOf(spell: Spell, { topologies }: World, found: ReadonlyMap<string, readonly Run[]>): Figure {
+  const runs = topologies.map((topology) => found.get(keyOf(topology, spell)) ?? []);
+  const [whole = [], apart = []] = runs;
+  const ratios = apart.map(({ total }, round) => total / (whole[round]?.total ?? NaN));
+  const { kind, perSecond, connections } = spell;
+  return {
+    what: `${kind}, ${perSecond === null ? `${connections} connections` : `${perSecond}/s`}`,
+    ours: inWords(apart),
+    baseline: `one process: ${inWords(whole)}`,
+    // The promise is a bound, and the table's is a least value.
+    ratio: { value: 1 / median(ratios), target: 1 / spell.target },
+    note: `split is ${median(ratios).toFixed(2)} times one process, at most ${spell.target} is meant`,
+  };
+}
+
+function inWords(runs: readonly Run[]): string {
+  const parts = Object.keys(runs[0]?.micros ?? {}).map(
+    (part) => `${part} ${median(runs.map(({ micros }) => micros[part] ?? 0)).toFixed(0)}`,
+  );
+  const middle = (of: (run: Run) => number) => median(runs.map(of));
+  const rate = `p50 ${middle(({ p50 }) => p50).toFixed(2)} ms, ${middle(({ perSecond }) => perSecond).toFixed(0)}/s`;
+  return `${middle(({ total }) => total).toFixed(0)} µs (${parts.join(', ')}), ${rate}`;
+}
+
+/** What a proxy costs that does nothing else, before a server that does nothing else: no split can cost less than that. */
+async function bareFigure(tools: BenchTools): Promise<Figure> {
+  const bare = await startBareServer(tools, { connection: '{}' });
+  const program = new URL('bare-proxy.ts', import.meta.url);
+  const proxy = await startProgram<{ url: string }>(program, [bare.url]);
+  tools.lifecycle.add('bare proxy', () => proxy.stop());
+  const cost = async (url: string, pids: readonly number[]): Promise<number> => {
+    const before = threadsMs(pids);
+    const { requests } = await tools.load.measure({ url, paths: ['/nothing'], ms: SPELL_MS });
+    return ((threadsMs(pids) - before) * 1000) / requests;
+  };
+  const direct: number[] = [];
+  const behind: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const [one, both] = [
+      await cost(bare.url, [bare.pid]),
+      await cost(proxy.ready.url, [bare.pid, proxy.pid]),
+    ];
+    if (round > 0) direct.push(one);
+    if (round > 0) behind.push(both);
+  }
+  return {
+    what: 'a bare proxy before a bare server, 16 connections',
+    ours: `${median(behind).toFixed(0)} µs both`,
+    baseline: `${median(direct).toFixed(0)} µs without the proxy`,
+    ratio: null,
+    note: 'node:http, undici, no work: the least that a second process costs over plain HTTP',
+  };
+}

@@ -1,0 +1,99 @@
+import { freePorts } from '../../test/topology/processes.ts';
+
+/** What a Kiln under chaos is made of. */
+
+/** Apart, several of the whole, or several processes of one port under a supervisor. */
+export const shapes = ['split', 'replicas', 'processes'] as const;
+export type Shape = (typeof shapes)[number];
+
+/** A process that is killed, stopped and started again. */
+export interface Part {
+  readonly script: string;
+  readonly role: 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
+  /** Where it answers; null: a worker, which says when it is ready. */
+  readonly url: string | null;
+  /** Whether it reaches the database over the relay that loses answers. */
+  readonly isRelayed: boolean;
+  /** Settings of its own. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** All parts, and where callers find them. */
+export interface Layout {
+  readonly parts: Readonly<Record<string, Part>>;
+  readonly gateways: readonly [string, string];
+  /** Settings that all have in common. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Whether its files are in a bucket: replicas have folders of their own. */
+  readonly needsBucket: boolean;
+}
+
+const SCRIPTS = {
+  all: 'gateway/main.ts',
+  gateway: 'gateway/main.ts',
+  media: 'subgraphs/media/main.ts',
+  workflow: 'subgraphs/workflow/main.ts',
+  worker: 'subgraphs/media/main.ts',
+} as const;
+
+/** Makes the layout over free ports. `folder` is where replicas keep what is their own. */
+export async function layoutOf(shape: Shape, folder: string): Promise<Layout> {
+  const [one = '', two = '', three = '', four = '', five = ''] = (await freePorts(5)).map(
+    (port) => `http://127.0.0.1:${port}`,
+  );
+  if (shape === 'split') return splitLayout([one, two, three, four, five]);
+  if (shape === 'replicas') {
+    const own = (number: number) => ({ DATA_DIR: `${folder}/replica-${number}`, CONSOLE_BUILD: 'off' });
+    return {
+      parts: {
+        'replica 1': partOf('all', one, { settings: own(1) }),
+        'replica 2': partOf('all', two, { settings: own(2), isRelayed: true }),
+        'replica 3': partOf('all', three, { settings: own(3) }),
+      },
+      gateways: [one, two],
+      settings: {},
+      needsBucket: true,
+    };
+  }
+  return {
+    parts: { Kiln: partOf('all', one, { settings: { PROCESSES: 'auto', CONSOLE_BUILD: 'off' } }) },
+    gateways: [one, one],
+    settings: {},
+    needsBucket: false,
+  };
+}
+
+function splitLayout([one, two, mediaOne, mediaTwo, workflow]: [
+  string,
+  string,
+  string,
+  string,
+  string,
+]): Layout {
+  return {
+    parts: {
+      'media 1': partOf('media', mediaOne),
+      'media 2': partOf('media', mediaTwo, { isRelayed: true }),
+      workflow: partOf('workflow', workflow, { isRelayed: true }),
+      'worker 1': partOf('worker', null),
+      'worker 2': partOf('worker', null, { isRelayed: true }),
+      'worker 3': partOf('worker', null),
+      'gateway 1': partOf('gateway', one),
+      'gateway 2': partOf('gateway', two),
+    },
+    gateways: [one, two],
+    settings: {
+      MEDIA_URL: `${mediaOne}/graphql,${mediaTwo}/graphql`,
+      WORKFLOW_URL: `${workflow}/graphql`,
+    },
+    needsBucket: false,
+  };
+}
+
+function partOf(
+  role: Part['role'],
+  url: string | null,
+  { settings = {}, isRelayed = false }: Partial<Pick<Part, 'settings' | 'isRelayed'>> = {},
+): Part {
+  return { script: SCRIPTS[role], role, url, isRelayed, settings };
+}
