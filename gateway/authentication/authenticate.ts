@@ -1,16 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-import type { Request, RequestHandler } from 'express';
-
 import { AppError } from '../../platform/errors.ts';
 import { isSelfAuthenticating } from '../../rest-compat/self-authenticating.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { attachContext } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
+import type { Exchange, Step } from '../request/steps.ts';
 import { type CallerFinder, hasCredential } from './caller.ts';
 import { overLimit } from './count-requests.ts';
 
-/** Middleware that finds the caller of each request. */
+/** The step that finds the caller of each request. */
 
 export interface AuthenticateOptions {
   readonly callers: CallerFinder;
@@ -32,12 +31,13 @@ export function authenticate({
   rateLimiter,
   refuseMcp,
   requiresCredential = false,
-}: AuthenticateOptions): RequestHandler {
-  return async (request, response, next) => {
-    const isGraphql = /^\/graphql\/?$/.test(request.path);
-    const refuse = isGraphql ? answerGraphql : /^\/mcp\/?$/.test(request.path) ? refuseMcp : undefined;
+}: AuthenticateOptions): Step {
+  return async (exchange) => {
+    const { request, response, path } = exchange;
+    const isGraphql = /^\/graphql\/?$/.test(path);
+    const refuse = isGraphql ? answerGraphql : /^\/mcp\/?$/.test(path) ? refuseMcp : undefined;
     try {
-      const authorization = authorizationOf(request);
+      const authorization = authorizationOf(exchange);
       const caller = await callers.find(request, { strict: refuse !== undefined, authorization });
       if (isGraphql && requiresCredential && !hasCredential(caller)) {
         throw new AppError('UNAUTHENTICATED', 'this needs a credential: send Authorization: Bearer');
@@ -47,16 +47,17 @@ export function authenticate({
       if (!(error instanceof AppError)) throw error;
       const nobody = await callers.find(request, { authorization: '' });
       const hasEnded = error.code === 'UNAUTHENTICATED';
-      if (hasEnded && isSelfAuthenticating(request.method, request.path)) {
+      if (hasEnded && isSelfAuthenticating(request.method ?? 'GET', path)) {
         attachContext(request, response, nobody);
-        return next();
+        return true;
       }
       const refusal =
         (hasEnded ? await overLimit(nobody, { rateLimiter, rateClass: 'read', response }) : null) ?? error;
       if (refuse === undefined) throw refusal;
-      return refuse(response, refusal);
+      refuse(response, refusal);
+      return false;
     }
-    next();
+    return true;
   };
 }
 
@@ -74,8 +75,10 @@ export function answerGraphql(response: ServerResponse, { code, message, retryAf
 /** The only path that takes an access token in its query, as documented; the header has precedence. */
 const TAKES_TOKEN = /^\/auth\/idp\/userinfo\/?$/;
 
-function authorizationOf({ headers, path, query }: Request): string | undefined {
-  const { access_token: token } = query;
-  const isGiven = headers.authorization !== undefined || typeof token !== 'string' || token === '';
-  return isGiven || !TAKES_TOKEN.test(path) ? headers.authorization : `Bearer ${token}`;
+function authorizationOf({ request: { headers, url = '' }, path }: Exchange): string | undefined {
+  if (headers.authorization !== undefined || !TAKES_TOKEN.test(path)) return headers.authorization;
+  const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+  const tokens = new URLSearchParams(query).getAll('access_token');
+  const [token = ''] = tokens;
+  return tokens.length !== 1 || token === '' ? undefined : `Bearer ${token}`;
 }

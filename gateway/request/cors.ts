@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { RequestHandler } from 'express';
+import { addVary, type Step } from './steps.ts';
 
 /** Browser origins that may read responses: any, or exactly these (`https://example.com`). Never with credentials. */
 export type CorsOrigins = 'any' | readonly string[];
 
 /** The cross-origin rules for requests and for streams. */
 export interface Cors {
-  readonly middleware: RequestHandler;
-  /** Sets the headers by which browsers give a response to the page that asked. */
-  mark(request: IncomingMessage, response: ServerResponse): void;
+  /** Sets the headers by which browsers give a response to the page that asked, and responds to preflights. */
+  readonly step: Step;
   /** Whether a request may open a socket or stream, by its Origin, else by Sec-Fetch-Site. */
   allows(request: IncomingMessage): boolean;
 }
@@ -48,26 +47,27 @@ export function createCors({ origins }: { readonly origins: CorsOrigins }): Cors
   }
 
   return {
-    mark,
     allows(request) {
       const { origin } = request.headers;
       if (origin === undefined) return allowed === undefined || !isOfAnotherSite(request);
       return isAllowed(origin) || isSameHost(origin, request.headers.host);
     },
-    middleware(request, response, next) {
+    step({ request, response }) {
       const { origin } = request.headers;
       mark(request, response);
       if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
-        return next();
+        return true;
       }
       if (origin !== undefined && isAllowed(origin)) {
         const wanted = request.headers['access-control-request-headers'];
         response.setHeader('Access-Control-Allow-Methods', METHODS);
         if (wanted !== undefined) response.setHeader('Access-Control-Allow-Headers', wanted);
         response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
-        response.vary('Access-Control-Request-Headers');
+        addVary(response, 'Access-Control-Request-Headers');
       }
-      response.status(204).end();
+      response.statusCode = 204;
+      response.end();
+      return false;
     },
   };
 }

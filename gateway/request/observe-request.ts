@@ -34,13 +34,8 @@ export interface RequestObservers {
   readonly tracer: Tracer;
 }
 
-/** Runs a request under observation; `startedAt` (of performance.now) when it has begun before. */
-export type ObserveRequest = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  run: () => void,
-  startedAt?: number,
-) => void;
+/** Runs a request under observation. */
+export type ObserveRequest = (request: IncomingMessage, response: ServerResponse, run: () => void) => void;
 
 /** Sets the trace id, measures, traces and logs requests, and guards against unread bodies. */
 export function createRequestObserver({ logger, metrics, tracer }: RequestObservers): ObserveRequest {
@@ -49,7 +44,8 @@ export function createRequestObserver({ logger, metrics, tracer }: RequestObserv
     'HTTP requests, to the end of their response.',
     ['method', 'route', 'status'],
   );
-  return (request, response, run, startedAt = performance.now()) => {
+  return (request, response, run) => {
+    const startedAt = performance.now();
     const { url = '/', method: verb = 'GET' } = request;
     const traceId = traceIdOf(request);
     const traceparent = request.headers['traceparent'];

@@ -17,14 +17,6 @@ import { messagePage } from './message-page.ts';
 /** A handler to mount: an Express router or handler, or a plain Node one. */
 export type Handler = (request: Request, response: Response, next: NextFunction) => unknown;
 
-/** Tells browsers to use https alone for a year, where PUBLIC_URL does. */
-export function requireHttps(isHttps: boolean): RequestHandler {
-  return (_request, response, next) => {
-    if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
-    next();
-  };
-}
-
 /** Mounts a handler below a path without stripping it from `request.url`. */
 export function mountBelow(folder: string, handler: Handler): RequestHandler {
   return async (request, response, next) => {

@@ -3,37 +3,32 @@ import type { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import express, { type Express, type RequestHandler } from 'express';
-
 import { listenOn } from '../../platform/http/server.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
-import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import { noTracer } from '../../platform/tracing/tracer.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { type CallerFinder, createCallerFinder } from '../authentication/caller.ts';
-import { countRequests } from '../authentication/count-requests.ts';
 import { createCredentialGuard } from '../authentication/credential-guard.ts';
-import { createFastGraphql } from '../fast-path/fast-graphql.ts';
-import { createFastPath } from '../fast-path/fast-path.ts';
 import { createQueryLimits } from '../limits/query-limits.ts';
 import { createSlots } from '../limits/slots.ts';
-import { compressAnswers, createCompression } from '../request/compression.ts';
+import { type Compression, createCompression } from '../request/compression.ts';
 import { type Cors, createCors } from '../request/cors.ts';
 import { createErrorFormatter } from '../request/errors.ts';
-import { createRequestObserver, type ObserveRequest } from '../request/observe-request.ts';
+import { createRequestObserver } from '../request/observe-request.ts';
+import { inOrder } from '../request/steps.ts';
 import { createAdmission } from '../transports/admission/admission.ts';
 import type { TransportOptions } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
+import { createHttpOperations, type HttpOperations } from '../transports/http-operations.ts';
+import { createMultipartTransport } from '../transports/streams/multipart.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
-import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { drain } from './drain.ts';
-import { createExplorer } from './explorer.ts';
-import { createHealth, type Health } from './health.ts';
+import { createExpressPipeline, isIntrospected, type Served } from './express-pipeline.ts';
+import { createFastPath } from './fast-path.ts';
+import { createHealth } from './health.ts';
 import { createHttpServer } from './http-server.ts';
-import { answerError, answerNotFound, requireHttps, sendError } from './middleware.ts';
-import { mountOwn } from './own-answers.ts';
-import { serveSchema } from './schema-file.ts';
+import { sendError } from './middleware.ts';
 import type { GatewayServerOptions } from './server-options.ts';
 
 /**
@@ -62,16 +57,20 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const callers = createCallerFinder(options);
   const cors = createCors({ origins: options.corsOrigins });
   const health = createHealth({ ...options, callers, checks: options.readiness });
-  const { shared, streams, sockets, graphql } = createTransports({ options, basePath, callers, cors });
-
-  const observe = createRequestObserver({
-    logger: options.logger,
-    metrics,
-    tracer: options.tracer ?? noTracer,
+  const compression = createCompression();
+  const { streams, sockets, graphql, operations } = createTransports({
+    options,
+    basePath,
+    callers,
+    cors,
+    compression,
   });
-  const pipeline = createApp({ options, basePath, cors, callers, health, observe, graphql: graphql.router });
-  const listener = createListener({ options, basePath, cors, callers, observe, express: pipeline, shared });
-  const httpServer = createHttpServer(listener, options);
+  const enter = inOrder(cors.step, authenticate(authenticationOf(options, callers)));
+  const served = { options, basePath, enter, compression };
+  const express = createExpressPipeline({ ...served, health, graphql: graphql.router });
+  const serve =
+    options.fastPath === false ? express : createPlainListener({ ...served, express, operations });
+  const httpServer = createHttpServer(observed(serve, options), options);
   metrics.gauge('kiln_open_streams', 'Open WebSockets and streams.', ['transport'], () => [
     { labels: { transport: 'websocket' }, value: sockets.size },
     { labels: { transport: 'http' }, value: streams.size },
@@ -97,15 +96,33 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   };
 }
 
+/** What all requests begin with: the trace, log and figures of each, and that browsers use https alone for a year. */
+function observed(serve: RequestListener, options: GatewayServerOptions): RequestListener {
+  const { logger, metrics = noMetrics, tracer = noTracer } = options;
+  const observe = createRequestObserver({ logger, metrics, tracer });
+  const isHttps = options.publicUrl?.startsWith('https:') === true;
+  return (request, response) =>
+    observe(request, response, () => {
+      if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+      serve(request, response);
+    });
+}
+
+function authenticationOf(options: GatewayServerOptions, callers: CallerFinder) {
+  const { rateLimiter, mcp, isForeign, requiresCredential } = options;
+  return {
+    callers,
+    rateLimiter,
+    refuseMcp: mcp?.refuse,
+    requiresCredential: isForeign === true && requiresCredential === true,
+  };
+}
+
 interface Transports {
-  readonly shared: TransportOptions;
   readonly streams: ResponseStreams;
   readonly sockets: WebSocketTransport;
   readonly graphql: GraphqlRouter;
-}
-
-function isIntrospected({ introspection, production }: GatewayServerOptions): boolean {
-  return introspection ?? !production;
+  readonly operations: HttpOperations;
 }
 
 /** What all transports work with. */
@@ -139,8 +156,9 @@ function createTransports(parts: {
   readonly basePath: string;
   readonly callers: CallerFinder;
   readonly cors: Cors;
+  readonly compression: Compression;
 }): Transports {
-  const { options, basePath, callers, cors } = parts;
+  const { options, basePath, callers, cors, compression } = parts;
   const { logger, production, rateLimiter, maxBodyBytes = 1_000_000 } = options;
   const introspection = isIntrospected(options);
   const shared = sharedOf(options);
@@ -163,9 +181,13 @@ function createTransports(parts: {
     unreadBytes,
   });
   const { uploadMaxBytes } = options;
+  const multipart = createMultipartTransport({ ...shared, streams });
+  const operations = createHttpOperations({ ...shared, rateLimiter, compression, multipart });
   const graphql = createGraphqlRouter({
     ...shared,
     streams,
+    operations,
+    apolloOnly: options.fastPath === false,
     cors,
     basePath,
     production,
@@ -174,106 +196,28 @@ function createTransports(parts: {
     maxBodyBytes,
     anonymousBodyBytes: options.anonymousBodyBytes ?? maxBodyBytes,
     uploadMaxBytes,
-    rateLimiter,
   });
-  return { shared, streams, sockets, graphql };
+  return { streams, sockets, graphql, operations };
 }
 
+/** Largest body that is read before it is known who serves its request. */
+const PLAIN_BODY_BYTES = 64 * 1024;
+
 /** The fast path in front of the Express pipeline. */
-function createListener(parts: {
-  readonly options: GatewayServerOptions;
-  readonly basePath: string;
-  readonly cors: Cors;
-  readonly callers: CallerFinder;
-  readonly observe: ObserveRequest;
-  readonly express: RequestListener;
-  readonly shared: TransportOptions;
-}): RequestListener {
-  const { options, basePath, shared, ...rest } = parts;
-  if (options.fastPath === false) return parts.express;
-  const { logger, rateLimiter } = options;
-  const compression = createCompression();
+function createPlainListener({
+  options,
+  ...served
+}: Served & { readonly express: RequestListener; readonly operations: HttpOperations }): RequestListener {
+  const { basePath } = served;
+  const { logger, styleAt, maxBodyBytes = Infinity, anonymousBodyBytes = Infinity } = options;
   return createFastPath({
-    ...rest,
-    basePath,
-    isHttps: isHttps(options.publicUrl),
-    requiresCredential: options.isForeign === true && options.requiresCredential === true,
-    serveOperation: createFastGraphql({ ...shared, rateLimiter, compression }),
-    compression,
+    ...served,
+    maxBodyBytes: Math.min(PLAIN_BODY_BYTES, maxBodyBytes, anonymousBodyBytes),
     rest: options.restHandler,
     restFolders: options.restFolders ?? ['/api'],
     failed: (thrown, request, response) =>
-      sendError(thrown, {
-        request,
-        response,
-        path: request.url ?? '/',
-        logger,
-        basePath,
-        styleAt: options.styleAt,
-      }),
+      sendError(thrown, { request, response, path: request.url ?? '/', logger, basePath, styleAt }),
   });
-}
-
-/** Mounts the handlers in reading order. */
-function createApp(parts: {
-  readonly options: GatewayServerOptions;
-  readonly basePath: string;
-  readonly cors: Cors;
-  readonly callers: CallerFinder;
-  readonly health: Health;
-  readonly observe: ObserveRequest;
-  readonly graphql: RequestHandler;
-}): Express {
-  const { options, basePath, cors, callers, health, observe, graphql } = parts;
-  const { metrics = noMetrics, metricsKey = null } = options;
-  const app = express();
-  app.disable('x-powered-by').disable('etag');
-  app.use(
-    (request, response, next) => observe(request, response, next),
-    requireHttps(isHttps(options.publicUrl)),
-  );
-  app.use(health.router);
-  app.use('/metrics', metricsHandler(metrics, metricsKey));
-  const mounted = express.Router();
-  app.use(basePath === '' ? '/' : basePath, mounted);
-  if (basePath !== '') mounted.use(health.router);
-  mounted.use(cors.middleware);
-  mounted.use(
-    authenticate({
-      callers,
-      rateLimiter: options.rateLimiter,
-      refuseMcp: options.mcp?.refuse,
-      requiresCredential: options.isForeign === true && options.requiresCredential === true,
-    }),
-  );
-  const counted = countRequests(options.rateLimiter, 'status');
-  mountOwn(mounted, options, counted);
-  // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
-  mounted.use(compressAnswers());
-  if (options.consoleFolder !== undefined) {
-    mounted.get('/', sendBrowsersToConsole(basePath));
-    mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
-  }
-  mounted.use('/graphql', graphql);
-  const introspection = isIntrospected(options);
-  const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
-  mounted.get('/schema.graphql', counted, schemaFile);
-  // The explorer is of no use without introspection.
-  if (!options.production && introspection)
-    mounted.use(
-      '/explorer',
-      counted,
-      createExplorer({ basePath, trustProxy: options.trustProxy, signsIn: options.explorerSignsIn ?? false }),
-    );
-  if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
-  mounted.use(countRequests(options.rateLimiter, 'read'));
-  app.use(answerNotFound(basePath));
-  app.use(answerError(options.logger, basePath, options.styleAt));
-  return app;
-}
-
-function isHttps(publicUrl: string | null): boolean {
-  return publicUrl !== null && publicUrl.startsWith('https:');
 }
 
 /** The path prefix of PUBLIC_URL without a trailing slash; empty when it has none. */

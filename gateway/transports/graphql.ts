@@ -3,20 +3,16 @@ import { GraphQLError } from 'graphql';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.ts';
-import { noteRequest } from '../../platform/http/request-facts.ts';
 import { once } from '../../platform/once.ts';
-import { answerGraphql } from '../authentication/authenticate.ts';
-import { overLimit } from '../authentication/count-requests.ts';
-import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
 import { takenBodyOf } from '../request/taken-body.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
-import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
+import type { TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
+import { answerTypeOf, type HttpOperations, isOnlyOperation } from './http-operations.ts';
 import { createLandingPage } from './landing-page.ts';
-import { createMultipartTransport, type MultipartTransport } from './streams/multipart.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
 import { createSseTransport } from './streams/sse.ts';
 
@@ -31,8 +27,9 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly introspection: boolean;
   /** Whether /sandbox is served, for a link to it. */
   readonly hasSandbox: boolean;
-  /** Absent when rates are not limited. */
-  readonly rateLimiter?: RateLimiter | undefined;
+  readonly operations: HttpOperations;
+  /** Has every query and mutation run by Apollo Server, not only what is rare. */
+  readonly apolloOnly: boolean;
   /** Largest JSON body in bytes. */
   readonly maxBodyBytes: number;
   /** Largest JSON body of callers without a credential in bytes. */
@@ -49,13 +46,14 @@ export interface GraphqlRouter {
 
 /** Makes the router of /graphql over HTTP, in reading order. WebSockets come by upgrade (websocket.ts). */
 export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRouter {
-  const { basePath, production, uploadMaxBytes, errors, rateLimiter } = options;
-  const multipart = createMultipartTransport(options);
-  const http = createHttpTransport({ ...options, multipart });
+  const { basePath, production, uploadMaxBytes, errors, operations } = options;
+  // Loaded when an operation first comes that is left to it.
+  const apollo = once(() => startApollo(options));
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production, hasSandbox: options.hasSandbox }));
-  // Before the body is read: what can't be read is a request too.
-  router.use(countGraphql(rateLimiter));
+  router.use(async (request, response, next) => {
+    if (await operations.count({ request, response, path: '/graphql' })) next();
+  });
   router.use(
     byCredential((maxBytes) => {
       const upload = createUploadMiddleware({ maxFileSize: uploadMaxBytes, maxFieldBytes: maxBytes });
@@ -68,9 +66,10 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
     request.body ??= undefined;
     next();
   });
-  router.use(...http.handlers);
+  router.use(serveOperations(options));
+  router.use(async (request, response, next) => (await apollo()).handle(request, response, next));
   router.use(answerErrors(errors));
-  return { router, close: () => http.close() };
+  return { router, close: async () => (await apollo.kept())?.stop() };
 }
 
 /** Handlers of bodies that are bounded by whether their caller has a credential. */
@@ -93,16 +92,6 @@ function readJson(maxBytes: number): RequestHandler {
     if (taken === 'unreadable') return next({ status: 400, type: 'entity.parse.failed' });
     request.body = taken.value;
     next();
-  };
-}
-
-/** Counts every request as a read. */
-function countGraphql(rateLimiter: RateLimiter | undefined): RequestHandler {
-  return async (request, response, next) => {
-    const { caller } = contextOf(request);
-    const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
-    if (refusal === null) next();
-    else answerGraphql(response, refusal);
   };
 }
 
@@ -130,61 +119,27 @@ function bodyErrorStatus(error: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
-/** Queries and mutations over HTTP: Apollo Server over the federation, behind admission. */
-interface HttpTransport {
-  /** The handlers in their order, after the parsers of JSON bodies and uploads. */
-  readonly handlers: readonly RequestHandler[];
-  close(): Promise<void>;
-}
-
-/** Options of the HTTP transport. */
-interface HttpTransportOptions extends TransportOptions {
-  /** Whether introspection is allowed. */
-  readonly introspection: boolean;
-  /** Serves subscriptions to clients that accept multipart. */
-  readonly multipart: MultipartTransport;
-}
-
-/** Makes the transport. Apollo Server is loaded when an operation first comes that does not take the fast path. */
-function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const apollo = once(() => startApollo(options));
-  const answerByApollo: RequestHandler = async (request, response, next) => {
-    const { handle } = await apollo();
-    handle(request, response, next);
-  };
-  return {
-    handlers: [admitOverHttp(options), answerByApollo],
-    close: async () => (await apollo.kept())?.stop(),
-  };
-}
-
-async function startApollo(options: HttpTransportOptions): Promise<ApolloHandler> {
+async function startApollo(options: GraphqlRouterOptions): Promise<ApolloHandler> {
   const { startApolloServer } = await import('./apollo-server.ts');
   return startApolloServer(options);
 }
 
-/** Admits operations before Apollo Server validates them, and handles subscriptions. */
-function admitOverHttp({ admission, errors, multipart }: HttpTransportOptions): RequestHandler {
+/**
+ * Admits operations, and runs those of a usual form. What is left goes on to Apollo Server, which knows the words that clients
+ * expect: requests without an operation, by GET, with extensions, and with an Accept or a type that is not understood.
+ */
+function serveOperations({ operations, errors, apolloOnly }: GraphqlRouterOptions): RequestHandler {
   return async (request, response, next) => {
-    const { caller } = contextOf(request);
-    const answer = (status: number, error: GraphQLError): void => {
-      response.status(status).json({ errors: [errors.formatError(error, caller.traceId)] });
-    };
+    const body: unknown = request.body;
     const operation =
-      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(request.body);
+      request.method === 'GET' ? readOperationOfUrl(request.originalUrl) : readOperation(body);
     if (operation instanceof GraphQLError) {
-      // Apollo Server explains requests without an operation, in the words its clients know; batches are refused here.
-      return operation.extensions['code'] === 'QUERY_REFUSED' ? answer(400, operation) : next();
+      if (operation.extensions['code'] !== 'QUERY_REFUSED') return next();
+      const { traceId } = contextOf(request).caller;
+      return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
-    const verdict = await admission.admit(operation, caller, true);
-    if ('errors' in verdict) {
-      const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
-      return void response.status(status).set(headers).json(body);
-    }
-    if (verdict.rate !== undefined) response.set(rateHeaders(verdict.rate));
-    if (verdict.operation.kind === 'mutation') noteRequest(response, { changes: verdict.operation.fields });
-    if (verdict.operation.kind !== 'subscription') return next();
-    if (!multipart.accepts(request)) return answer(406, needsStream());
-    await multipart.stream(request, response, operation, verdict.operation);
+    const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : answerTypeOf(request);
+    const run = answerType === undefined ? 'elsewhere' : { answerType };
+    if (!(await operations.serve({ request, response, path: '/graphql' }, operation, run))) next();
   };
 }

@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
+
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
-import type { Response } from 'express';
 import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
@@ -8,6 +9,7 @@ import type { GraphqlExecutor } from '../../../platform/graphql/operations/execu
 import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
+import { sendJson } from '../../request/send-json.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation). */
@@ -59,8 +61,8 @@ export function needsStream(): GraphQLError {
 }
 
 /** Responds that no stream can be opened now. */
-export function answerTooManyStreams(response: Response): void {
+export function answerTooManyStreams(response: ServerResponse): void {
   const message = 'too many open streams, or the server is stopping: try again later';
-  response.status(503).set('Retry-After', '5');
-  response.json({ errors: [{ message, extensions: { code: 'UNAVAILABLE', retryAfter: 5 } }] });
+  response.setHeader('Retry-After', '5');
+  sendJson(response, 503, { errors: [{ message, extensions: { code: 'UNAVAILABLE', retryAfter: 5 } }] });
 }

@@ -1,7 +1,8 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { isStream, throwingAtItsEnd } from '../../../platform/graphql/operations/streams.ts';
 import { contextOf } from '../../request/request-context.ts';
+import { sendJson } from '../../request/send-json.ts';
 import type { Admitted } from '../admission/admission.ts';
 import type { OperationRequest } from '../admission/read-operation.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED, type TransportOptions } from '../admission/transport.ts';
@@ -35,11 +36,11 @@ const FORMAT: StreamFormat = {
 /** Serves subscriptions as multipart responses. */
 export interface MultipartTransport {
   /** Whether a client accepts multipart subscriptions. */
-  accepts(request: Request): boolean;
+  accepts(request: IncomingMessage): boolean;
   /** Serves an admitted subscription. */
   stream(
-    request: Request,
-    response: Response,
+    request: IncomingMessage,
+    response: ServerResponse,
     operation: OperationRequest,
     admitted: Admitted['operation'],
   ): Promise<void>;
@@ -50,7 +51,7 @@ export interface MultipartOptions extends TransportOptions {
   readonly streams: ResponseStreams;
 }
 
-/** Makes the transport, which http.ts uses for subscriptions by POST. */
+/** Makes the transport of subscriptions by POST. */
 export function createMultipartTransport(options: MultipartOptions): MultipartTransport {
   const { errors, streams } = options;
   return {
@@ -65,7 +66,7 @@ export function createMultipartTransport(options: MultipartOptions): MultipartTr
         ...admitted,
         request: { ...operation, context, transport: 'multipart' },
       });
-      if (!isStream(outcome)) return void response.json(errors.formatResult(outcome, traceId));
+      if (!isStream(outcome)) return sendJson(response, 200, errors.formatResult(outcome, traceId));
       if (response.destroyed) return void (await outcome.return?.());
 
       const stream = permit.open(FORMAT);
@@ -85,7 +86,7 @@ function printPart(part: object): string {
   return `\r\ncontent-type: application/json\r\n\r\n${JSON.stringify(part)}${DELIMITER}`;
 }
 
-function acceptsMultipart(request: Request): boolean {
+function acceptsMultipart(request: IncomingMessage): boolean {
   const accept = request.headers.accept ?? '';
   return (
     request.method === 'POST' && /multipart\/mixed/i.test(accept) && /subscriptionSpec="?1\.0/i.test(accept)

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { requestSlot } from '../../platform/request-slot.ts';
+
+/** A request on its way to what serves it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Its path without that of PUBLIC_URL, and without the query. */
+  readonly path: string;
+}
+
+/** A rule of requests: false when it has responded, so that nothing after it runs. */
+export type Step = (exchange: Exchange) => boolean | Promise<boolean>;
+
+/**
+ * Makes one step of several, in their order. A request goes through them once: what the fast path hands over to the Express
+ * pipeline, which begins with the same steps, is not counted or looked up again.
+ */
+export function inOrder(...steps: readonly Step[]): Step {
+  const passed = requestSlot<IncomingMessage, true>('passed');
+  return async (exchange) => {
+    if (passed.of(exchange.request) === true) return true;
+    passed.keep(exchange.request, true);
+    for (const step of steps) if (!(await step(exchange))) return false;
+    return true;
+  };
+}
+
+/** Adds the name of a header to those by which a response varies. */
+export function addVary(response: ServerResponse, header: string): void {
+  response.setHeader('Vary', [response.getHeader('Vary') ?? [], header].flat().join(', '));
+}

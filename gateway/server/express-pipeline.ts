@@ -1,0 +1,99 @@
+import type { RequestListener } from 'node:http';
+
+import express, { type RequestHandler, Router } from 'express';
+
+import type { McpFace } from '../../faces/mcp/face.ts';
+import { noMetrics } from '../../platform/metrics/metrics.ts';
+import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
+import { countRequests } from '../authentication/count-requests.ts';
+import type { Compression } from '../request/compression.ts';
+import type { Step } from '../request/steps.ts';
+import { createConsole, sendBrowsersToConsole } from './console.ts';
+import { createExplorer } from './explorer.ts';
+import type { Health } from './health.ts';
+import { answerError, answerNotFound, mountBelow } from './middleware.ts';
+import { serveSchema } from './schema-file.ts';
+import type { GatewayServerOptions } from './server-options.ts';
+
+/** What both ways of a request are made with. */
+export interface Served {
+  readonly options: GatewayServerOptions;
+  readonly basePath: string;
+  /** What every request of callers goes through first. */
+  readonly enter: Step;
+  readonly compression: Compression;
+}
+
+/** The Express pipeline: everything that is served, mounted in reading order. */
+export function createExpressPipeline(
+  parts: Served & { readonly health: Health; readonly graphql: RequestHandler },
+): RequestListener {
+  const { options, basePath, enter, compression, health, graphql } = parts;
+  const { metrics = noMetrics, metricsKey = null } = options;
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use(health.router);
+  app.use('/metrics', metricsHandler(metrics, metricsKey));
+  const mounted = Router();
+  app.use(basePath === '' ? '/' : basePath, mounted);
+  if (basePath !== '') mounted.use(health.router);
+  mounted.use(asMiddleware(enter));
+  const counted = countRequests(options.rateLimiter, 'status');
+  mountOwn(mounted, options, counted);
+  // Handlers mounted above send files, webhooks and pages of their own, uncompressed.
+  mounted.use(asMiddleware(compression.beforeHead));
+  if (options.consoleFolder !== undefined) {
+    mounted.get('/', sendBrowsersToConsole(basePath));
+    mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
+  }
+  mounted.use('/graphql', graphql);
+  const introspection = isIntrospected(options);
+  const schemaFile = serveSchema({ apiSchema: () => options.federation.apiSchema(), introspection });
+  mounted.get('/schema.graphql', counted, schemaFile);
+  // The explorer is of no use without introspection.
+  if (!options.production && introspection)
+    mounted.use(
+      '/explorer',
+      counted,
+      createExplorer({ basePath, trustProxy: options.trustProxy, signsIn: options.explorerSignsIn ?? false }),
+    );
+  if (options.rest !== undefined) mounted.use(options.rest as RequestHandler);
+  mounted.use(countRequests(options.rateLimiter, 'read'));
+  app.use(answerNotFound(basePath));
+  app.use(answerError(options.logger, basePath, options.styleAt));
+  return app;
+}
+
+function asMiddleware(step: Step): RequestHandler {
+  return async (request, response, next) => {
+    if (await step({ request, response, path: request.path })) next();
+  };
+}
+
+/** Whether callers may ask for the schema. */
+export function isIntrospected({ introspection, production }: GatewayServerOptions): boolean {
+  return introspection ?? !production;
+}
+
+/** Where clients of MCP look for the metadata of RFC 9728: the resource's own path comes after the well-known one. */
+const METADATA = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
+
+/** The paths of the MCP face. Its answers are not compressed: some are streams. */
+function serveMcp({ serve, serveMetadata }: McpFace): RequestHandler {
+  const router = Router();
+  if (serveMetadata !== null) router.get(METADATA, (_request, response) => serveMetadata(response));
+  router.all('/mcp', (request, response) => serve(request, response));
+  return router;
+}
+
+/** Mounts what sends its own kind of answer: files, webhooks, streams, pages of the sandbox. */
+function mountOwn(mounted: Router, options: GatewayServerOptions, counted: RequestHandler): void {
+  for (const [folder, handler] of [
+    ['/files', options.files],
+    ['/hooks', options.hooks],
+  ] as const) {
+    if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
+  }
+  if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
+  if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
+}

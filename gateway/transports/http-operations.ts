@@ -1,0 +1,151 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { ExecutionResult } from 'graphql';
+
+import { noteRequest } from '../../platform/http/request-facts.ts';
+import { endOfTurn } from '../../platform/process/end-of-turn.ts';
+import { answerGraphql } from '../authentication/authenticate.ts';
+import { overLimit } from '../authentication/count-requests.ts';
+import { rateHeaders, type RateLimiter } from '../limits/rate-limit.ts';
+import type { Compression } from '../request/compression.ts';
+import { contextOf } from '../request/request-context.ts';
+import { sendJson } from '../request/send-json.ts';
+import { type Exchange, inOrder, type Step } from '../request/steps.ts';
+import { retryAfterOf, unavailableOf } from '../request/unavailable.ts';
+import type { Admitted } from './admission/admission.ts';
+import type { OperationRequest } from './admission/read-operation.ts';
+import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
+import type { MultipartTransport } from './streams/multipart.ts';
+
+/** Operations of single HTTP requests: the fast path and the Express pipeline serve them by the same steps. */
+export interface HttpOperations {
+  /** Counts a request as a read, before its body is known: what can't be read is a request too. */
+  readonly count: Step;
+  /** Admits an operation and responds to it; false when it was admitted and `run` has to respond. */
+  serve(exchange: Exchange, operation: OperationRequest, run: RunOperation): Promise<boolean>;
+}
+
+/** How an admitted query or mutation is run: here, with the Content-Type of the answer, or elsewhere. */
+type RunOperation = { readonly answerType: string } | 'elsewhere';
+
+/** What operations are served with. */
+export interface HttpOperationOptions extends TransportOptions {
+  /** Absent when rates are not limited. */
+  readonly rateLimiter?: RateLimiter | undefined;
+  readonly compression: Compression;
+  /** Serves subscriptions to clients that accept multipart. */
+  readonly multipart: MultipartTransport;
+}
+
+/** Makes the steps of operations. */
+export function createHttpOperations(options: HttpOperationOptions): HttpOperations {
+  const { errors, federation, multipart, rateLimiter, compression } = options;
+  return {
+    count: inOrder(async (exchange) => {
+      const { request, response } = exchange;
+      const { caller } = contextOf(request);
+      const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
+      if (refusal === null) return true;
+      await compression.beforeHead(exchange);
+      answerGraphql(response, refusal);
+      return false;
+    }),
+    async serve(exchange, operation, run) {
+      const { request, response } = exchange;
+      const admitted = await admit(options, exchange, operation);
+      if (admitted === null) return true;
+      const context = contextOf(request);
+      if (admitted.kind === 'subscription') {
+        await compression.beforeHead(exchange);
+        if (multipart.accepts(request)) await multipart.stream(request, response, operation, admitted);
+        else sendJson(response, 406, { errors: [errors.formatError(needsStream(), context.caller.traceId)] });
+        return true;
+      }
+      if (run === 'elsewhere') return false;
+      const result = await federation.execute({ ...operation, context });
+      await sendResult(options, exchange, { ...run, result });
+      return true;
+    },
+  };
+}
+
+/** Admits an operation, and sets the headers of its rate; null when it was refused and answered. */
+async function admit(
+  { admission, errors, compression }: HttpOperationOptions,
+  exchange: Exchange,
+  operation: OperationRequest,
+): Promise<Admitted['operation'] | null> {
+  const { request, response } = exchange;
+  const { caller } = contextOf(request);
+  const verdict = await admission.admit(operation, caller, true);
+  if ('errors' in verdict) {
+    const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
+    await compression.beforeHead(exchange);
+    response.setHeaders(new Map(Object.entries(headers)));
+    sendJson(response, status, body);
+    return null;
+  }
+  if (verdict.rate !== undefined) response.setHeaders(new Map(Object.entries(rateHeaders(verdict.rate))));
+  const { kind, fields } = verdict.operation;
+  if (kind === 'mutation') noteRequest(response, { changes: fields });
+  return verdict.operation;
+}
+
+async function sendResult(
+  { errors, compression }: HttpOperationOptions,
+  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  { result, answerType }: { readonly result: ExecutionResult; readonly answerType: string },
+): Promise<void> {
+  const { traceId } = contextOf(request).caller;
+  const shown = {
+    errors: result.errors?.map((error) => errors.formatError(error, traceId)),
+    data: result.data,
+    extensions: result.extensions,
+  };
+  const unavailable = unavailableOf(shown);
+  const seconds = retryAfterOf(shown);
+  if (seconds > 0) response.setHeader('Retry-After', String(seconds));
+  const text = `${JSON.stringify(shown)}\n`;
+  const bytes = Buffer.byteLength(text);
+  response.setHeader('Content-Type', answerType);
+  response.setHeader('Content-Length', bytes);
+  response.statusCode = unavailable?.status ?? statusOf(result);
+  compression.afterHead(request, response, bytes);
+  await endOfTurn();
+  if (!response.destroyed) response.end(text);
+}
+
+/** As Apollo Server says: of an operation that could not be run 400, or what an error of a subgraph asks for. */
+function statusOf({ errors, data }: ExecutionResult): number {
+  if (errors === undefined || errors.length === 0) return 200;
+  for (const { extensions } of errors.toReversed()) {
+    const { status, headers } = Object(extensions['http']) as Readonly<Record<string, unknown>>;
+    if (typeof status === 'number' && headers === undefined) return status;
+  }
+  return data === undefined ? 400 : 200;
+}
+
+const JSON_ANSWER = 'application/json; charset=utf-8';
+const GRAPHQL_ANSWER = 'application/graphql-response+json; charset=utf-8';
+
+/** What common clients accept, and the type of answer they get. */
+const ANSWER_TYPES: ReadonlyMap<string | undefined, string> = new Map([
+  [undefined, JSON_ANSWER],
+  ['*/*', JSON_ANSWER],
+  ['application/json', JSON_ANSWER],
+  ['application/json, text/plain, */*', JSON_ANSWER],
+  ['application/graphql-response+json, application/json', GRAPHQL_ANSWER],
+  ['application/graphql-response+json,application/json;q=0.9', GRAPHQL_ANSWER],
+  ['application/graphql-response+json, application/json;q=0.9', GRAPHQL_ANSWER],
+]);
+
+/** The type of the answer to a request by POST, where what it accepts is understood; undefined for any other request. */
+export function answerTypeOf({ method, headers }: IncomingMessage): string | undefined {
+  return method === 'POST' ? ANSWER_TYPES.get(headers.accept) : undefined;
+}
+
+/** Whether a body asks for nothing but its operation; Apollo Server explains what else it may hold. */
+export function isOnlyOperation(body: object): boolean {
+  const { extensions, operationName } = body as Readonly<Record<string, unknown>>;
+  return extensions === undefined && operationName !== '';
+}
