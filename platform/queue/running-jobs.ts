@@ -1,11 +1,11 @@
 import pTimeout from 'p-timeout';
 
-import { AppError, toError } from '../../errors.ts';
-import type { Logger } from '../../process/logger.ts';
-import type { JobHandler, JobOutcome } from '../queue.ts';
-import type { Claim, JobTable, Settlement } from './job-table.ts';
+import { AppError, toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
+import type { ClaimedJob } from './claim.ts';
+import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
+import type { JobHandler, JobOutcome } from './queue.ts';
 import { createSettlementWriter, type SettlementWriter } from './settlement-writer.ts';
-import type { ClaimedJob } from './turns.ts';
 
 /** The claimed jobs of one worker: each is handled, kept alive by heartbeats, and settled. */
 export interface RunningJobs {
@@ -14,8 +14,8 @@ export interface RunningJobs {
   begin(job: ClaimedJob): void;
   /** What runs now and is put off by its handler runs again at once instead. Resolves when what ends already is written. */
   hasten(): Promise<void>;
-  /** Sends heartbeats, and aborts the handlers of jobs that are not ours any more. */
-  beat(): Promise<void>;
+  /** Extends the leases, and aborts the handlers of jobs that are not ours any more. */
+  extend(): Promise<void>;
   /** Waits for the jobs, then aborts their handlers, then releases the rest. Returns how many did not end in time. */
   finish(graceMs: number): Promise<number>;
 }
@@ -23,7 +23,7 @@ export interface RunningJobs {
 export interface RunningJobsOptions {
   readonly queue: string;
   readonly handler: JobHandler;
-  readonly table: JobTable;
+  readonly claimed: ClaimedJobs;
   readonly logger: Logger;
   /** A slot is free again. */
   readonly onFree: () => void;
@@ -33,12 +33,15 @@ export interface RunningJobsOptions {
 const WIND_DOWN_MS = 1000;
 /** Time for releasing jobs when the database does not answer. */
 const RELEASE_DELAY_MS = 3000;
+/** A handler that runs longer hangs: its lease is left to end. */
+const LONGEST_RUN_MS = 12 * 3_600_000;
 /** Longest stored reason of a failure, in characters. */
 const MAX_REASON_LENGTH = 2000;
 
 interface Entry {
   readonly claim: Claim;
   readonly abort: AbortController;
+  readonly begunAt: number;
   /** Lost or released: the handler's outcome does not count any more. */
   gone: boolean;
   /** The handler has ended; its outcome is being written. */
@@ -55,7 +58,7 @@ interface State extends RunningJobsOptions {
 
 /** Makes it without jobs. */
 export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
-  const writer = createSettlementWriter(options.queue, options.table, options.logger);
+  const writer = createSettlementWriter(options.queue, options.claimed, options.logger);
   const state: State = { ...options, writer, entries: new Map(), stopping: false };
   return {
     get size() {
@@ -66,14 +69,15 @@ export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
       for (const entry of state.entries.keys()) entry.hastened = true;
       await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
     },
-    beat: () => beat(state),
+    extend: () => extend(state),
     finish: (graceMs) => finish(state, graceMs),
   };
 }
 
 function begin(state: State, job: ClaimedJob): void {
-  const claim = { id: job.id, retryCount: job.retryCount, startedOn: job.startedOn };
-  const entry: Entry = { claim, abort: new AbortController(), gone: false, settling: false, hastened: false };
+  const claim = { id: job.id, claims: job.claims };
+  const flags = { gone: false, settling: false, hastened: false };
+  const entry: Entry = { claim, abort: new AbortController(), begunAt: Date.now(), ...flags };
   // Jobs that arrive while we stop are released unseen.
   const work = state.stopping ? settle(state, entry, { kind: 'released' }) : handle(state, entry, job);
   const done = work.finally(() => {
@@ -84,7 +88,7 @@ function begin(state: State, job: ClaimedJob): void {
 }
 
 async function handle(state: State, entry: Entry, job: ClaimedJob): Promise<void> {
-  const { id, retryCount } = job;
+  const { id, retries: retryCount } = job;
   const { signal } = entry.abort;
   let settlement: Settlement;
   try {
@@ -103,8 +107,8 @@ function settlementOf(outcome: JobOutcome): Settlement {
 function afterError(state: State, entry: Entry, job: ClaimedJob, error: Error): Settlement {
   // A job that was aborted has not failed.
   if (state.stopping && entry.abort.signal.aborted) return { kind: 'released' };
-  const details = { error, queue: state.queue, job: job.id, retryCount: job.retryCount };
-  if (job.retryCount >= job.retryLimit) state.logger.error(details, 'a job failed for good');
+  const details = { error, queue: state.queue, job: job.id, retryCount: job.retries };
+  if (job.retries >= job.retryLimit) state.logger.error(details, 'a job failed for good');
   else state.logger.warn(details, 'a job failed and will be retried');
   return { kind: 'failed', reason: error.message.slice(0, MAX_REASON_LENGTH) };
 }
@@ -124,17 +128,15 @@ async function settle(state: State, entry: Entry, settlement: Settlement): Promi
     );
 }
 
-async function beat(state: State): Promise<void> {
-  const beating = [...state.entries.keys()].filter(({ settling, gone }) => !settling && !gone);
-  if (beating.length === 0) return;
-  const held = await state.table.touch(
-    state.queue,
-    beating.map(({ claim }) => claim),
-  );
-  for (const entry of beating) {
+async function extend(state: State): Promise<void> {
+  const running = [...state.entries.keys()].filter(({ settling, gone }) => !settling && !gone);
+  const since = Date.now() - LONGEST_RUN_MS;
+  const claims = running.flatMap(({ claim, begunAt }) => (begunAt < since ? [] : [claim]));
+  const held = claims.length === 0 ? new Set<string>() : await state.claimed.extend(claims);
+  for (const entry of running) {
     if (held.has(entry.claim.id) || entry.settling || entry.gone) continue;
     entry.gone = true;
-    state.logger.warn({ queue: state.queue, job: entry.claim.id }, 'a job was lost: its heartbeat was late');
+    state.logger.warn({ queue: state.queue, job: entry.claim.id }, 'a job was lost: its lease has ended');
     entry.abort.abort(new AppError('UNAVAILABLE', 'this job is not ours any more'));
   }
 }

@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DatabaseError } from 'pg';
 
-import { toError } from '../../errors.ts';
-import type { Logger } from '../../process/logger.ts';
-import type { Claim, JobTable, Settlement } from './job-table.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
+import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
 
 /** Writes the outcomes of jobs, many in one statement, and retries while the database is away. */
 export interface SettlementWriter {
   /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
   settle(claim: Claim, settlement: Settlement): Promise<boolean>;
-  /** Stops retrying: jobs without an outcome lose their heartbeat and are retried elsewhere. */
+  /** Stops retrying: the leases of jobs without an outcome end, and they are retried elsewhere. */
   abandon(): void;
 }
 
@@ -29,7 +29,11 @@ function isUnstorable(thrown: unknown): boolean {
 const BATCH = 200;
 
 /** Bounded by the slots of the worker: each job keeps its slot until it is settled. */
-export function createSettlementWriter(queue: string, table: JobTable, logger: Logger): SettlementWriter {
+export function createSettlementWriter(
+  queue: string,
+  claimed: ClaimedJobs,
+  logger: Logger,
+): SettlementWriter {
   const waiting: Waiting[] = [];
   const abandoned = new AbortController();
   let writing = false;
@@ -37,10 +41,7 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
   async function write(batch: readonly Waiting[]): Promise<Set<string>> {
     for (let attempt = 0; !abandoned.signal.aborted; attempt += 1) {
       try {
-        return await table.settle(
-          queue,
-          batch.map(({ claim, settlement }) => [claim, settlement]),
-        );
+        return await claimed.settle(batch.map(({ claim, settlement }) => [claim, settlement]));
       } catch (thrown) {
         if (isUnstorable(thrown)) return writeApart(batch, thrown);
         const log = attempt === 0 ? 'warn' : 'debug';
