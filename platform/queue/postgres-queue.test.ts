@@ -134,6 +134,19 @@ test('jobs of several queues are enqueued together, or none of them', async () =
   await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);
 });
 
+test('a job for a queue that nobody has declared is refused with its transaction', async () => {
+  const missing = { queue: 'missing', data: null };
+  const wrong = enqueue(main, missing);
+  await expect(wrong).rejects.toMatchObject({ code: 'INTERNAL', message: expect.stringContaining('missing') });
+  await expect(main.queue.enqueueing(missing)).rejects.toMatchObject({ code: 'INTERNAL' });
+  expect(await main.queue.isDefined('missing')).toBe(false);
+  // Declared by another process meanwhile.
+  const other = await join('declares');
+  await other.queue.define('missing');
+  await enqueue(main, missing);
+  expect(await main.queue.withoutJob('missing', [null])).toEqual([]);
+});
+
 test('says which data no waiting or running job has, whatever became of ended ones', async () => {
   await main.queue.define('lost', { retryLimit: 0 });
   const datas = [{ id: 'done' }, { id: 'failed' }, { id: 'running', step: 1 }, { id: 'never' }];

@@ -179,13 +179,13 @@ it('what became of a payment is still told when the media service was away for a
   const outbox = createPaymentOutbox(shop.queue);
   const before = { ...after, status: 'PENDING' as const };
   await shop.commerce.database.transaction().execute((transaction) => outbox(transaction, before, after));
-  const job = `name = 'workflow.payment-event' and data->'data'->>'id' = '${id}'`;
+  const job = `queue = 'workflow.payment-event' and data->'data'->>'id' = '${id}'`;
   const triedTimes = async (count: number) => {
     const text = `select count(*)::int as count from queue.jobs where ${job} and state = 'waiting' and retries >= ${count}`;
     const { rows } = await shop.database.pool.query<{ count: number }>(text);
     return rows[0]?.count;
   };
-  await expect.poll(() => triedTimes(0), PATIENCE).toBe(1);
+  await expect.poll(() => triedTimes(1), PATIENCE).toBe(1);
   // A day of five minutes each.
   await shop.database.pool.query(`update queue.jobs set retries = 288, due_at = now() where ${job}`);
   await expect.poll(() => triedTimes(289), PATIENCE).toBe(1);

@@ -314,7 +314,7 @@ describe('a delivery that waits', () => {
     const id = await endedTask(receiver.url);
     await until(async () => (await row(id)).nextAttemptAt);
     const lose = fate === 'deleted' ? 'delete from queue.jobs' : `update queue.jobs set state = 'failed'`;
-    await engine.pool.query(`${lose} where name = 'media.webhook-out'`);
+    await engine.pool.query(`${lose} where queue = 'media.webhook-out'`);
     await sql`update media.webhook_deliveries set next_attempt_at = now()`.execute(engine.database);
     expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, lastStatus: 200 });
   });
