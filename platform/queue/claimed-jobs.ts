@@ -2,21 +2,6 @@ import type { Pool } from 'pg';
 
 import { type Json, jsonText } from '../json.ts';
 
-/**
- * What happens to claimed jobs, many in one statement; claim.ts claims them. Whatever a worker does to a job names its
- * claim: a worker that was paused and lost a job changes nothing.
- */
-export interface ClaimedJobs {
-  /** Ends claims; returns the ids of those that were still held. */
-  settle(batch: readonly (readonly [Claim, Settlement])[]): Promise<Set<string>>;
-  /** Extends the leases of claims; returns the ids of those that are still held. */
-  extend(claims: readonly Claim[]): Promise<Set<string>>;
-  /** Takes jobs from workers whose leases have ended, to be retried at once. */
-  reclaimLost(): Promise<readonly LostJob[]>;
-  /** Deletes jobs that ended a day ago. */
-  prune(): Promise<void>;
-}
-
 /** The claim of a worker on a job: its number grows with each claim. */
 export interface Claim {
   readonly id: string;
@@ -32,12 +17,6 @@ export type Settlement =
   | { readonly kind: 'again'; readonly inSeconds: number; readonly data?: Json | undefined }
   /** As if it had never been claimed. */
   | { readonly kind: 'released' };
-
-interface LostJob {
-  readonly queue: string;
-  readonly id: string;
-  readonly state: 'waiting' | 'failed';
-}
 
 /** How long a claim holds without being extended: then its worker counts as dead. */
 export const LEASE = `interval '10 seconds'`;
@@ -98,30 +77,40 @@ const PRUNE = `
     select id from queue.jobs where ended_at < now() - interval '1 day'
     order by ended_at limit ${PRUNED_AT_ONCE} for update skip locked)`;
 
-/** The statements over a pool. */
-export function createClaimedJobs(pool: Pool): ClaimedJobs {
+/**
+ * What happens to claimed jobs, many in one statement; claim.ts claims them. Whatever a worker does to a job names its
+ * claim: a worker that was paused and lost a job changes nothing.
+ */
+export function createClaimedJobs(pool: Pool) {
   async function idsOf(text: string, claims: readonly unknown[]): Promise<Set<string>> {
     const { rows } = await pool.query<{ id: string }>(text, [jsonText(claims)]);
     return new Set(rows.map(({ id }) => id));
   }
   return {
-    settle: (batch) =>
+    /** Ends claims; returns the ids of those that were still held. */
+    settle: (batch: readonly (readonly [Claim, Settlement])[]) =>
       idsOf(
         SETTLE,
-        batch.map(([claim, settlement]) => ({
-          ...claim,
+        batch.map(([{ id, claims }, settlement]) => ({
           ...settlement,
+          id,
+          claims,
           hasData: settlement.kind === 'again' && settlement.data !== undefined,
         })),
       ),
-    extend: (claims) => idsOf(EXTEND, claims),
+    /** Extends the leases of claims; returns the ids of those that are still held. */
+    extend: (batch: readonly Claim[]) => idsOf(EXTEND, batch),
+    /** Takes jobs from workers whose leases have ended, to be retried at once. */
     async reclaimLost() {
-      const { rows } = await pool.query<LostJob>(RECLAIM);
+      const { rows } = await pool.query<{ queue: string; id: string; state: 'waiting' | 'failed' }>(RECLAIM);
       return rows;
     },
+    /** Deletes jobs that ended a day ago. */
     async prune() {
       let deleted = PRUNED_AT_ONCE;
       while (deleted === PRUNED_AT_ONCE) deleted = (await pool.query(PRUNE)).rowCount ?? 0;
     },
   };
 }
+
+export type ClaimedJobs = ReturnType<typeof createClaimedJobs>;

@@ -2,15 +2,6 @@ import type { Pool } from 'pg';
 
 import type { QueueOptions } from './queue.ts';
 
-/** The queues that some process has declared, each written only when its options are not those in the database. */
-export interface Definitions {
-  /** Reads what is declared; it is not asked for again until something is missing. */
-  load(): Promise<void>;
-  define(name: string, options?: QueueOptions): Promise<void>;
-  /** Whether these are all declared; reads them again where it knows of one that is not. */
-  areDefined(names: readonly string[], connection?: Reader): Promise<boolean>;
-}
-
 /** What runs a statement: the pool, or the connection of a transaction, which must not wait for another one. */
 export type Reader = <Row extends object>(text: string) => Promise<readonly Row[]>;
 
@@ -28,8 +19,8 @@ const WRITE = `
   on conflict (name) do update
     set retry_limit = excluded.retry_limit, retry_delay = excluded.retry_delay, retry_delay_max = excluded.retry_delay_max`;
 
-/** Makes it; nothing is read yet. */
-export function createDefinitions(pool: Pool): Definitions {
+/** The queues that some process has declared, each written only when its options are not those in the database. */
+export function createDefinitions(pool: Pool) {
   const known = new Map<string, string>();
   const overPool: Reader = async <Row extends object>(text: string) => (await pool.query<Row>(text)).rows;
 
@@ -38,18 +29,23 @@ export function createDefinitions(pool: Pool): Definitions {
       known.set(name, JSON.stringify([limit, delay, max]));
   }
   return {
+    /** Reads what is declared; it is not read again until something is missing. */
     load: () => read(overPool),
-    async define(name, { retryLimit = 5, retryDelaySeconds = 1, retryDelayMaxSeconds = 300 } = {}) {
+    async define(name: string, settings: QueueOptions = {}) {
+      const { retryLimit = 5, retryDelaySeconds = 1, retryDelayMaxSeconds = 300 } = settings;
       const options = [retryLimit, retryDelaySeconds, retryDelayMaxSeconds];
       const written = JSON.stringify(options);
       if (known.get(name) === written) return;
       await pool.query(WRITE, [name, ...options]);
       known.set(name, written);
     },
-    async areDefined(names, reader = overPool) {
+    /** Whether these are all declared; reads them again where it knows of one that is not. */
+    async areDefined(names: readonly string[], reader: Reader = overPool) {
       const areKnown = () => names.every((name) => known.has(name));
       if (!areKnown()) await read(reader);
       return areKnown();
     },
   };
 }
+
+export type Definitions = ReturnType<typeof createDefinitions>;

@@ -1,17 +1,5 @@
 import type { Pool } from 'pg';
 
-/**
- * Jobs of the releases up to 0.2, which kept them in pg-boss's tables: processes of such a release may still enqueue and
- * work there while this one replaces it. What waits, and what a dead worker has left, is moved over by one statement that takes
- * each job from there as it puts it here. Goes with the release that drops these tables.
- */
-export interface PgBossJobs {
-  /** Makes every queue of theirs known here, and moves the jobs that nobody works on; at most 1,000 at a time. */
-  move(): Promise<void>;
-  /** Deletes jobs that ended a day ago. */
-  prune(): Promise<void>;
-}
-
 /** The data of open jobs of queue $1 that are still there: it has no waiting ones for long. */
 export const OPEN_PG_BOSS_JOBS = `
   select data from pgboss.job where name = $1 and state = 'active'
@@ -45,19 +33,28 @@ const MOVE = `
 
 const PRUNE = `delete from pgboss.job where completed_on < now() - interval '1 day'`;
 
-/** Their jobs, or null where this database never had pg-boss. */
-export async function findPgBossJobs(pool: Pool): Promise<PgBossJobs | null> {
+/**
+ * Jobs of the releases up to 0.2, which kept them in pg-boss's tables: processes of such a release may still enqueue and
+ * work there while this one replaces it. What waits, and what a dead worker has left, is moved over by one statement that takes
+ * each job from there as it puts it here. Goes with the release that drops these tables. Null where this
+ * database never had pg-boss.
+ */
+export async function findPgBossJobs(pool: Pool) {
   const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('pgboss.job') is not null and to_regclass('pgboss.queue') is not null as "isThere"`,
   );
   if (rows[0]?.isThere !== true) return null;
   return {
+    /** Makes every queue of theirs known here, and moves the jobs that nobody works on; at most 1,000 at a time. */
     async move() {
       await pool.query(QUEUES);
       await pool.query(MOVE);
     },
+    /** Deletes there what ended a day ago. */
     async prune() {
       await pool.query(PRUNE);
     },
   };
 }
+
+export type PgBossJobs = NonNullable<Awaited<ReturnType<typeof findPgBossJobs>>>;

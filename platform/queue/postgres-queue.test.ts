@@ -137,7 +137,10 @@ test('jobs of several queues are enqueued together, or none of them', async () =
 test('a job for a queue that nobody has declared is refused with its transaction', async () => {
   const missing = { queue: 'missing', data: null };
   const wrong = enqueue(main, missing);
-  await expect(wrong).rejects.toMatchObject({ code: 'INTERNAL', message: expect.stringContaining('missing') });
+  await expect(wrong).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: expect.stringContaining('missing'),
+  });
   await expect(main.queue.enqueueing(missing)).rejects.toMatchObject({ code: 'INTERNAL' });
   expect(await main.queue.isDefined('missing')).toBe(false);
   // Declared by another process meanwhile.

@@ -7,19 +7,6 @@ import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
 import type { JobHandler, JobOutcome } from './queue.ts';
 import { createSettlementWriter, type SettlementWriter } from './settlement-writer.ts';
 
-/** The claimed jobs of one worker: each is handled, kept alive by heartbeats, and settled. */
-export interface RunningJobs {
-  /** Number of occupied slots. */
-  readonly size: number;
-  begin(job: ClaimedJob): void;
-  /** What runs now and is put off by its handler runs again at once instead. Resolves when what ends already is written. */
-  hasten(): Promise<void>;
-  /** Extends the leases, and aborts the handlers of jobs that are not ours any more. */
-  extend(): Promise<void>;
-  /** Waits for the jobs, then aborts their handlers, then releases the rest. Returns how many did not end in time. */
-  finish(graceMs: number): Promise<number>;
-}
-
 export interface RunningJobsOptions {
   readonly queue: string;
   readonly handler: JobHandler;
@@ -56,21 +43,25 @@ interface State extends RunningJobsOptions {
   stopping: boolean;
 }
 
-/** Makes it without jobs. */
-export function createRunningJobs(options: RunningJobsOptions): RunningJobs {
+/** The claimed jobs of one worker: each is handled, kept by extending its lease, and settled. */
+export function createRunningJobs(options: RunningJobsOptions) {
   const writer = createSettlementWriter(options.queue, options.claimed, options.logger);
   const state: State = { ...options, writer, entries: new Map(), stopping: false };
   return {
+    /** Number of occupied slots. */
     get size() {
       return state.entries.size;
     },
-    begin: (job) => begin(state, job),
+    begin: (job: ClaimedJob) => begin(state, job),
+    /** What runs now and is put off by its handler runs again at once instead. Resolves when what ends already is written. */
     async hasten() {
       for (const entry of state.entries.keys()) entry.hastened = true;
       await Promise.all([...state.entries].filter(([{ settling }]) => settling).map(([, done]) => done));
     },
+    /** Extends the leases, and aborts the handlers of jobs that are not ours any more. */
     extend: () => extend(state),
-    finish: (graceMs) => finish(state, graceMs),
+    /** Waits for the jobs, then aborts their handlers, then releases the rest. Returns how many did not end in time. */
+    finish: (graceMs: number) => finish(state, graceMs),
   };
 }
 
@@ -117,15 +108,9 @@ async function settle(state: State, entry: Entry, settlement: Settlement): Promi
   if (entry.gone) return;
   entry.settling = true;
   const comesBack = entry.hastened && settlement.kind === 'again';
-  const held = await state.writer.settle(
-    entry.claim,
-    comesBack ? { ...settlement, inSeconds: 0 } : settlement,
-  );
-  if (!held)
-    state.logger.warn(
-      { queue: state.queue, job: entry.claim.id },
-      'a job was not ours any more when it ended',
-    );
+  const outcome = comesBack ? { ...settlement, inSeconds: 0 } : settlement;
+  if (await state.writer.settle(entry.claim, outcome)) return;
+  state.logger.warn({ queue: state.queue, job: entry.claim.id }, 'a job was not ours any more when it ended');
 }
 
 async function extend(state: State): Promise<void> {

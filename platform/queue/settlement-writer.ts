@@ -6,14 +6,6 @@ import { toError } from '../errors.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
 
-/** Writes the outcomes of jobs, many in one statement, and retries while the database is away. */
-export interface SettlementWriter {
-  /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
-  settle(claim: Claim, settlement: Settlement): Promise<boolean>;
-  /** Stops retrying: the leases of jobs without an outcome end, and they are retried elsewhere. */
-  abandon(): void;
-}
-
 interface Waiting {
   readonly claim: Claim;
   readonly settlement: Settlement;
@@ -28,12 +20,11 @@ function isUnstorable(thrown: unknown): boolean {
 /** Most jobs in one statement. */
 const BATCH = 200;
 
-/** Bounded by the slots of the worker: each job keeps its slot until it is settled. */
-export function createSettlementWriter(
-  queue: string,
-  claimed: ClaimedJobs,
-  logger: Logger,
-): SettlementWriter {
+/**
+ * Writes the outcomes of jobs, many in one statement, and retries while the database is away. Bounded by the slots of the
+ * worker: each job keeps its slot until it is settled.
+ */
+export function createSettlementWriter(queue: string, claimed: ClaimedJobs, logger: Logger) {
   const waiting: Waiting[] = [];
   const abandoned = new AbortController();
   let writing = false;
@@ -85,13 +76,17 @@ export function createSettlementWriter(
   }
 
   return {
-    settle(claim, settlement) {
+    /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
+    settle(claim: Claim, settlement: Settlement): Promise<boolean> {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       waiting.push({ claim, settlement, resolve });
       // While one batch is written the next one collects.
       if (!writing) void writeAll();
       return promise;
     },
+    /** Stops retrying: the leases of jobs without an outcome end, and they are retried elsewhere. */
     abandon: () => abandoned.abort(),
   };
 }
+
+export type SettlementWriter = ReturnType<typeof createSettlementWriter>;

@@ -3,16 +3,6 @@ import type { Pool } from 'pg';
 import { type Json, jsonText } from '../json.ts';
 import type { EnqueueStatement, NewJob } from './queue.ts';
 
-/** Statements on jobs that wait. */
-export interface WaitingJobs {
-  /** Of these data, those that no job of the queue has that has not ended. */
-  withoutJob(queue: string, data: readonly Json[]): Promise<readonly Json[]>;
-  /** Makes jobs due that were put off, at most 10,000. */
-  hasten(queue: string): Promise<void>;
-  /** The queues that have a job ready to be claimed. */
-  withWork(queues: readonly string[]): Promise<readonly string[]>;
-}
-
 const ENQUEUE = `/* prepared: jobs.enqueue */
   insert into queue.jobs (id, queue, data, owner, kind, due_at)
   select coalesce(id, gen_random_uuid()), queue, coalesce(data, 'null'), coalesce(owner, '-'), coalesce(kind, '-'),
@@ -44,8 +34,8 @@ export function enqueueStatement(jobs: readonly NewJob[]): EnqueueStatement {
   return { text: ENQUEUE, jobs: jsonText(jobs) };
 }
 
-/** The statements over a pool. `others` selects the data of open jobs of queue $1 that are kept elsewhere. */
-export function createWaitingJobs(pool: Pool, others: string | null): WaitingJobs {
+/** Statements on jobs that wait. `others` selects the data of open jobs of queue $1 that are kept elsewhere. */
+export function createWaitingJobs(pool: Pool, others: string | null) {
   const open = others === null ? OPEN : `${OPEN} union all ${others}`;
   const withoutJob = `/* jobs.without */
     with open as (${open})
@@ -53,17 +43,22 @@ export function createWaitingJobs(pool: Pool, others: string | null): WaitingJob
     where not exists (select from open where open.data = wanted.data)
     order by wanted.place`;
   return {
-    async withoutJob(queue, data) {
+    /** Of these data, those that no job of the queue has that has not ended. */
+    async withoutJob(queue: string, data: readonly Json[]): Promise<readonly Json[]> {
       if (data.length === 0) return [];
       const { rows } = await pool.query<{ place: number }>(withoutJob, [queue, jsonText(data)]);
       return rows.map(({ place }) => data[place - 1] ?? null);
     },
-    async hasten(queue) {
+    /** Makes jobs due that were put off, at most 10,000. */
+    async hasten(queue: string) {
       await pool.query(HASTEN, [queue]);
     },
-    async withWork(queues) {
+    /** The queues that have a job ready to be claimed. */
+    async withWork(queues: readonly string[]) {
       const { rows } = await pool.query<{ name: string }>(WITH_WORK, [queues]);
       return rows.map(({ name }) => name);
     },
   };
 }
+
+export type WaitingJobs = ReturnType<typeof createWaitingJobs>;
