@@ -4,8 +4,8 @@ import type { Json } from '../json.ts';
 
 /**
  * The job queue, for work that must survive a crash. Jobs are enqueued in the transaction of the row they belong to, so
- * that a rolled-back row leaves no job and a committed one always has its job. Implemented on pg-boss in
- * pg-boss-queue.ts.
+ * that a rolled-back row leaves no job and a committed one always has its job. Implemented on PostgreSQL in
+ * postgres-queue.ts.
  */
 export interface Queue {
   /** Declares a queue, before anything is enqueued or worked; again, it updates the options. */
@@ -13,15 +13,15 @@ export interface Queue {
   /** Whether some process has declared the queue: what is enqueued to any other one fails. */
   isDefined(name: string): Promise<boolean>;
   /**
-   * Enqueues inside the caller's transaction, the jobs of one queue in one statement. After commit the caller should
-   * `wake(name)`; a slow poll is the backstop.
+   * Enqueues inside the caller's transaction, all of them in one statement. After commit the caller should `wake(name)`; a
+   * slow poll is the backstop. Throws INTERNAL for a queue that nobody has declared.
    */
   enqueue(transaction: AnyTransaction, ...jobs: readonly NewJob[]): Promise<void>;
   /**
-   * What `enqueue` would run, to be part of one statement that writes the row as well; null where that can't be told.
-   * Each text takes one parameter, a JSON list of jobs, written `$1` once; of an empty list it enqueues nothing.
+   * What `enqueue` would run, to be part of one statement that writes the row as well. Throws INTERNAL for a queue that
+   * nobody has declared.
    */
-  enqueueing(...jobs: readonly NewJob[]): Promise<readonly EnqueueStatement[] | null>;
+  enqueueing(...jobs: readonly NewJob[]): Promise<EnqueueStatement>;
   /**
    * Of these jobs' data, those that no waiting or running job of the queue has: a sweep enqueues them again. A job is
    * lost when it failed for good or was deleted.
@@ -67,9 +67,11 @@ export interface NewJob {
   readonly kind?: string;
 }
 
-/** Enqueues the jobs of one queue. */
+/** Enqueues jobs. */
 export interface EnqueueStatement {
+  /** Takes one parameter, a JSON list of jobs, written `$1` once; of an empty list it enqueues nothing. */
   readonly text: string;
+  /** The parameter. */
   readonly jobs: string;
 }
 
@@ -79,7 +81,7 @@ export interface Job {
   readonly data: Json;
   /** 0 at the first attempt. */
   readonly retryCount: number;
-  /** Aborted when the process stops or the job is no longer ours (its heartbeat was lost). */
+  /** Aborted when the process stops or the job is no longer ours (its lease was lost). */
   readonly signal: AbortSignal;
 }
 

@@ -21,7 +21,7 @@ import { createDiskStore } from '../object-store/disk.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/logger.ts';
-import { createQueue } from '../queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../queue/postgres-queue.ts';
 import type { Queue } from '../queue/queue.ts';
 import { startTracing } from '../tracing/open-telemetry/start-tracing.ts';
 import type { Tracer } from '../tracing/tracer.ts';

@@ -5,6 +5,7 @@ import { AppError, toError } from '../../platform/errors.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import { startHealthServer } from '../../platform/http/health-server.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
+import { queueMigrations } from '../../platform/queue/migrations.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { storeCheck } from '../../platform/runtime/store-check.ts';
@@ -25,7 +26,7 @@ export async function startMediaProcess(parts: ProcessParts): Promise<void> {
   // Without the key any process could assert any caller; the settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [mediaMigrations, auditMigrations];
+  const migrations = [mediaMigrations, queueMigrations, auditMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const sandboxUrl = config.sandbox?.url ?? null;
   const media = composeMedia(runtime, {

@@ -6,6 +6,7 @@ import { createRemoteLink } from '../../platform/graphql/links/remote-link.ts';
 import { createSubgraphServer } from '../../platform/graphql/subgraph-server/server.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
+import { queueMigrations } from '../../platform/queue/migrations.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import { startRuntime, type Runtime } from '../../platform/runtime/runtime.ts';
 import { composeWorkflow } from './compose.ts';
@@ -28,7 +29,7 @@ export async function startWorkflowProcess(parts: ProcessParts): Promise<void> {
   // Without the key callers could not be trusted. The settings demand it too.
   if (internalKey === null)
     throw new AppError('NOT_CONFIGURED', 'INTERNAL_KEY is needed when processes are split');
-  const migrations = [workflowMigrations, auditMigrations];
+  const migrations = [workflowMigrations, queueMigrations, auditMigrations];
   const runtime = await startRuntime({ ...parts, migrations });
   const workflow = await build(runtime, internalKey);
   await workflow.start();

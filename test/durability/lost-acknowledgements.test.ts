@@ -106,7 +106,7 @@ it.each(['test', 'call'])(
     expect(sends).toHaveLength(ended.length);
     const { rows } = await engine.pool.query(
       `select task.id from media.tasks task where last_seq <> (select count(*) from media.task_events where task_id = task.id)
-      or 1 <> (select count(*) from pgboss.job where name = 'test.ended' and data->>'taskId' = task.id::text)
+      or 1 <> (select count(*) from queue.jobs where queue = 'test.ended' and data->>'taskId' = task.id::text)
       or 1 <> (select count(*) from media.task_events event where task_id = task.id and event.state = 'SUCCEEDED')`,
     );
     expect(rows).toEqual([]);

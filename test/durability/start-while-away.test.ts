@@ -18,9 +18,9 @@ const HELD_MS = 6_000;
 const STEPS = {
   'the migrations': 'pg_advisory',
   'the event bus': 'listen "kiln"',
-  'the queue': 'pgboss.version',
+  'the queue': 'from queue.queues',
   'what is paused': '"paused_bindings"',
-  'the queues of the bindings': 'create_queue',
+  'the queues of the bindings': 'insert into queue.queues',
   'the bundled video templates': '"video_templates"',
   'the bundled templates': '"workflow"."templates"',
   "the console's login code": '"login_codes"',

@@ -87,7 +87,7 @@ it('a task is deleted by its owner alone, once it has ended, with its prompt, lo
   expect((await as('usr_ann', DELETE, { id })).data).toEqual({ deleteTask: true });
   expect((await as('usr_ann', ENDED, { id })).data.task).toBeNull();
   expect(await tablesWith(MARKER)).toEqual([]);
-  expect((await tablesWith(id)).filter((name) => !/^(?:pgboss|audit)/.test(name))).toEqual([]);
+  expect((await tablesWith(id)).filter((name) => !/^(?:queue|audit)/.test(name))).toEqual([]);
   await until(objects, (left) => left.length === before.length);
   expect((await as('usr_ann', DELETE, { id })).codes).toEqual(['NOT_FOUND']);
 });
@@ -143,7 +143,7 @@ it('an account is deleted with all that its person made, whatever still runs', a
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
   // The log of who did what keeps the id, which names nobody any more.
   const rowsOf = async (text: string) =>
-    (await tablesWith(text)).filter((name) => !/^(?:pgboss|audit)/.test(name));
+    (await tablesWith(text)).filter((name) => !/^(?:queue|audit)/.test(name));
   await until(
     async () => [await rowsOf(GONE), await rowsOf('usr_zed'), await rowsOf('order-of-zed')].flat(),
     (left) => left.length === 0,

@@ -20,7 +20,7 @@ import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import { createDiskStore } from '../../platform/object-store/disk.ts';
 import { createLogger } from '../../platform/process/logger.ts';
-import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../platform/queue/postgres-queue.ts';
 import type { Queue } from '../../platform/queue/queue.ts';
 import { UpstreamError } from '../../subgraphs/media/domain/failure.ts';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';

@@ -20,7 +20,7 @@ export const LONGEST: readonly string[] = [
   'test/durability/start-while-away.test.ts',
   'test/rest/media/uploads.test.ts',
   'subgraphs/media/webhooks/webhooks.test.ts',
-  'platform/queue/pg-boss/pg-boss-queue.test.ts',
+  'platform/queue/postgres-queue.test.ts',
   'test/providers/contract/contract.test.ts',
   'test/providers/engine/engine-faults.test.ts',
   'subgraphs/media/tasks/work/worker.test.ts',

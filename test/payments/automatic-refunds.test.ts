@@ -59,7 +59,7 @@ async function read(id: string) {
 }
 
 async function jobsOf(executionId: string, queue = refundQueue): Promise<number> {
-  const text = `select count(*)::int as count from pgboss.job where name = $1 and data->>'executionId' = $2`;
+  const text = `select count(*)::int as count from queue.jobs where queue = $1 and data->>'executionId' = $2`;
   const { rows } = await shop.database.pool.query<{ count: number }>(text, [queue, executionId]);
   return rows[0]?.count ?? 0;
 }
@@ -101,7 +101,7 @@ describe('a paid execution', () => {
     const { database, queue, bus } = shop.commerce;
     const { executions: store, logger } = shop;
     // Media has no task of it, and no job would start one.
-    await shop.database.pool.query('delete from pgboss.job');
+    await shop.database.pool.query('delete from queue.jobs');
     const media = { tasks: () => Promise.resolve([null]) } as never;
     const lifecycle = createExecutionLifecycle({ store, media, bus, logger, onEnd: refundWhenFailed(queue) });
     const prune = () => Promise.resolve();
@@ -120,12 +120,12 @@ describe('a paid execution', () => {
     const all = { reason: 'USER_REQUEST', amount: null, metadata: {}, idempotencyKey: null } as const;
     await shop.payments.refund(operator, id, all);
     expect(await jobsOf(executionId, cancelQueue)).toBe(1);
-    await shop.database.pool.query('delete from pgboss.job');
+    await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
     await shop.sweeper.sweep();
     expect(await jobsOf(executionId, cancelQueue)).toBe(1);
     await shop.executions.markEnded(executionId, ending('CANCELLED', null));
-    await shop.database.pool.query('delete from pgboss.job');
+    await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
     expect(await jobsOf(executionId, cancelQueue)).toBe(0);
   });
@@ -135,11 +135,11 @@ describe('a paid execution', () => {
     await shop.executions.markEnded(executionId, ending('FAILED', AWAY), refundWhenFailed(shop.queue));
     await shop.sweeper.sweep();
     expect(await jobsOf(executionId)).toBe(1);
-    await shop.database.pool.query('delete from pgboss.job');
+    await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
     expect(await jobsOf(executionId)).toBe(1);
     await refundFailed(shop, executionId);
-    await shop.database.pool.query('delete from pgboss.job');
+    await shop.database.pool.query('delete from queue.jobs');
     await shop.sweeper.sweep();
     expect(await jobsOf(executionId)).toBe(0);
     expect(givenBack(id)).toEqual([100]);
@@ -152,7 +152,7 @@ it('the refund of one payment leaves that of another one due, whose job was lost
   for (const { executionId } of [one, other]) {
     await shop.executions.markEnded(executionId, ending('FAILED', AWAY), also);
   }
-  await shop.database.pool.query('delete from pgboss.job');
+  await shop.database.pool.query('delete from queue.jobs');
   await refundFailed(shop, one.executionId);
   await shop.sweeper.sweep();
   expect(await jobsOf(one.executionId)).toBe(0);
@@ -179,18 +179,18 @@ it('what became of a payment is still told when the media service was away for a
   const outbox = createPaymentOutbox(shop.queue);
   const before = { ...after, status: 'PENDING' as const };
   await shop.commerce.database.transaction().execute((transaction) => outbox(transaction, before, after));
-  const job = `name = 'workflow.payment-event' and data->'data'->>'id' = '${id}'`;
+  const job = `queue = 'workflow.payment-event' and data->'data'->>'id' = '${id}'`;
   const triedTimes = async (count: number) => {
-    const text = `select count(*)::int as count from pgboss.job where ${job} and state = 'retry' and retry_count >= ${count}`;
+    const text = `select count(*)::int as count from queue.jobs where ${job} and state = 'waiting' and retries >= ${count}`;
     const { rows } = await shop.database.pool.query<{ count: number }>(text);
     return rows[0]?.count;
   };
-  await expect.poll(() => triedTimes(0), PATIENCE).toBe(1);
+  await expect.poll(() => triedTimes(1), PATIENCE).toBe(1);
   // A day of five minutes each.
-  await shop.database.pool.query(`update pgboss.job set retry_count = 288, start_after = now() where ${job}`);
+  await shop.database.pool.query(`update queue.jobs set retries = 288, due_at = now() where ${job}`);
   await expect.poll(() => triedTimes(289), PATIENCE).toBe(1);
   isUnavailable = false;
-  await shop.database.pool.query(`update pgboss.job set start_after = now() where ${job}`);
+  await shop.database.pool.query(`update queue.jobs set due_at = now() where ${job}`);
   await expect.poll(() => told, PATIENCE).toEqual(['payment.succeeded']);
   await worker.stop(1);
 });

@@ -3,7 +3,7 @@ import type { PoolConfig } from 'pg';
 import { createDatabase } from '../../platform/database/database.ts';
 import { createEventBus } from '../../platform/events/postgres/postgres-event-bus.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { createQueue } from '../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../platform/queue/postgres-queue.ts';
 import { createCatalogSync, type CatalogSync } from '../../subgraphs/workflow/catalog/sync.ts';
 import { workflowDatabase } from '../../subgraphs/workflow/database/database.ts';
 import { cancelQueue, startQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';

@@ -64,7 +64,7 @@ export async function openPaymentEnvironment(): Promise<PaymentEnvironment> {
         Number((await database.pool.query<{ count: number }>(text)).rows[0]?.count);
       return {
         executions: await count('select count(*)::int as count from workflow.executions'),
-        jobs: await count(`select count(*)::int as count from pgboss.job where name = '${startQueue}'`),
+        jobs: await count(`select count(*)::int as count from queue.jobs where queue = '${startQueue}'`),
       };
     },
     async close() {

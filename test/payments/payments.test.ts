@@ -342,7 +342,7 @@ describe('a refund', () => {
   it('cancels what still runs when it is of everything, and only then', async () => {
     const id = await paid();
     const jobs = async () => {
-      const text = "select data from pgboss.job where name = $1 and data->>'executionId' = $2";
+      const text = "select data from queue.jobs where queue = $1 and data->>'executionId' = $2";
       const values = [cancelQueue, (await read(id)).executionId];
       return (await shop.database.pool.query(text, values)).rows.length;
     };

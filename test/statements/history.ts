@@ -88,23 +88,20 @@ const STATEMENTS: readonly string[] = [
   `insert into audit.entries (at, caller, what, target, trace_id)
     select ${at('i')}, ${owner('i')}, case when i % 5000 = 0 then 'refund' else 'sign-in' end, 'it', 'x' from ${rows(TASKS)}`,
   `insert into gateway.stored_answers (operation, id, body) select 'GET /task/{taskId}', id::text, '{}' from media.tasks limit 50000`,
-  `insert into pgboss.queue (name, policy, table_name, partition, retry_limit, retry_delay, retry_backoff, expire_seconds, retention_seconds,
-      deletion_seconds, heartbeat_seconds)
-    select name, 'standard', 'job_common', false, 5, 1, true, 43200, 31536000, 86400, 10
-    from unnest(array['media.start.gone.0', 'media.store-result', 'workflow.task-ended']) as name on conflict do nothing`,
+  `insert into queue.queues (name, retry_limit, retry_delay, retry_delay_max)
+    select name, 5, 1, 300 from unnest(array['media.start.gone.0', 'media.store-result', 'workflow.task-ended']) as name on conflict do nothing`,
   // Work that waits for a binding which left the configuration a moment ago: looked after by the sweep.
   `insert into media.tasks (id, owner, kind, generator, input, stage, last_seq)
     select gen_random_uuid(), 'usr_1', 'IMAGE', 'gone', '{"kind":"IMAGE","generator":"gone","prompt":"a fox"}', 'queued', 1 from ${rows(20)}`,
   `insert into media.task_steps (task_id, step, label, input, binding) select id, 1, '', input, 'gone#0' from media.tasks where generator = 'gone'`,
-  `insert into pgboss.job (name, data, group_id)
-    select 'media.start.gone.0', jsonb_build_object('taskId', id, 'step', 1), owner from media.tasks where generator = 'gone'`,
+  `insert into queue.jobs (id, queue, data, owner)
+    select gen_random_uuid(), 'media.start.gone.0', jsonb_build_object('taskId', id, 'step', 1), owner from media.tasks where generator = 'gone'`,
 ];
 
 /** Jobs that have ended and are kept for a day, of every queue that there is. */
-const JOBS = `insert into pgboss.job (name, data, state, group_id, created_on, started_on, completed_on)
-    select queue.name, jsonb_build_object('taskId', gen_random_uuid(), 'step', 1), 'completed', ${owner('i')}, now() - interval '2 hours',
-      now() - interval '2 hours', now() - interval '2 hours'
-    from (select name from pgboss.queue) queue, ${rows(TASKS)} where i % (select count(*) from pgboss.queue) = 0`;
+const JOBS = `insert into queue.jobs (id, queue, data, state, created_at, ended_at)
+    select gen_random_uuid(), queue.name, jsonb_build_object('taskId', gen_random_uuid(), 'step', 1), 'completed', now() - interval '2 hours', now() - interval '2 hours'
+    from queue.queues as queue, ${rows(TASKS)} where i % (select count(*) from queue.queues) = 0`;
 
 /** Fills a migrated database. */
 export async function fillWithHistory(config: ClientConfig): Promise<void> {

@@ -28,7 +28,7 @@ export function createModelQueue(process: ScheduledProcess): Queue {
   return {
     define: async () => {},
     isDefined: async () => true,
-    enqueueing: (...jobs) => Promise.resolve([{ text: ENQUEUE, jobs: JSON.stringify(jobs) }]),
+    enqueueing: (...jobs) => Promise.resolve({ text: ENQUEUE, jobs: JSON.stringify(jobs) }),
     async enqueue(transaction, ...jobs) {
       for (const { queue, data, startAfterSeconds = 0 } of jobs) {
         await sql`/* jobs.enqueue */ insert into model_jobs (queue, data, start_after)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { gatewayMigrations } from '../../gateway/migrations/index.ts';
 import { auditMigrations } from '../../platform/audit/migrations.ts';
+import { queueMigrations } from '../../platform/queue/migrations.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
 import { dangersOf, tablesMadeBy } from './statements.ts';
@@ -33,6 +34,7 @@ const SETS: Readonly<Record<string, Readonly<Record<string, Migration>>>> = {
   media: mediaMigrations.migrations,
   workflow: workflowMigrations.migrations,
   gateway: gatewayMigrations,
+  queue: queueMigrations.migrations,
   audit: auditMigrations.migrations,
 };
 

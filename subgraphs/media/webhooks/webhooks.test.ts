@@ -313,8 +313,8 @@ describe('a delivery that waits', () => {
     await startWebhooks({ pauses: [3_600], sweepPauseMs: 50, untouchedSeconds: 0 });
     const id = await endedTask(receiver.url);
     await until(async () => (await row(id)).nextAttemptAt);
-    const lose = fate === 'deleted' ? 'delete from pgboss.job' : `update pgboss.job set state = 'failed'`;
-    await engine.pool.query(`${lose} where name = 'media.webhook-out'`);
+    const lose = fate === 'deleted' ? 'delete from queue.jobs' : `update queue.jobs set state = 'failed'`;
+    await engine.pool.query(`${lose} where queue = 'media.webhook-out'`);
     await sql`update media.webhook_deliveries set next_attempt_at = now()`.execute(engine.database);
     expect(await inState(id, 'DELIVERED')).toMatchObject({ attempts: 2, lastStatus: 200 });
   });

@@ -6,7 +6,7 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { createLogger } from '../../../platform/process/logger.ts';
-import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../../platform/queue/postgres-queue.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
 import { migratedDatabase } from '../../../test/kit/database/migrated.ts';
 import type { TestDatabase } from '../../../test/kit/database/postgres.ts';
@@ -336,7 +336,7 @@ it('cancels at media, with the next try of its start, what was cancelled while t
 
 describe('the sweep', () => {
   const forgetJob = (id: string) =>
-    database.pool.query(`delete from pgboss.job where data->>'executionId' = $1`, [id]);
+    database.pool.query(`delete from queue.jobs where data->>'executionId' = $1`, [id]);
   const age = (id: string) =>
     database.pool.query(
       `update workflow.executions set created_at = now() - interval '2 hours' where id = $1`,
@@ -366,7 +366,7 @@ describe('the sweep', () => {
     const { id: deleted } = await executions.execute(anna, request());
     const { id: failed } = await executions.execute(anna, request());
     await forgetJob(deleted);
-    await database.pool.query(`update pgboss.job set state = 'failed' where data->>'executionId' = $1`, [
+    await database.pool.query(`update queue.jobs set state = 'failed' where data->>'executionId' = $1`, [
       failed,
     ]);
     media.starting = 'takes';

@@ -1,13 +1,11 @@
 import { allMigrations } from '../../../gateway/migrations/all.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
-import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
 import { type TestDatabase, testDatabase, type TestDatabaseOptions } from './postgres.ts';
 
 /**
- * A database of the caller's own with every table of Kiln and of its queue, copied from one that is migrated once per run.
+ * A database of the caller's own with every table of Kiln, copied from one that is migrated once per run.
  * What migrations do to an empty database is tried by their own tests and by those that start a Kiln with nothing there.
  */
 export function migratedDatabase(): Promise<TestDatabase> {
@@ -18,9 +16,5 @@ const prepare: NonNullable<TestDatabaseOptions['template']>['prepare'] = async (
   const logger = silentLogger();
   const database = createDatabase({ config, maxConnections: 4, applicationName: 'template', logger });
   await migrate({ database, sets: allMigrations, logger });
-  const bus = await createEventBus({ database, logger });
-  const queue = await createQueue({ database, bus, logger });
-  await queue.stop(1);
-  await bus.close();
   await database.close();
 };

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { createEventBus } from '../../../platform/events/postgres/postgres-event-bus.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../../platform/queue/postgres-queue.ts';
 
 /**
  * A worker as a process of its own, to be killed or paused by tests: `queue-process.ts <database address> <queue>`. It

@@ -10,7 +10,8 @@ import { createEventBus } from '../../../platform/events/postgres/postgres-event
 import { createOutboundRule } from '../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
-import { createQueue } from '../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { queueMigrations } from '../../../platform/queue/migrations.ts';
+import { createQueue } from '../../../platform/queue/postgres-queue.ts';
 import { mediaDatabase } from '../../../subgraphs/media/database/database.ts';
 import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
 import { createGeneratorRegistry } from '../../../subgraphs/media/generators/bindings/registry.ts';
@@ -32,7 +33,7 @@ const platform = createDatabase({
   applicationName: 'bench',
   logger,
 });
-await migrate({ database: platform, sets: [mediaMigrations], logger });
+await migrate({ database: platform, sets: [mediaMigrations, queueMigrations], logger });
 const database = mediaDatabase(platform);
 const bus = await createEventBus({ database: platform, logger });
 const queue = await createQueue({ database: platform, bus, logger });

@@ -1,17 +1,18 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { Pool, type PoolConfig } from 'pg';
-import { type Db, PgBoss } from 'pg-boss';
 
 import { createDatabase } from '../../../platform/database/database.ts';
 import { migrate } from '../../../platform/database/migrations.ts';
 import { newId } from '../../../platform/ids.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
+import { queueMigrations } from '../../../platform/queue/migrations.ts';
+import { enqueueStatement } from '../../../platform/queue/waiting-jobs.ts';
 import { mediaMigrations } from '../../../subgraphs/media/database/migrations/index.ts';
 import type { DB } from '../../../subgraphs/media/database/tables.ts';
 import { insertTask, type NewTask } from '../../../subgraphs/media/tasks/storage/submission-store.ts';
 import type { BareOrder } from './submits.ts';
 
-// The least that takes a task in durably: the transaction with Kiln's own inserts and pg-boss's, through pg, without HTTP,
+// The least that takes a task in durably: the transaction with Kiln's own inserts, through pg, without HTTP,
 // rules or limits; in a database of its own, so that nobody works what it writes. The word is the connection as JSON.
 const QUEUE = 'starts';
 const config = JSON.parse(process.argv[2] ?? '{}') as PoolConfig;
@@ -19,18 +20,9 @@ const logger = silentLogger();
 
 await makeDatabase();
 const database = createDatabase({ config, maxConnections: 2, applicationName: 'bench', logger });
-await migrate({ database, sets: [mediaMigrations], logger });
+await migrate({ database, sets: [mediaMigrations, queueMigrations], logger });
 await database.close();
 const pool = new Pool({ ...config, max: 10 });
-const boss = new PgBoss({
-  db: { executeSql: (text, values) => pool.query(text, values) },
-  schedule: false,
-  supervise: false,
-});
-await boss.start();
-await boss.createQueue(QUEUE);
-// As in Kiln: pg-boss remembers the queue from now on, and does not ask for it while every connection is in a transaction.
-await boss.findJobs(QUEUE, { id: '00000000-0000-0000-0000-000000000000' });
 
 process.on('message', (message) => {
   const { order, amount } = message as { readonly order: BareOrder; readonly amount: number };
@@ -56,15 +48,15 @@ async function measure(order: BareOrder, amount: number) {
 async function submit({ sql, parameters }: Statement, { task }: BareOrder): Promise<void> {
   const id = newId();
   const client = await pool.connect();
-  const db: Db = { executeSql: (text, values) => client.query(text, values) };
   try {
     await client.query('begin');
     await client.query(
       sql,
       parameters.map((parameter) => (parameter === task.id ? id : parameter)),
     );
-    const jobs = task.steps.map(({ step }) => ({ data: { taskId: id, step } }));
-    await boss.insert(QUEUE, jobs, { db });
+    const jobs = task.steps.map(({ step }) => ({ queue: QUEUE, data: { taskId: id, step } }));
+    const enqueue = enqueueStatement(jobs);
+    await client.query(enqueue.text, [enqueue.jobs]);
     await client.query('commit');
   } finally {
     client.release();

@@ -234,7 +234,7 @@ describe('startTask', () => {
     const tasks = await Promise.all(Array.from({ length: 6 }, () => service.start(submission)));
     expect(new Set(tasks.map((task) => task.id))).toEqual(new Set([id]));
     expect(tasks[0]).toMatchObject({ owner: 'usr_them', state: 'QUEUED' });
-    const { rows } = await engine.pool.query(`select 1 from pgboss.job where data->>'taskId' = $1`, [id]);
+    const { rows } = await engine.pool.query(`select 1 from queue.jobs where data->>'taskId' = $1`, [id]);
     expect(rows).toHaveLength(1);
   });
 
@@ -244,7 +244,7 @@ describe('startTask', () => {
     await service.start({ ...image('told'), id, owner: 'usr_them', onEnd: 'test.ended' });
     const admin = internalCaller('test');
     await Promise.allSettled(Array.from({ length: 4 }, () => service.cancel(admin, id)));
-    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'test.ended'`);
+    const { rows } = await engine.pool.query(`select data from queue.jobs where queue = 'test.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'CANCELLED' } }]);
   });
 });

@@ -184,8 +184,8 @@ async function write(
 ): Promise<TaskRow | null> {
   const reserve = (await startGate?.open({ id: task.id, owner: accountOf(task), work: task.input })) ?? null;
   const jobs = startJobs(task, task.steps);
-  const enqueueing = reserve === null && fileIds.length === 0 ? await queue.enqueueing(...jobs) : null;
-  if (enqueueing !== null) {
+  if (reserve === null && fileIds.length === 0) {
+    const enqueueing = await queue.enqueueing(...jobs);
     const queues = jobs.map((job) => job.queue);
     return transactor.runAlone((database) => insertTask(database, task, enqueueing), queues);
   }

@@ -51,7 +51,7 @@ export interface NewStep {
 export async function insertTask(
   database: MediaDatabase | MediaTransaction,
   task: NewTask,
-  enqueueing: readonly EnqueueStatement[] = [],
+  enqueueing: EnqueueStatement | null = null,
 ): Promise<TaskRow | null> {
   const guard = task.idempotency;
   const guardRow =
@@ -80,16 +80,16 @@ export async function insertTask(
     ), event as (
       insert into media.task_events (task_id, seq, state, stage, progress, progress_estimated, at)
       select id, 1, state, stage, 0, false, created_at from task
-    )${sql.join(enqueueing.map(jobsWithTask), sql``)}
+    )${enqueueing === null ? sql`` : jobsWithTask(enqueueing)}
     select ${taskColumns} from task`.execute(database);
   return rows[0] ?? null;
 }
 
 /** Enqueues nothing where no task is written. */
-function jobsWithTask({ text, jobs }: EnqueueStatement, index: number): RawBuilder<unknown> {
+function jobsWithTask({ text, jobs }: EnqueueStatement): RawBuilder<unknown> {
   const [before = '', after = ''] = text.split('$1');
   const list = sql`(case when exists (select from task) then ${jobs}::text else '[]' end)`;
-  return sql`, ${sql.raw(`jobs_${index}`)} as (${sql.raw(before)}${list}${sql.raw(after)})`;
+  return sql`, jobs as (${sql.raw(before)}${list}${sql.raw(after)})`;
 }
 
 /** The record of a key, or null. */

@@ -7,7 +7,7 @@ import { createEventBus } from '../../../../platform/events/postgres/postgres-ev
 import { createOutboundRule } from '../../../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../../../platform/http/undici-http-client.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
-import { createQueue } from '../../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../../../platform/queue/postgres-queue.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
 import { migratedDatabase } from '../../../../test/kit/database/migrated.ts';
 import { mediaDatabase, type MediaDatabase } from '../../database/database.ts';

@@ -154,7 +154,7 @@ describe('a process that does not know a binding', () => {
     const bindings = registryOf(at('test#0', one));
     const service = engine.service(bindings);
     const { id } = await service.submit(me, image());
-    await engine.pool.query(`update pgboss.job set state = 'completed', completed_on = now()`);
+    await engine.pool.query(`update queue.jobs set state = 'completed', ended_at = now()`);
     await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
       insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at)
       select id, 1, 1, 'test#0', 'test', id || '/1/1', gen_random_uuid(), now() - interval '1 minute' from media.tasks`);
@@ -232,7 +232,7 @@ describe('an attempt that was opened and not sent', () => {
     await until(async () => (await count('tasks', `stage like 'paused%'`)) === 1);
     expect(one.starts).toEqual([]);
     isPaused = false;
-    await engine.pool.query(`update pgboss.job set start_after = now() where state < 'active'`);
+    await engine.pool.query(`update queue.jobs set due_at = now() where state = 'waiting'`);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   });
 });

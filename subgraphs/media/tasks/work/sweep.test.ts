@@ -43,7 +43,7 @@ async function letPass(interval: string): Promise<void> {
 describe('a step that waits for its start', () => {
   it('gets another job when its own was deleted', async () => {
     const { service, id } = await waiting('test#0');
-    await engine.pool.query('delete from pgboss.job');
+    await engine.pool.query('delete from queue.jobs');
     await startWorker(['test#0']);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
     expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
@@ -51,7 +51,7 @@ describe('a step that waits for its start', () => {
 
   it('gets another job when its own was given up with an attempt that was never claimed', async () => {
     const { service, id } = await waiting('test#0');
-    await engine.pool.query(`update pgboss.job set state = 'failed'`);
+    await engine.pool.query(`update queue.jobs set state = 'failed'`);
     await engine.pool.query(`with opened as (update media.task_steps set state = 'RUNNING')
       insert into media.attempts (task_id, step, number, binding, provider, reference)
       select id, 1, 1, 'test#0', 'test', id || '/1/1' from media.tasks`);
@@ -75,7 +75,7 @@ describe('a step that waits for its start', () => {
       state: 'FAILED',
       error: { code: 'UNAVAILABLE', message: 'its generator "test" is no longer configured' },
     });
-    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'requester.ended'`);
+    const { rows } = await engine.pool.query(`select data from queue.jobs where queue = 'requester.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'FAILED' } }]);
     await worker.stop(1);
   });
@@ -100,7 +100,7 @@ describe('a step that waits for its result to be stored', () => {
     const worker = await startWorker(['test#0'], { limits });
     await until(async () => engine.files.unavailable < 1_000);
     await worker.stop(1);
-    await engine.pool.query(`delete from pgboss.job where name = 'media.store-result'`);
+    await engine.pool.query(`delete from queue.jobs where queue = 'media.store-result'`);
     engine.files.unavailable = 0;
     await startWorker(['test#0']);
     expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');

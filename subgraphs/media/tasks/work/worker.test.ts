@@ -586,7 +586,7 @@ describe('calls', () => {
     const { service } = await setUp({ provider: { name: 'calls', calls: { IMAGE: { call } } } });
     const { id } = await service.submit(me, image());
     await until(async () => {
-      const { rows } = await engine.pool.query(`select from pgboss.job where state = 'completed'`);
+      const { rows } = await engine.pool.query(`select from queue.jobs where state = 'completed'`);
       return rows.length > 0;
     });
     const { rows } = await engine.pool.query('select state from media.task_steps where task_id = $1', [id]);
@@ -709,7 +709,7 @@ describe('recipes', () => {
     const log = await service.events(id, 0, 1_000);
     expect(log.every((event, index) => event.progress >= (log[index - 1]?.progress ?? 0))).toBe(true);
     expect(log.some((event) => event.progress > 10 && event.progress < 100)).toBe(true);
-    const { rows } = await engine.pool.query(`select data from pgboss.job where name = 'recipe.ended'`);
+    const { rows } = await engine.pool.query(`select data from queue.jobs where queue = 'recipe.ended'`);
     expect(rows).toEqual([{ data: { taskId: id, state: 'SUCCEEDED' } }]);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createQueue } from '../../../../../platform/queue/pg-boss/pg-boss-queue.ts';
+import { createQueue } from '../../../../../platform/queue/postgres-queue.ts';
 import type { TaskEvent } from '../../../domain/task.ts';
 import type { JobCapability, Provider } from '../../../providers/contract/provider.ts';
 import { image, me, registryOf, startEngine, until, type TestEngine } from '../../testing/engine.ts';

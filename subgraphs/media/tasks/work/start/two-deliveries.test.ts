@@ -23,7 +23,7 @@ it('two deliveries of one start job send once, though both have found it unclaim
   const service = engine.service(registry);
   let asked = 0;
   const deliveries = async () => {
-    const text = `select 1 from pgboss.job where name like 'media.start.%' and state = 'active'`;
+    const text = `select 1 from queue.jobs where queue like 'media.start.%' and state = 'active'`;
     return (await engine.pool.query(text)).rows.length;
   };
   // The first start is answered when the other delivery has sent too, or has been given back.

@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { type TestDatabase, testDatabase } from '../../../test/kit/database/postgres.ts';
-import { createDatabase, type Database } from '../../database/database.ts';
-import type { EventBus } from '../../events/event-bus.ts';
-import { createEventBus } from '../../events/postgres/postgres-event-bus.ts';
-import { newId } from '../../ids.ts';
-import type { Json } from '../../json.ts';
-import { createLogger } from '../../process/logger.ts';
-import type { Job, NewJob, Queue } from '../queue.ts';
-import { createQueue } from './pg-boss-queue.ts';
+import { migratedDatabase } from '../../test/kit/database/migrated.ts';
+import type { TestDatabase } from '../../test/kit/database/postgres.ts';
+import { createDatabase, type Database } from '../database/database.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { createEventBus } from '../events/postgres/postgres-event-bus.ts';
+import { newId } from '../ids.ts';
+import type { Json } from '../json.ts';
+import { createLogger } from '../process/logger.ts';
+import { createQueue } from './postgres-queue.ts';
+import type { Job, NewJob, Queue } from './queue.ts';
 
 const WAIT = { timeout: 100_000, interval: 50 };
 
@@ -32,7 +33,7 @@ const members: Member[] = [];
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  home = await testDatabase();
+  home = await migratedDatabase();
   main = await join('main');
   await main.database.pool.query('create table released (id uuid primary key)');
 });
@@ -46,7 +47,7 @@ afterAll(async () => {
   await home.drop();
 });
 
-/** A queue as another process would have it: its own pool, bus and pg-boss. */
+/** A queue as another process would have it: its own pool, bus and claims. */
 async function join(name: string): Promise<Member> {
   const log: Record<string, unknown>[] = [];
   const sink = new Writable({
@@ -73,7 +74,7 @@ async function enqueue({ database, queue }: Member, job: NewJob): Promise<void> 
 
 async function stateOf(id: string): Promise<string | undefined> {
   const { rows } = await main.database.pool.query<{ state: string }>(
-    'select state from pgboss.job where id = $1',
+    'select state from queue.jobs where id = $1',
     [id],
   );
   return rows[0]?.state;
@@ -100,11 +101,11 @@ test('a job lives and dies with the transaction it is enqueued in', async () => 
 test('what enqueues a job can be part of another statement', async () => {
   await main.queue.define('within');
   const data = { made: 'with a row' };
-  const [statement, ...others] = (await main.queue.enqueueing({ queue: 'within', data })) ?? [];
+  const { text, jobs } = await main.queue.enqueueing({ queue: 'within', data });
   const { pool } = main.database;
-  await pool.query(statement?.text ?? '', ['[]']);
-  expect([others, await main.queue.withoutJob('within', [data])]).toEqual([[], [data]]);
-  await pool.query(statement?.text ?? '', [statement?.jobs]);
+  await pool.query(text, ['[]']);
+  expect(await main.queue.withoutJob('within', [data])).toEqual([data]);
+  await pool.query(text, [jobs]);
   expect(await main.queue.withoutJob('within', [data])).toEqual([]);
 });
 
@@ -131,6 +132,22 @@ test('jobs of several queues are enqueued together, or none of them', async () =
   await main.queue.work('together-one', { slots: 5 }, remember);
   await main.queue.work('together-other', { slots: 5 }, remember);
   await expect.poll(() => ran.toSorted((one, other) => one - other), WAIT).toEqual([1, 2, 3]);
+});
+
+test('a job for a queue that nobody has declared is refused with its transaction', async () => {
+  const missing = { queue: 'missing', data: null };
+  const wrong = enqueue(main, missing);
+  await expect(wrong).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: expect.stringContaining('missing'),
+  });
+  await expect(main.queue.enqueueing(missing)).rejects.toMatchObject({ code: 'INTERNAL' });
+  expect(await main.queue.isDefined('missing')).toBe(false);
+  // Declared by another process meanwhile.
+  const other = await join('declares');
+  await other.queue.define('missing');
+  await enqueue(main, missing);
+  expect(await main.queue.withoutJob('missing', [null])).toEqual([]);
 });
 
 test('says which data no waiting or running job has, whatever became of ended ones', async () => {
@@ -214,8 +231,8 @@ test('a job that fails is tried again with its retry count, then given up and lo
     job: `${id.slice(0, 18)}-...`,
     error: { message: 'broken on purpose' },
   });
-  const { rows } = await main.database.pool.query('select output from pgboss.job where id = $1', [id]);
-  expect(rows).toEqual([{ output: { message: 'broken on purpose' } }]);
+  const { rows } = await main.database.pool.query('select error from queue.jobs where id = $1', [id]);
+  expect(rows).toEqual([{ error: 'broken on purpose' }]);
 });
 
 test('a job that has ended does not tell any more whose turn it was', async () => {
@@ -229,11 +246,11 @@ test('a job that has ended does not tell any more whose turn it was', async () =
   }
   for (const [state, id] of Object.entries(ids)) await expect.poll(() => stateOf(id), WAIT).toBe(state);
   const { rows } = await main.database.pool.query(
-    `select state, group_id as "groupId" from pgboss.job where name = 'of-persons' order by state`,
+    `select state, owner from queue.jobs where queue = 'of-persons' order by state`,
   );
   expect(rows).toEqual([
-    { state: 'completed', groupId: null },
-    { state: 'failed', groupId: null },
+    { state: 'completed', owner: '-' },
+    { state: 'failed', owner: '-' },
   ]);
 });
 
@@ -270,7 +287,7 @@ test('what was put off is due when it is hastened, also what is being put off ju
   });
   for (const id of [waiting, running]) await enqueue(main, { queue: 'hastened', id, data: null });
   await expect.poll(() => [ran.size, ran.has(running)], WAIT).toEqual([2, true]);
-  await expect.poll(() => stateOf(waiting), WAIT).toBe('created');
+  await expect.poll(() => stateOf(waiting), WAIT).toBe('waiting');
   await worker.hasten();
   await expect.poll(() => stateOf(waiting), WAIT).toBe('completed');
   release.resolve();
@@ -345,8 +362,8 @@ test('a wake-up reaches the worker of another process', async () => {
 
 test('declares a queue that is there again without writing it, unless its options are others', async () => {
   const written = async () => {
-    const { rows } = await main.database.pool.query<{ updated: Date; retries: number }>(
-      `select updated_on as updated, retry_limit as retries from pgboss.queue where name = 'declared'`,
+    const { rows } = await main.database.pool.query<{ version: string; retries: number }>(
+      `select xmin::text as version, retry_limit as retries from queue.queues where name = 'declared'`,
     );
     return rows[0];
   };
@@ -420,7 +437,7 @@ test('a handler that stops because it was told to has not failed', async () => {
   await enqueue(leaving, { queue: 'obedient', id, data: null });
   await taken;
   await leaving.queue.stop(0);
-  expect(await stateOf(id)).toBe('created');
+  expect(await stateOf(id)).toBe('waiting');
 });
 
 test('tells the handler when its job was taken from it, and then ignores what it answers', async () => {
@@ -436,7 +453,7 @@ test('tells the handler when its job was taken from it, and then ignores what it
   const job = await taken;
   // As if another worker had taken it after ours was silent for too long.
   await main.database.pool.query(
-    `update pgboss.job set retry_count = retry_count + 1, started_on = now() + interval '1 hour' where id = $1`,
+    `update queue.jobs set claims = claims + 1, lease_ends_at = now() + interval '1 hour' where id = $1`,
     [id],
   );
   await expect.poll(() => job.signal.aborted, WAIT).toBe(true);
@@ -466,7 +483,7 @@ test('settles its jobs although the database was away meanwhile', async () => {
 
 /** A worker in a process of its own; resolves with the process and the lines it prints. */
 async function spawnWorker(queue: string): Promise<{ child: ChildProcess; lines: string[] }> {
-  const program = fileURLToPath(new URL('../../../test/kit/processes/queue-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../../test/kit/processes/queue-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, home.connectionString, queue], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -591,7 +608,7 @@ test.each([
   });
   await vi.waitFor(async () => {
     const { rows } = await main.database.pool.query(
-      'select state from pgboss.job where name = $1 order by state',
+      'select state from queue.jobs where queue = $1 order by state',
       [queue],
     );
     expect(rows.map(({ state }) => state as string)).toEqual(['completed', 'completed', 'failed']);

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
-import type { Json } from '../../json.ts';
-import { SCHEMA } from './job-table.ts';
+import type { Json } from '../json.ts';
+import { type Claim, LEASE } from './claimed-jobs.ts';
 
 /**
  * Claims jobs in turns: the owners that have a job which is due follow each other, wherever in the line their jobs stand, so
@@ -11,12 +11,10 @@ import { SCHEMA } from './job-table.ts';
  */
 
 /** A job that is ours now. */
-export interface ClaimedJob {
-  readonly id: string;
+export interface ClaimedJob extends Claim {
   readonly data: Json;
-  readonly retryCount: number;
+  readonly retries: number;
   readonly retryLimit: number;
-  readonly startedOn: Date;
 }
 
 /** What a claim brings. */
@@ -33,11 +31,8 @@ interface ClaimedRow extends ClaimedJob {
   readonly more: boolean;
 }
 
-// As in the index job_in_turn. What has no owner, or no kind, sorts as one more.
-const OWNER = `coalesce(job.group_id, '-') collate "C"`;
-const KIND = `coalesce(job.group_tier, '-') collate "C"`;
-
-const DUE = `job.name = $1 and job.state < 'active' and not job.blocked and job.start_after <= now()`;
+// In the words of the index jobs_waiting.
+const DUE = `job.queue = $1 and job.state = 'waiting' and job.due_at <= now()`;
 
 // $1 queue, $2 how many, $3 the owner that was served last.
 const CLAIM = `/* prepared: jobs.claim */
@@ -46,9 +41,9 @@ const CLAIM = `/* prepared: jobs.claim */
     union all
     select owners.place + case when next.owner is null then 0 else 1 end, coalesce(next.owner, ''), next.again, next.is_end
     from owners cross join lateral (
-      (select ${OWNER} as owner, owners.again, false as is_end from ${SCHEMA}.job as job
-        where ${DUE} and ${OWNER} > owners.owner and (not owners.again or ${OWNER} <= $3)
-        order by ${OWNER} limit 1)
+      (select job.owner, owners.again, false as is_end from queue.jobs as job
+        where ${DUE} and job.owner > owners.owner and (not owners.again or job.owner <= $3)
+        order by job.owner limit 1)
       union all
       select null, true, owners.again
       limit 1
@@ -57,23 +52,23 @@ const CLAIM = `/* prepared: jobs.claim */
   ), kinds as (
     select owners.place, owners.owner, first.kind
     from owners cross join lateral (
-      select ${KIND} as kind from ${SCHEMA}.job as job
-      where ${DUE} and ${OWNER} = owners.owner order by ${KIND} limit 1) as first
+      select job.kind from queue.jobs as job
+      where ${DUE} and job.owner = owners.owner order by job.kind limit 1) as first
     where owners.place > 0 and owners.owner <> ''
     union all
     select kinds.place, kinds.owner, next.kind
     from kinds cross join lateral (
-      select ${KIND} as kind from ${SCHEMA}.job as job
-      where ${DUE} and ${OWNER} = kinds.owner and ${KIND} > kinds.kind order by ${KIND} limit 1) as next
+      select job.kind from queue.jobs as job
+      where ${DUE} and job.owner = kinds.owner and job.kind > kinds.kind order by job.kind limit 1) as next
   ), share as (
     select ceil($2::numeric / greatest(1, count(distinct owner)))::int as size from kinds
   ), heads as (
     select kinds.place, kinds.owner, kinds.kind, head.id, head.nth
     from kinds cross join lateral (
-      select locked.id, row_number() over (order by locked.created_on) as nth from (
-        select job.id, job.created_on from ${SCHEMA}.job as job
-        where ${DUE} and ${OWNER} = kinds.owner and ${KIND} = kinds.kind
-        order by job.created_on limit (select size from share)
+      select locked.id, row_number() over (order by locked.created_at) as nth from (
+        select job.id, job.created_at from queue.jobs as job
+        where ${DUE} and job.owner = kinds.owner and job.kind = kinds.kind
+        order by job.created_at limit (select size from share)
         for update of job skip locked) as locked) as head
   ), turns as (
     select heads.*, row_number() over (partition by heads.owner order by heads.nth, random()) as round from heads
@@ -81,17 +76,15 @@ const CLAIM = `/* prepared: jobs.claim */
     select turns.*, row_number() over (order by turns.round, turns.place) as turn from turns
     order by turns.round, turns.place limit $2
   )
-  update ${SCHEMA}.job as job set
-    state = 'active', started_on = now(), heartbeat_on = now(),
-    retry_count = case when job.started_on is null then job.retry_count else job.retry_count + 1 end
+  update queue.jobs as job set state = 'active', claims = job.claims + 1, lease_ends_at = now() + ${LEASE}
   from chosen
-  where job.name = $1 and job.id = chosen.id
-  returning job.id, job.data, job.retry_count as "retryCount", job.retry_limit as "retryLimit",
-    job.started_on as "startedOn", chosen.owner, chosen.turn::int,
+  where job.id = chosen.id
+  returning job.id, job.claims, job.data, job.retries, chosen.owner, chosen.turn::int,
+    (select retry_limit from queue.queues where name = $1) as "retryLimit",
     (select max(nth) from heads) >= (select size from share) as more`;
 
 /** Makes what claims the jobs of one queue in this process; it remembers who was served last. */
-export function createTurns(pool: Pool, queue: string): (limit: number) => Promise<Claimed> {
+export function createClaims(pool: Pool, queue: string): (limit: number) => Promise<Claimed> {
   let last = '';
   return async (limit) => {
     const { rows } = await pool.query<ClaimedRow>(CLAIM, [queue, limit, last]);

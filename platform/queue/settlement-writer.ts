@@ -2,17 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DatabaseError } from 'pg';
 
-import { toError } from '../../errors.ts';
-import type { Logger } from '../../process/logger.ts';
-import type { Claim, JobTable, Settlement } from './job-table.ts';
-
-/** Writes the outcomes of jobs, many in one statement, and retries while the database is away. */
-export interface SettlementWriter {
-  /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
-  settle(claim: Claim, settlement: Settlement): Promise<boolean>;
-  /** Stops retrying: jobs without an outcome lose their heartbeat and are retried elsewhere. */
-  abandon(): void;
-}
+import { toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
+import type { Claim, ClaimedJobs, Settlement } from './claimed-jobs.ts';
 
 interface Waiting {
   readonly claim: Claim;
@@ -28,8 +20,11 @@ function isUnstorable(thrown: unknown): boolean {
 /** Most jobs in one statement. */
 const BATCH = 200;
 
-/** Bounded by the slots of the worker: each job keeps its slot until it is settled. */
-export function createSettlementWriter(queue: string, table: JobTable, logger: Logger): SettlementWriter {
+/**
+ * Writes the outcomes of jobs, many in one statement, and retries while the database is away. Bounded by the slots of the
+ * worker: each job keeps its slot until it is settled.
+ */
+export function createSettlementWriter(queue: string, claimed: ClaimedJobs, logger: Logger) {
   const waiting: Waiting[] = [];
   const abandoned = new AbortController();
   let writing = false;
@@ -37,10 +32,7 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
   async function write(batch: readonly Waiting[]): Promise<Set<string>> {
     for (let attempt = 0; !abandoned.signal.aborted; attempt += 1) {
       try {
-        return await table.settle(
-          queue,
-          batch.map(({ claim, settlement }) => [claim, settlement]),
-        );
+        return await claimed.settle(batch.map(({ claim, settlement }) => [claim, settlement]));
       } catch (thrown) {
         if (isUnstorable(thrown)) return writeApart(batch, thrown);
         const log = attempt === 0 ? 'warn' : 'debug';
@@ -84,13 +76,17 @@ export function createSettlementWriter(queue: string, table: JobTable, logger: L
   }
 
   return {
-    settle(claim, settlement) {
+    /** Resolves when it is written: true, or false when the job was no longer ours or `abandon` came first. */
+    settle(claim: Claim, settlement: Settlement): Promise<boolean> {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       waiting.push({ claim, settlement, resolve });
       // While one batch is written the next one collects.
       if (!writing) void writeAll();
       return promise;
     },
+    /** Stops retrying: the leases of jobs without an outcome end, and they are retried elsewhere. */
     abandon: () => abandoned.abort(),
   };
 }
+
+export type SettlementWriter = ReturnType<typeof createSettlementWriter>;

@@ -1,17 +1,19 @@
-import { toError } from '../../errors.ts';
-import type { Logger } from '../../process/logger.ts';
-import { createLoop } from '../../process/loop.ts';
-import type { JobHandler, QueueWorker, WorkOptions } from '../queue.ts';
-import type { JobTable } from './job-table.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from '../process/logger.ts';
+import { createLoop } from '../process/loop.ts';
+import type { Claimed } from './claim.ts';
+import type { ClaimedJobs } from './claimed-jobs.ts';
+import type { JobHandler, QueueWorker, WorkOptions } from './queue.ts';
 import { createRunningJobs } from './running-jobs.ts';
-import type { Claimed } from './turns.ts';
+import type { WaitingJobs } from './waiting-jobs.ts';
 
 /** The worker of one queue, which claims jobs while slots are free. */
 export interface SlotWorkerOptions {
   readonly queue: string;
   readonly options: WorkOptions;
   readonly handler: JobHandler;
-  readonly table: JobTable;
+  readonly claimed: ClaimedJobs;
+  readonly waiting: WaitingJobs;
   readonly fetch: (limit: number) => Promise<Claimed>;
   readonly logger: Logger;
   /** Called when jobs were released: another process may claim them now. */
@@ -26,8 +28,8 @@ export interface SlotWorker extends QueueWorker {
   freed(): void;
 }
 
-/** Interval of heartbeats: three fit into the ten seconds after which a job counts as lost. */
-const HEARTBEAT_MS = 3000;
+/** Interval at which leases are extended: three fit into one. */
+const EXTEND_MS = 3000;
 /** Most jobs fetched in one statement. */
 const FETCH_LIMIT = 200;
 /** Pause after an error of the database or of `capacity`. */
@@ -68,11 +70,13 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
   }
   const everyMs = () => (isFailing ? ERROR_PAUSE_MS : UNTIL_WOKEN_MS);
   const loop = createLoop({ tick, everyMs, logger, name: `queue ${queue}` });
-  const heartbeat = setInterval(() => {
+  const extending = setInterval(() => {
     running
-      .beat()
-      .catch((thrown: unknown) => logger.warn({ error: toError(thrown), queue }, 'a heartbeat failed'));
-  }, HEARTBEAT_MS);
+      .extend()
+      .catch((thrown: unknown) =>
+        logger.warn({ error: toError(thrown), queue }, 'leases of jobs could not be extended'),
+      );
+  }, EXTEND_MS);
   loop.start();
   let stopping: Promise<void> | undefined;
 
@@ -81,7 +85,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
     // The loop first: a current fetch may still bring jobs.
     await loop.stop();
     const unfinished = await running.finish(graceSeconds * 1000);
-    clearInterval(heartbeat);
+    clearInterval(extending);
     if (unfinished > 0) context.onReleased();
   }
 
@@ -90,7 +94,7 @@ export function startSlotWorker(context: SlotWorkerOptions): SlotWorker {
     freed,
     async hasten() {
       await running.hasten();
-      await context.table.hasten(queue);
+      await context.waiting.hasten(queue);
       loop.wake();
     },
     hasFreeSlot: () => !stopped.signal.aborted && running.size < options.slots,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { silentLogger } from '../../process/logger.ts';
+import { silentLogger } from '../process/logger.ts';
 import { startSlotWorker } from './worker.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -12,7 +12,8 @@ test('an idle worker with free slots asks for jobs when it is woken, and not by 
     queue: 'idle',
     options: { slots: 2 },
     handler: async () => {},
-    table: null as never,
+    claimed: null as never,
+    waiting: null as never,
     fetch: async () => {
       fetches += 1;
       return { jobs: [], hasMore: false };
