@@ -30,6 +30,7 @@ const providers: Record<string, Provider> = {
 const none: ProvidersConfig = {
   openai: null,
   gemini: null,
+  ark: null,
   hedra: null,
   higgsfield: null,
   volcengine: null,
