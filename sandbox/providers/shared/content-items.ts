@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import type { JsonObject } from '../../../../platform/json.ts';
-import type { Job } from '../../../jobs/job.ts';
-import type { Journal } from '../../../jobs/journal.ts';
-import type { VideoRequest } from '../../../studio/types/media-types.ts';
-import { storeInputs } from '../perform.ts';
-import { imageOfDataUrl } from './data-url.ts';
-import { textOf } from './text-of.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { VideoRequest } from '../../studio/types/media-types.ts';
+import { imageOfDataUrl } from './inputs/data-url.ts';
+import { textOf } from './inputs/text-of.ts';
+import { storeInputs } from './perform.ts';
 
 /** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and pictures that have a role. */
 
