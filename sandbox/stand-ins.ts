@@ -1,6 +1,7 @@
 import type { Logger } from '../platform/process/logger.ts';
 import type { Journal } from './jobs/journal.ts';
 import type { LatencyProfile } from './jobs/latency-profile.ts';
+import { ARK, createArk } from './providers/ark/ark.ts';
 import { COMFYUI, createComfyui } from './providers/comfyui/comfyui.ts';
 import { FAL, createFal } from './providers/fal/fal.ts';
 import { FAL_REST } from './providers/fal/storage.ts';
@@ -56,6 +57,7 @@ export function createStandIns(options: StandInsOptions): StandIn[] {
     createHedra(partsOf(HEDRA)),
     createHiggsfield(partsOf(HIGGSFIELD)),
     ...createVolcengine({ ...partsOf(VOLCENGINE), vodLatency: () => options.latencyOf(VOLCENGINE_VOD) }),
+    createArk(partsOf(ARK)),
     createStableDiffusionWebui(partsOf(STABLE_DIFFUSION_WEBUI)),
     ...COMFYUI.map((machine) => createComfyui({ ...partsOf(machine, 'comfyui'), machine })),
   ];
@@ -78,6 +80,7 @@ export const INITIAL_LATENCIES: Readonly<Record<string, Partial<LatencyProfile>>
   // Uploads need no work.
   [FAL_REST]: { queuedMs: 0, runningMs: 0, progressSteps: 1, concurrency: 64 },
   [REPLICATE]: {},
+  [ARK]: {},
   [STABLE_DIFFUSION_WEBUI]: MACHINE_LATENCY,
   [VOLCENGINE]: {},
   [VOLCENGINE_VOD]: {},

@@ -8,12 +8,18 @@ import { createMatcher } from '../../rest-compat/route/match.ts';
 import { failureAnswer } from './answers/failures.ts';
 import { countRefusal, limitRequests, type RequestLimiter } from './answers/rate-limits.ts';
 import { type Exchange, sendAnswer, sendFailure } from './answers/send.ts';
+import type { BatchStore } from './batch-store/store.ts';
+import { type BatchRunner, startBatchRunner } from './batches/runner.ts';
 import { createModelFinder } from './models/find-model.ts';
 import { faceRoutes } from './routes.ts';
 import type { FaceParts, FaceRoute } from './table/route.ts';
 
 /** What the face is built from. */
-export interface OpenaiFaceOptions extends Omit<FaceParts, 'models'> {
+export interface OpenaiFaceOptions extends Omit<FaceParts, 'models' | 'batches'> {
+  /** Where batches are kept; null without a database. */
+  readonly batchStore: BatchStore | null;
+  /** Calls of all batches at once in this process (OPENAI_BATCH_CONCURRENCY). */
+  readonly batchConcurrency: number;
   /** The caller of a request, and a signal that is aborted when the caller disconnects. */
   readonly contextFor: (request: IncomingMessage) => RequestContext;
   /** Absent: no limits, and no headers about them. */
@@ -24,13 +30,18 @@ export interface OpenaiFaceOptions extends Omit<FaceParts, 'models'> {
 export interface OpenaiFace {
   /** What serves a request; null when its path is not below the prefix. It rejects for mistakes of ours alone. */
   find(request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | null;
+  /** Begins to run batches; null without a database. */
+  runBatches(): BatchRunner | null;
 }
 
 /** Makes the face: a table of operations, each of which runs documents of the graph as any other caller does. */
 export function createOpenaiFace(options: OpenaiFaceOptions): OpenaiFace {
   const { settings, executor } = options;
   const match = createMatcher(faceRoutes);
-  const parts = { ...options, models: createModelFinder({ executor, aliases: settings.aliases }) };
+  let runner: BatchRunner | null = null;
+  const { batchStore: store, batchConcurrency: concurrency } = options;
+  const batches = store && { store, wake: () => runner?.wake() };
+  const parts = { ...options, batches, models: createModelFinder({ executor, aliases: settings.aliases }) };
   const below = `${settings.prefix}/`;
   return {
     find(request) {
@@ -39,6 +50,7 @@ export function createOpenaiFace(options: OpenaiFaceOptions): OpenaiFace {
       const matched = match(request.method ?? 'GET', path.slice(settings.prefix.length));
       return (response) => answer({ parts, options }, { request, response, matched, query, path });
     },
+    runBatches: () => (runner ??= store && startBatchRunner({ parts, store, concurrency })),
   };
 }
 

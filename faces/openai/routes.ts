@@ -1,5 +1,6 @@
 import { audioRoutes } from './audio/routes.ts';
 import { transcriptionRoutes } from './audio/transcriptions.ts';
+import { batchRoutes } from './batches/routes.ts';
 import { chatRoutes } from './chat/routes.ts';
 import { fileRoutes } from './files/routes.ts';
 import { imageRoutes } from './images/routes.ts';
@@ -16,4 +17,5 @@ export const faceRoutes: readonly FaceRoute[] = [
   ...transcriptionRoutes,
   ...chatRoutes,
   ...fileRoutes,
+  ...batchRoutes,
 ];

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
 import { validateFace } from '../../faces/openai/validate.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
@@ -19,6 +21,8 @@ export interface FaceOptions {
   readonly federation: FederatedExecutor;
   readonly rateLimiter: RateLimiter | undefined;
   readonly stopping: AbortSignal;
+  /** With the schema "gateway"; absent: there are no batches. */
+  readonly database?: Database | undefined;
   readonly files?: ServeFile | undefined;
   /** Opens a file by the path and query of its address. */
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
@@ -26,21 +30,24 @@ export interface FaceOptions {
 
 /** OpenAI's API, where it is on and the schema has what it asks for; a foreign supergraph may not. */
 export function composeOpenaiFace(
-  { config, logger }: ProcessParts,
-  { publicUrl, federation, rateLimiter, stopping, files, openFile }: FaceOptions,
+  { config, logger, lifecycle }: ProcessParts,
+  { publicUrl, federation, rateLimiter, stopping, files, openFile, database }: FaceOptions,
 ): RestHandler | undefined {
   const settings = config.openaiFace;
   if (settings === null || files === undefined || openFile === undefined) return undefined;
   if (config.split.supergraphFile !== null && validateFace(federation.apiSchema()).length > 0)
     return undefined;
-  return createOpenaiFace({
+  const { batchConcurrency, ...others } = settings;
+  const face = createOpenaiFace({
+    batchStore: database === undefined ? null : createBatchStore(database),
+    batchConcurrency,
     executor: forRest(federation),
     contextFor: contextOf,
     rateLimiter,
     openFile,
     serveFile: files,
     settings: {
-      ...settings,
+      ...others,
       isOpen: config.auth.mode === 'open',
       publicUrl,
       uploadMaxBytes: config.limits.uploadMaxBytes,
@@ -48,4 +55,7 @@ export function composeOpenaiFace(
     stopping,
     logger,
   });
+  const runner = face.runBatches();
+  if (runner !== null) lifecycle.add('batches', () => runner.stop());
+  return face;
 }

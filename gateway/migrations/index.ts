@@ -1,6 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
+import { batches } from './batches.ts';
+
 /** Request counters per class and caller. Unlogged: after a crash of the database all counts begin again. */
 const rateLimits: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
@@ -45,4 +47,5 @@ export const gatewayMigrations: Record<string, Migration> = {
   '0001-rate-limits': rateLimits,
   '0002-stored-answers': storedAnswers,
   '0003-copies-of-results': copiesOfResults,
+  '0004-batches': batches,
 };

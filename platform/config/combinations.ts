@@ -145,6 +145,7 @@ const NEEDED_WITH: readonly (readonly [keyof Values, keyof Values, string])[] = 
   ['MINIMAX_BASE_URL', 'MINIMAX_API_KEY', 'the key of that API'],
   ['MINIMAX_GROUP_ID', 'MINIMAX_API_KEY', 'the key of that group'],
   ['HEDRA_BASE_URL', 'HEDRA_API_KEY', 'the key of that API'],
+  ['ARK_BASE_URL', 'ARK_API_KEY', 'the key of that API'],
   ['HIGGSFIELD_BASE_URL', 'HIGGSFIELD_KEY', 'the credentials of that API'],
   ['VOLCENGINE_ACCESS_KEY', 'VOLCENGINE_SECRET_KEY', 'the other half of the pair'],
   ['VOLCENGINE_SECRET_KEY', 'VOLCENGINE_ACCESS_KEY', 'the other half of the pair'],

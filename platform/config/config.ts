@@ -145,8 +145,9 @@ function openaiFaceOf(values: SettingsContext['values']) {
     OPENAI_FACE_PREFIX: prefix,
     OPENAI_MODEL_ALIASES: aliases,
     OPENAI_WAIT_SECONDS: waitSeconds,
+    OPENAI_BATCH_CONCURRENCY: batchConcurrency,
   } = values;
-  return { prefix, aliases, waitSeconds };
+  return { prefix, aliases, waitSeconds, batchConcurrency };
 }
 
 function configOf(context: SettingsContext) {

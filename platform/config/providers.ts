@@ -40,6 +40,10 @@ export function providersOf(values: Values) {
       token,
       baseUrl: values.REPLICATE_BASE_URL ?? 'https://api.replicate.com/v1',
     })),
+    ark: configured(values.ARK_API_KEY, (apiKey) => ({
+      apiKey,
+      baseUrl: values.ARK_BASE_URL ?? 'https://ark.cn-beijing.volces.com/api/v3',
+    })),
     comfyui: values.COMFYUI_URLS?.length
       ? { urls: values.COMFYUI_URLS, apiKey: values.COMFYUI_API_KEY }
       : null,

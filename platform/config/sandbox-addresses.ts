@@ -16,6 +16,8 @@ export interface SandboxAddresses {
   /** fal's storage, a separate service. */
   readonly falRest: string;
   readonly replicate: string;
+  /** ModelArk of Volcengine. */
+  readonly ark: string;
   /** The servers of the ComfyUI pool. */
   readonly comfyui: readonly string[];
 }
@@ -36,6 +38,7 @@ export function sandboxAddresses(url: string): SandboxAddresses {
     fal: `${base}/fal`,
     falRest: `${base}/fal-rest`,
     replicate: `${base}/replicate/v1`,
+    ark: `${base}/ark/api/v3`,
     comfyui: [`${base}/comfyui-a`, `${base}/comfyui-b`],
   };
 }

@@ -83,6 +83,8 @@ function providerKeys(sandboxUrl: string): Record<string, string> {
     HEDRA_API_KEY: made('HEDRA_API_KEY'),
     HIGGSFIELD_BASE_URL: wires.higgsfield,
     HIGGSFIELD_KEY: `${made('the id of HIGGSFIELD_KEY')}:${made('the secret of HIGGSFIELD_KEY')}`,
+    ARK_BASE_URL: wires.ark,
+    ARK_API_KEY: made('ARK_API_KEY'),
     FAL_BASE_URL: wires.fal,
     FAL_REST_BASE_URL: wires.falRest,
     FAL_KEY: made('FAL_KEY'),

@@ -36,6 +36,8 @@ const SAYINGS: readonly (readonly [provider: string, start: Start, status: numbe
     error('Project `p` does not have access to model `gpt-6`', { code: 'model_not_found' }),
   ],
   ['openai', image, 403, error('Your organization must be verified to use the model `gpt-image-2`.')],
+  ['ark', video, 404, error('not activated', { code: 'ModelNotOpen' })],
+  ['ark', video, 404, error('no such endpoint', { code: 'InvalidEndpointOrModel.NotFound' })],
   ['openai', chat, 400, error('is not supported here', { param: 'model', code: 'invalid_value' })],
   [
     'openai-compatible',

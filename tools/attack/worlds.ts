@@ -124,6 +124,8 @@ function providersAt(sandboxUrl: string): Readonly<Record<string, string>> {
     GEMINI_BASE_URL: at.gemini,
     HIGGSFIELD_KEY: 'a:key',
     HIGGSFIELD_BASE_URL: at.higgsfield,
+    ARK_API_KEY: 'a-key',
+    ARK_BASE_URL: at.ark,
     MINIMAX_API_KEY: 'a-key',
     MINIMAX_BASE_URL: at.minimax,
     COMFYUI_URLS: at.comfyui.join(','),

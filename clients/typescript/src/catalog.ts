@@ -2,6 +2,35 @@
 
 /** Options of the catalog's models, in the names of their vendors. */
 export interface ModelOptions {
+  /** Seedance 2.0 */
+  readonly 'doubao-seedance-2-0-260128': {
+    readonly generate_audio?: boolean | undefined;
+    readonly watermark?: boolean | undefined;
+    /** Whether the camera stands still. */
+    readonly camera_fixed?: boolean | undefined;
+    /** Whether the task has the address of its last frame too; Kiln does not store that. */
+    readonly return_last_frame?: boolean | undefined;
+    /** A preview that costs less. */
+    readonly draft?: boolean | undefined;
+    /** Length in frames, in place of seconds. */
+    readonly frames?: number | undefined;
+    /** Before other tasks of the account. */
+    readonly priority?: number | undefined;
+    /** default, or flex: later and for less. */
+    readonly service_tier?: string | undefined;
+    /** Seconds after which a task that has not run ends. */
+    readonly execution_expires_after?: number | undefined;
+    readonly output_format?: string | undefined;
+    readonly omni_reference_task_type?: string | undefined;
+    /** Who of your users asks, as a hash. */
+    readonly safety_identifier?: string | undefined;
+  };
+  /** Seedance 2.5 */
+  readonly 'doubao-seedance-2-5-260628': ModelOptions['doubao-seedance-2-0-260128'];
+  /** Seedance 2.0 fast */
+  readonly 'doubao-seedance-2-0-fast-260128': ModelOptions['doubao-seedance-2-0-260128'];
+  /** Seedance 2.0 mini */
+  readonly 'doubao-seedance-2-0-mini-260615': ModelOptions['doubao-seedance-2-0-260128'];
   /** FLUX.1 schnell at fal */
   readonly 'fal-ai/flux/schnell': ModelOptions['fal-ai/flux/dev'];
   /** FLUX.1 dev at fal */
@@ -191,6 +220,12 @@ export interface ModelOptions {
     readonly fast_pretreatment?: boolean | undefined;
     readonly aigc_watermark?: boolean | undefined;
   };
+  /** MiniMax H3 */
+  readonly 'MiniMax-H3': {
+    readonly aigc_watermark?: boolean | undefined;
+  };
+  /** MiniMax H3 Max */
+  readonly 'MiniMax-H3-Max': ModelOptions['MiniMax-H3'];
   /** MiniMax speech-2.8-hd */
   readonly 'speech-2.8-hd': {
     /** A language or dialect that is spoken better then, such as English or auto. */

@@ -6,6 +6,7 @@ import type { DocumentNode } from 'graphql';
 import type { GraphqlExecutor, RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Method, RateClass } from '../../../rest-compat/route/route.ts';
+import type { BatchStore } from '../batch-store/store.ts';
 import type { FaceModel } from '../documents/models.ts';
 
 /** One operation of OpenAI's API as a line of a table: what counts it, which documents it runs, how it answers. */
@@ -31,6 +32,8 @@ export interface FaceParts {
   /** Answers a request for a file, whose `url` is its address. */
   readonly serveFile: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly settings: FaceSettings;
+  /** Where batches are kept, and what begins to run a new one; null without a database. */
+  readonly batches: { readonly store: BatchStore; readonly wake: () => void } | null;
   /** Aborted when nothing is waited for any longer, because the server stops. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;

@@ -40,4 +40,9 @@ export const openaiFaceSettings = {
     "seconds that a call of OpenAI's API waits for pictures or speech, before it answers 202 and where to ask; less than what a proxy in front allows",
     '540',
   ),
+  OPENAI_BATCH_CONCURRENCY: setting(
+    integer(1, 1_000),
+    "calls of all batches of OpenAI's API that are under way at once in each gateway; callers who wait stand behind no more of them",
+    '4',
+  ),
 };

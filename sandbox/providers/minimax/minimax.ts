@@ -14,6 +14,7 @@ import { FAILED, MODERATED, refusal } from './answers.ts';
 import type { MinimaxParts } from './parts.ts';
 import { perform } from './perform.ts';
 import { synthesize } from './speech.ts';
+import { queryVideoOfVersion2, startVideoOfVersion2, taskBody } from './videos-v2.ts';
 import { queryVideo, retrieveFile, startVideo, videoAnswer } from './videos.ts';
 import { cloneVoice, getVoices, uploadFile } from './voices.ts';
 
@@ -25,7 +26,7 @@ export interface MinimaxOptions extends StandInOptions {
   readonly secret: string | null;
 }
 
-/** The MiniMax wire, v1: videos, speech, samples and clones of voices. HTTP 200 for errors too. */
+/** The MiniMax wire: v1 for videos, speech, samples and clones of voices, with HTTP 200 for errors too; v2 for the videos of MiniMax-H3. */
 export function createMinimax(options: MinimaxOptions): StandIn {
   const { journal, studio, secret } = options;
   const runner: JobRunner = createJobRunner({
@@ -36,8 +37,8 @@ export function createMinimax(options: MinimaxOptions): StandIn {
     words: { moderate: MODERATED, fail: FAILED },
     logger: options.logger,
   });
-  sendCallbacks(options, runner);
   const results = createResults(journal, runner);
+  sendCallbacks(options, runner);
   const wire: Wire = {
     name: MINIMAX,
     mount: 'minimax',
@@ -62,6 +63,7 @@ function sendCallbacks({ logger }: MinimaxOptions, runner: JobRunner): void {
     urlOf: (job) => job.input['callbackUrl'],
     payloadOf(job) {
       if (!isStateChange(job, runner)) return null;
+      if (job.operation === 'videoV2') return taskBody(job, null);
       const { body } = videoAnswer(job);
       return typeof body === 'string' ? (JSON.parse(body) as object) : null;
     },
@@ -113,6 +115,8 @@ function routesOf(parts: MinimaxParts): WireRoute[] {
   return [
     post('/v1/video_generation', 'video', startVideo),
     get('/v1/query/video_generation', 'query', queryVideo),
+    post('/v2/video_generation', 'videoV2', startVideoOfVersion2),
+    get('/v2/query/video_generation/:id', 'queryV2', queryVideoOfVersion2),
     get('/v1/files/retrieve', 'retrieve', retrieveFile),
     post('/v1/t2a_v2', 'speech', synthesize),
     post('/v1/files/upload', 'upload', uploadFile),

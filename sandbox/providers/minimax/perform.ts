@@ -3,6 +3,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError } from '../../studio/types/media-types.ts';
 import type { SpeechRequest, VideoRequest } from '../../studio/types/media-types.ts';
+import { renderedContent } from '../shared/content-items.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { inputImages } from '../shared/perform.ts';
 import type { MediaTools } from '../shared/perform.ts';
@@ -17,6 +18,10 @@ export async function perform(
 ): Promise<JobResult> {
   try {
     if (job.operation === 'video') return await renderJob(tools, job, signal);
+    if (job.operation === 'videoV2') {
+      const pictures = await inputImages(tools.journal, job.input);
+      return await renderVideo(tools, job.id, renderedContent(job, pictures), signal);
+    }
     if (job.operation === 'clone') return await clone(tools, job, signal);
     return await speak(tools, job, { request: speechOf(tools.runner, job.input), signal });
   } catch (error) {

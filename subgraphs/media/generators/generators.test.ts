@@ -30,6 +30,7 @@ const providers: Record<string, Provider> = {
 const none: ProvidersConfig = {
   openai: null,
   gemini: null,
+  ark: null,
   hedra: null,
   higgsfield: null,
   volcengine: null,
@@ -233,7 +234,7 @@ describe('a request outside the limits of its model', () => {
       /^must be one of 6, 10; models that take this request: kling-v2-5-turbo \(vidc, agg\/vidc, union\), /,
     );
     expect(problems['duration']).not.toContain('MiniMax');
-    expect(problemsOf({ ...video, duration: 7 })['duration']).toBe('must be one of 6, 10');
+    expect(problemsOf({ ...video, duration: 16 })['duration']).toBe('must be one of 6, 10');
   });
 
   it.each<[string, Partial<Record<string, unknown>>, string]>([
@@ -303,7 +304,7 @@ describe('a request outside the limits of its model', () => {
   });
 
   it('without a model is refused with the limits of all models that come nearest', () => {
-    expect(problemsOf({ ...video, generator: 'union', duration: 7 })['duration']).toBe(
+    expect(problemsOf({ ...video, generator: 'union', duration: 16 })['duration']).toBe(
       'must be one of 4, 8, 12 (sora-2); must be one of 4, 6, 8 (veo-3.1-generate-001); ' +
         'must be one of 5, 10 (kling-v2-5-turbo); must be one of 6, 10 (MiniMax-Hailuo-02)',
     );

@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../../platform/http/http-client.ts';
+import { createArk } from './ark/ark.ts';
 import { createComfyui } from './comfyui/comfyui.ts';
 import type { Provider } from './contract/provider.ts';
 import { createFal } from './fal/fal.ts';
@@ -30,6 +31,7 @@ export function createProviders(options: { readonly http: HttpClient }): Readonl
     createReplicate(options),
     createVolcengine(options),
     createStableDiffusionWebui(options),
+    createArk(options),
   ];
   return Object.fromEntries(all.map((provider) => [provider.name, provider]));
 }

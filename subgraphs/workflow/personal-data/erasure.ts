@@ -77,6 +77,7 @@ async function erase(dependencies: ErasureDependencies, { data }: Job): Promise<
 async function eraseEnded(transaction: WorkflowTransaction, userId: string): Promise<number> {
   await transaction.deleteFrom('workflow.idempotency').where('owner', '=', userId).execute();
   await eraseAnswers(transaction, userId);
+  await eraseBatches(transaction, userId);
   await erasePayments(transaction, userId);
   await eraseExecutions(transaction, userId);
   const { left } = await transaction
@@ -94,6 +95,14 @@ async function eraseAnswers(transaction: WorkflowTransaction, userId: string): P
   if (rows[0]?.isThere !== true) return;
   await sql`/* erase.answers */ delete from gateway.stored_answers
     where id = ${userId} or id like ${`% of ${userId}`}`.execute(transaction);
+}
+
+/** Their batches of calls, where a gateway keeps any. */
+async function eraseBatches(transaction: WorkflowTransaction, userId: string): Promise<void> {
+  const { rows } = await sql<{ isThere: boolean }>`/* erase.batches-there */
+    select to_regclass('gateway.batches') is not null as is_there`.execute(transaction);
+  if (rows[0]?.isThere !== true) return;
+  await sql`/* erase.batches */ delete from gateway.batches where owner = ${userId}`.execute(transaction);
 }
 
 /** Books are kept: payments stay without the person, once nothing can start for them any more. */

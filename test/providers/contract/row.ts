@@ -19,6 +19,8 @@ export interface ContractRow {
   readonly credentials?: Readonly<Record<string, string>>;
   /** Paths of its other services on the stand-in, by name. */
   readonly endpoints?: Readonly<Record<string, string>>;
+  /** Model of its binding, where the API goes by it (default: the adapter's own). */
+  readonly model?: string;
   readonly fixture: Fixture;
   readonly jobs: readonly JobRow[];
   readonly short: readonly ShortRow[];

@@ -56,6 +56,7 @@ export interface Environment {
 interface ConnectionOptions {
   readonly credentials?: Readonly<Record<string, string>>;
   readonly endpoints?: Readonly<Record<string, string>>;
+  readonly model?: string;
 }
 
 /** The real HTTP client, which loses no time before it asks again. */
@@ -89,7 +90,7 @@ export async function openEnvironment(): Promise<Environment> {
     proxy,
     http,
     providers: createProviders({ http }),
-    connection: (basePath, headers, { credentials = {}, endpoints = {} } = {}) => ({
+    connection: (basePath, headers, { credentials = {}, endpoints = {}, model = '' } = {}) => ({
       baseUrl: `${proxy.origin}${basePath}`,
       pathPrefix: '',
       headers,
@@ -97,7 +98,7 @@ export async function openEnvironment(): Promise<Environment> {
       endpoints: Object.fromEntries(
         Object.entries(endpoints).map(([name, path]) => [name, `${proxy.origin}${path}`]),
       ),
-      model: null,
+      model: model || null,
       nodes: [],
       resultOrigins: [sandbox.url],
     }),

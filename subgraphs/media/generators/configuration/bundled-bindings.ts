@@ -9,6 +9,7 @@ import type { CatalogEntry } from '../catalog/entry.ts';
 import { BINDING_DEFAULTS, createBinding } from './create-binding.ts';
 import {
   aggregated,
+  ark,
   comfyui,
   fal,
   gemini,
@@ -93,6 +94,7 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
     binding('gemini', gemini, video, 'video'),
     binding('kling', kling, video, 'video'),
     binding('minimax', minimax, video, 'video'),
+    binding('ark', ark, video, 'video'),
   ],
   'agg/lipsync': [binding('hedra', hedra)],
   'custom/charv': [binding('higgsfield', higgsfield)],
@@ -100,6 +102,7 @@ const generators: Readonly<Record<string, readonly BundledBinding[]>> = {
     binding('kling', kling, frames),
     binding('minimax', minimax, frames),
     binding('gemini', gemini, frames),
+    binding('ark', ark, frames),
   ],
   custom: [
     binding('fal', fal, ofKinds('IMAGE'), 'image'),

@@ -142,6 +142,13 @@ export const fal: Route = {
   settings: 'FAL_KEY',
 };
 
+/** ModelArk of Volcengine, or of BytePlus. */
+export const ark: Route = {
+  real: ({ ark: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: bearer(vendor.apiKey) },
+  sandbox: (wires) => ({ baseUrl: wires.ark, headers: bearer('sandbox') }),
+  settings: 'ARK_API_KEY',
+};
+
 /** Replicate. */
 export const replicate: Route = {
   real: ({ replicate: vendor }) => vendor && { baseUrl: vendor.baseUrl, headers: bearer(vendor.token) },

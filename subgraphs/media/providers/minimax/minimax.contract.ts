@@ -89,6 +89,41 @@ const minimax: ContractRow = {
   ],
 };
 
+/** The videos of MiniMax-H3, which the v2 API makes. */
+const version2: ContractRow = {
+  ...minimax,
+  api: 'v2',
+  model: 'MiniMax-H3',
+  jobs: [
+    {
+      kind: 'VIDEO',
+      operation: 'videoV2',
+      request: videoRequest({ references: [picture()], resolution: '768P', duration: 5 }),
+      fields: {
+        model: 'MiniMax-H3',
+        content: [
+          { type: 'text', text: 'a lighthouse' },
+          {
+            type: 'image_url',
+            role: 'reference_image',
+            image_url: { url: expect.stringMatching(/^data:image\/png;base64,iVBOR/) },
+          },
+        ],
+        resolution: '768P',
+        duration: 5,
+        ratio: 'adaptive',
+      },
+      referenceField: null,
+      operations: { status: 'queryV2', list: 'none', cancel: 'none', download: 'download' },
+      unplayed: ['lost-silently'],
+      results: { type: 'mp4', isHidden: true },
+      tellsProgress: false,
+      unknownState: { body: { task: { id: '1', status: 'a_new_word' } } },
+      outcome: { files: 1, texts: 0 },
+    },
+  ],
+};
+
 type Context = CallContext & { readonly reference: string };
 
 async function speak(provider: Provider, context: Context): Promise<unknown> {
@@ -129,4 +164,4 @@ function expectSound({ files, texts }: Outcome): void {
 }
 
 /** What the contract suite tries. */
-export const rows: readonly ContractRow[] = [minimax];
+export const rows: readonly ContractRow[] = [minimax, version2];

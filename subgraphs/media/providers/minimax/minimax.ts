@@ -7,7 +7,7 @@ import { startVideo, videoStatus } from './video.ts';
 import { cloneVoice, listVoices, uploadFile, voiceIdProblems } from './voices.ts';
 
 /**
- * The MiniMax wire (v1): videos are jobs; speech, cloned voices, voice lists and uploads are synchronous. The result
+ * The MiniMax wire (v1, and v2 for the videos of MiniMax-H3): videos are jobs; speech, cloned voices, voice lists and uploads are synchronous. The result
  * code is `base_resp.status_code`, not the HTTP status (wire.ts). The wire has no field for Kiln's reference and no
  * list of tasks, so a start without an answer can't be found again, and it has no cancel.
  */

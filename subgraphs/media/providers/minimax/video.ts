@@ -8,6 +8,7 @@ import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
 import { pathOf } from './path.ts';
+import { isOfVersion2, startVideoOfVersion2, videoStatusOfVersion2 } from './video-v2.ts';
 import { failureOfVideo, read, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
@@ -26,6 +27,7 @@ export async function startVideo(
   request: VideoRequest,
   context: StartContext,
 ): Promise<Handle> {
+  if (isOfVersion2(context.connection.model)) return startVideoOfVersion2(exchange, request, context);
   const { prompt, firstFrame, lastFrame, resolution, duration } = request;
   const answer = await exchange(context, {
     method: 'POST',
@@ -63,6 +65,7 @@ export async function videoStatus(
   context: CallContext,
 ): Promise<JobStatus> {
   const taskId = typeof handle['taskId'] === 'string' ? handle['taskId'] : '';
+  if (handle['version'] === '2') return videoStatusOfVersion2(exchange, taskId, context);
   const answer = await exchange(context, {
     method: 'GET',
     path: pathOf(context.connection, '/v1/query/video_generation', { task_id: taskId }),

@@ -26,6 +26,8 @@ export interface RequestContext {
   readonly content: string;
   /** The error for invalid parameters: the input was wrong, or the id in it is no longer known. */
   readonly invalid: 'INVALID_INPUT' | 'LOST';
+  /** Whether a success says so by a code, as those of v1 do (default yes). */
+  readonly hasCode?: boolean;
 }
 
 /** Throws the vendor's error; returns for a success. */
@@ -38,7 +40,7 @@ export function throwRefusal(answer: ExchangeAnswer, about: RequestContext): voi
   const byStatus = errorOfStatus(answer, `minimax: ${message || `HTTP ${answer.status}`}`.slice(0, 500));
   if (byStatus !== undefined) throw byStatus;
   // A success always has a code: without one the answer is not from this API.
-  if (code === null) throw unreadable(new Error('no base_resp'));
+  if (code === null && about.hasCode !== false) throw unreadable(new Error('no base_resp'));
 }
 
 function codeAtEnd(message: string): number | null {
@@ -101,12 +103,31 @@ function errorOfCode(code: number | null, { message, about, answer }: CodeContex
   });
 }
 
+/** The error of a video of v2 that ended without a result. */
+export function failureOfTask(
+  said:
+    | { readonly code?: string | null | undefined; readonly message?: string | null | undefined }
+    | null
+    | undefined,
+  answer: ExchangeAnswer,
+): UpstreamError {
+  const message = said?.message ?? '';
+  const about: RequestContext = { content: 'prompt', invalid: 'INVALID_INPUT' };
+  const code = /^\d+$/.test(said?.code ?? '') ? Number(said?.code) : codeAtEnd(message);
+  return orUnavailable(errorOfCode(code, { message, about, answer }), message);
+}
+
 /** The error of a video that ended as `Fail`: the code says whether its content was the reason. */
 export function failureOfVideo(answer: ExchangeAnswer): UpstreamError {
   const parsed = envelope.safeParse(answer.json).data?.base_resp;
   const message = parsed?.status_msg ?? '';
   const about: RequestContext = { content: 'prompt', invalid: 'INVALID_INPUT' };
   const error = parsed?.status_code ? errorOfCode(parsed.status_code, { message, about, answer }) : null;
+  return orUnavailable(error, message);
+}
+
+/** What the content was the reason for; anything else may succeed another time. */
+function orUnavailable(error: UpstreamError | null, message: string): UpstreamError {
   if (error?.code === 'MODERATION_REFUSED' || error?.code === 'INVALID_INPUT') return error;
   const reason = message === '' || message === 'success' ? 'no reason given' : message;
   return new UpstreamError('UNAVAILABLE', `minimax failed: ${reason}`.slice(0, 500));

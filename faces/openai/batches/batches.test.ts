@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+
+import OpenAI, { APIError, toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { until } from '../../../test/kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../../../test/kit/kiln.ts';
+
+/** Batches by OpenAI's own SDK against a whole Kiln. */
+
+let kiln: KilnUnderTest;
+let anna: OpenAI;
+let boris: OpenAI;
+beforeAll(async () => {
+  const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
+  const keys = Object.entries(secrets).map(
+    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
+  );
+  kiln = await startKiln({ settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'required' } });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+  [anna, boris] = [clientOf(secrets.anna), clientOf(secrets.boris)];
+});
+afterAll(() => kiln.close());
+
+type Endpoint = OpenAI.BatchCreateParams['endpoint'];
+
+const lineOf = (name: string, url: Endpoint, body: object) =>
+  JSON.stringify({ custom_id: name, method: 'POST', url, body });
+
+async function begin(endpoint: Endpoint, text: string): Promise<OpenAI.Batch> {
+  const file = await toFile(Buffer.from(text), 'input.jsonl', { type: 'application/jsonl' });
+  const { id } = await anna.files.create({ file, purpose: 'batch' });
+  return anna.batches.create({
+    input_file_id: id,
+    endpoint,
+    completion_window: '24h',
+    metadata: { of: 'anna' },
+  });
+}
+
+async function ended(id: string): Promise<OpenAI.Batch> {
+  const ends = ['completed', 'failed', 'cancelled'];
+  return until(
+    () => anna.batches.retrieve(id),
+    ({ status }) => ends.includes(status),
+    60_000,
+  );
+}
+
+interface Result {
+  readonly custom_id: string;
+  readonly response: { readonly status_code: number; readonly body: Record<string, unknown> };
+}
+
+async function resultsOf(file: string | undefined | null): Promise<Record<string, Result['response']>> {
+  const text = await (await anna.files.content(file ?? '')).text();
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Result);
+  return Object.fromEntries(lines.map(({ custom_id: name, response }) => [name, response]));
+}
+
+const PICTURES = '/v1/images/generations';
+
+describe('a batch', () => {
+  it('makes every picture of a file, and tells those that can not be made apart', async () => {
+    const lines = ['a', 'b', 'c'].map((name) =>
+      lineOf(name, PICTURES, { model: 'gpt-image-2', prompt: `a ${name}` }),
+    );
+    const wrong = lineOf('wrong', PICTURES, { model: 'no-such-model', prompt: 'x' });
+    const begun = await begin(PICTURES, `${[...lines, wrong].join('\n')}\n`);
+    expect(begun).toMatchObject({ object: 'batch', status: 'validating', metadata: { of: 'anna' } });
+    const batch = await ended(begun.id);
+    expect(batch).toMatchObject({
+      status: 'completed',
+      request_counts: { total: 4, completed: 3, failed: 1 },
+      completed_at: expect.any(Number),
+    });
+    const made = await resultsOf(batch.output_file_id);
+    expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
+    const [first] = made['a']?.body['data'] as { url: string }[];
+    expect((await fetch(first?.url ?? '')).status).toBe(200);
+    const refused = await resultsOf(batch.error_file_id);
+    expect(refused['wrong']).toMatchObject({
+      status_code: 404,
+      body: { error: { code: 'model_not_found' } },
+    });
+  });
+
+  it('has chats and finished videos', async () => {
+    const chat = await begin(
+      '/v1/chat/completions',
+      lineOf('hi', '/v1/chat/completions', {
+        model: 'gpt-6-luna',
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    );
+    const said = await resultsOf((await ended(chat.id)).output_file_id);
+    expect(said['hi']?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
+    const video = await begin(
+      '/v1/videos',
+      lineOf('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
+    );
+    const filmed = await resultsOf((await ended(video.id)).output_file_id);
+    expect(filmed['sea']?.body).toMatchObject({ object: 'video', status: 'completed' });
+  });
+
+  it('fails with the lines at fault when its file is none', async () => {
+    const same = lineOf('a', PICTURES, { prompt: 'x' });
+    const text = [
+      same,
+      same,
+      '{',
+      lineOf('b', '/v1/videos', {}),
+      lineOf('c', PICTURES, { stream: true }),
+    ].join('\n');
+    const batch = await ended((await begin(PICTURES, text)).id);
+    expect(batch.status).toBe('failed');
+    expect(batch.errors?.data?.map(({ code, line }) => [line, code])).toEqual([
+      [2, 'duplicate_custom_id'],
+      [3, 'invalid_json_line'],
+      [4, 'mismatched_endpoint'],
+      [5, 'invalid_request'],
+    ]);
+  });
+
+  it('begins nothing more once it is cancelled, and keeps what was made', async () => {
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 400 });
+    const lines = Array.from({ length: 60 }, (_, index) =>
+      lineOf(`n${index}`, PICTURES, { model: 'midjourney', prompt: `number ${index}` }),
+    );
+    const { id } = await begin(PICTURES, lines.join('\n'));
+    await until(
+      () => anna.batches.retrieve(id),
+      ({ request_counts: counts }) => (counts?.completed ?? 0) > 0,
+      60_000,
+    );
+    expect((await anna.batches.cancel(id)).status).toBe('cancelling');
+    const batch = await ended(id);
+    expect(batch.status).toBe('cancelled');
+    expect(batch.request_counts?.completed).toBeLessThan(60);
+    expect(Object.keys(await resultsOf(batch.output_file_id))).toHaveLength(
+      batch.request_counts?.completed ?? 0,
+    );
+    await kiln.control('latency', { wire: 'midjourney', runningMs: 0 });
+  });
+
+  it("is its owner's own, and listed newest first", async () => {
+    const { data, has_more: hasMore } = await anna.batches.list({ limit: 2 });
+    expect([data.length, hasMore]).toEqual([2, true]);
+    const next = await anna.batches.list({ limit: 2, after: data[1]?.id ?? '' });
+    expect(next.data.map(({ id }) => id)).not.toContain(data[0]?.id);
+    expect((await boris.batches.list()).data).toEqual([]);
+    const file = await toFile(Buffer.from('{}'), 'a.jsonl');
+    const { id } = await anna.files.create({ file, purpose: 'batch' });
+    const refusal = await anna.batches
+      .create({ input_file_id: id, endpoint: '/v1/embeddings', completion_window: '24h' })
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(APIError);
+    expect(refusal).toMatchObject({ status: 400, param: 'endpoint' });
+  });
+});

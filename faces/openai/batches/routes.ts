@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+
+import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { type Batch, batchEndpoints, batchOf } from '../batch-store/batch.ts';
+import { FaceFileById } from '../documents/file.ts';
+import { readJson } from '../request/body.ts';
+import { neededText, objectIn, wordIn } from '../request/fields.ts';
+import { pageOf } from '../request/page.ts';
+import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
+import { keptOf } from './owner.ts';
+
+/** Largest input of a batch in bytes. */
+const MOST_BYTES = 200 << 20;
+
+/** Batches: many calls whose results are a file. */
+export const batchRoutes: readonly FaceRoute[] = [
+  {
+    method: 'POST',
+    path: '/batches',
+    summary: 'Runs the calls of a file, after everybody who waits.',
+    rateClass: 'start',
+    documents: [FaceFileById],
+    run: createBatch,
+  },
+  {
+    method: 'GET',
+    path: '/batches',
+    summary: "The caller's own batches, newest first.",
+    rateClass: 'read',
+    documents: [],
+    run: listBatches,
+  },
+  {
+    method: 'GET',
+    path: '/batches/{id}',
+    summary: 'A batch, and how many of its calls have ended.',
+    rateClass: 'status',
+    documents: [],
+    run: async (call) => ({ body: batchOf(await readBatch(call)) }),
+  },
+  {
+    method: 'POST',
+    path: '/batches/{id}/cancel',
+    summary: 'Begins no more calls of a batch; its results are those of the calls that have begun.',
+    rateClass: 'write',
+    documents: [],
+    async run(call) {
+      const batch = await readBatch(call);
+      if (!mayChange(call.context.caller, batch.owner)) throw notFound('batch', batch.id);
+      const { store } = storeOf(call);
+      return { body: batchOf((await store.cancel(batch.id)) ?? (await store.find(batch.id)) ?? batch) };
+    },
+  },
+];
+
+async function createBatch(call: FaceCall): Promise<FaceAnswer> {
+  const { store, wake } = storeOf(call);
+  const { caller } = call.context;
+  const body = await readJson(call);
+  const inputFile = neededText(body, 'input_file_id');
+  const endpoint = wordIn(body, 'endpoint', batchEndpoints);
+  if (endpoint === undefined) throw badInput('endpoint', "Missing required parameter: 'endpoint'.");
+  wordIn(body, 'completion_window', ['24h'] as const);
+  mustStart(caller);
+  const { media } = await runDocument(call, FaceFileById, { id: inputFile });
+  if (media === null) throw badInput('input_file_id', `there is no file ${inputFile}`);
+  if (media.bytes > MOST_BYTES)
+    throw badInput('input_file_id', `the file must have at most ${MOST_BYTES} bytes`);
+  const batch = await store.create({
+    id: `batch_${randomBytes(16).toString('hex')}`,
+    owner: caller.id,
+    caller: keptOf(caller),
+    endpoint,
+    inputFile,
+    metadata: objectIn(body, 'metadata') ?? null,
+  });
+  wake();
+  return { body: batchOf(batch) };
+}
+
+/** A key that may only look starts nothing, whoever makes the calls. */
+function mustStart({ kind, scopes }: Caller): void {
+  if (kind !== 'key' || scopes.some((scope) => scope === 'start' || scope === 'admin')) return;
+  throw new AppError('FORBIDDEN', 'this key may not start work');
+}
+
+async function listBatches(call: FaceCall): Promise<FaceAnswer> {
+  const { caller } = call.context;
+  const isKnown = caller.kind !== 'anonymous' || call.settings.isOpen;
+  if (!isKnown) throw new AppError('UNAUTHENTICATED', 'a list of batches needs a credential');
+  const { batches, hasMore } = await storeOf(call).store.list(caller.id, pageOf(call.query));
+  const ends = { first_id: batches[0]?.id ?? null, last_id: batches.at(-1)?.id ?? null };
+  return { body: { object: 'list', data: batches.map(batchOf), ...ends, has_more: hasMore } };
+}
+
+async function readBatch(call: FaceCall): Promise<Batch> {
+  const id = call.pathParams['id'] ?? '';
+  const batch = await storeOf(call).store.find(id);
+  if (batch === undefined || !mayRead(call.context.caller, batch.owner)) throw notFound('batch', id);
+  return batch;
+}
+
+function storeOf({ batches }: FaceCall) {
+  if (batches !== null) return batches;
+  throw new AppError('NOT_CONFIGURED', 'batches need the database: set DATABASE_URL for this gateway');
+}

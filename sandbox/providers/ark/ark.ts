@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { Fault } from '../../faults/faults.ts';
+import { json } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
+import { jsonObject } from '../../http/wire.ts';
+import type { Wire, WireRequest } from '../../http/wire.ts';
+import { createJobRunner } from '../../jobs/job-runner.ts';
+import type { JobRunner } from '../../jobs/job-runner.ts';
+import type { Job, JobState } from '../../jobs/job.ts';
+import { bannedWordOf } from '../shared/banned-word.ts';
+import { contentItems, renderedContent, storeContent, wordsOf } from '../shared/content-items.ts';
+import { jobFaultOf } from '../shared/fault-injection.ts';
+import { inputImages } from '../shared/perform.ts';
+import { createResults } from '../shared/results.ts';
+import type { Results } from '../shared/results.ts';
+import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
+import { renderVideo } from '../shared/video.ts';
+
+/** The name of this wire in faults, latencies and jobs, and its mount. */
+export const ARK = 'ark';
+
+interface ArkOptions extends StandInOptions {
+  /** When set, the key that `Authorization: Bearer` must carry. */
+  readonly secret: string | null;
+}
+
+const MODERATED = 'OutputVideoSensitiveContentDetected';
+
+/** Volcengine's ModelArk: tasks that make videos of a `content`. Its SDK has no field for a caller's reference. */
+export function createArk(options: ArkOptions): StandIn {
+  const { journal, secret } = options;
+  const runner = createJobRunner({
+    wire: ARK,
+    journal,
+    latency: options.latency,
+    async perform(job, signal) {
+      const pictures = await inputImages(journal, job.input);
+      return renderVideo(options, job.id, renderedContent(job, pictures), signal);
+    },
+    words: { moderate: MODERATED, fail: 'InternalServiceError' },
+    logger: options.logger,
+  });
+  const results = createResults(journal, runner);
+  const parts = { runner, journal, results };
+  const wire: Wire = {
+    name: ARK,
+    mount: 'ark',
+    authorize({ path, headers }) {
+      const key = headers['authorization'];
+      const isIn =
+        path.startsWith('/results/') || (secret === null ? key !== undefined : key === `Bearer ${secret}`);
+      return isIn
+        ? { path, params: {} }
+        : {
+            answer: problem(
+              401,
+              'AuthenticationError',
+              'the API key or AK/SK in the request is missing or invalid',
+            ),
+          };
+    },
+    refuse: (status, message) => problem(status, CODES[status], message),
+    refuseModel: () =>
+      problem(
+        404,
+        'InvalidEndpointOrModel.NotFound',
+        'The model or endpoint does not exist or you do not have access to it.',
+      ),
+    routes: [
+      {
+        method: 'POST',
+        path: TASKS,
+        operation: 'create',
+        handle: (request, fault) => create(parts, request, fault),
+      },
+      {
+        method: 'GET',
+        path: `${TASKS}/:id`,
+        operation: 'get',
+        handle: (request, fault) => get(parts, request, fault),
+      },
+      results.route,
+    ],
+  };
+  return { wire, runner };
+}
+
+const TASKS = '/api/v3/contents/generations/tasks';
+const CODES = {
+  404: 'NotFound',
+  413: 'InvalidParameter',
+  429: 'RateLimitExceeded.EndpointRPMExceeded',
+  500: 'InternalServiceError',
+} as const;
+
+interface Parts {
+  readonly runner: JobRunner;
+  readonly journal: StandInOptions['journal'];
+  readonly results: Results;
+}
+
+const EDGES = { '480p': 480, '720p': 720, '1080p': 1_080, '4k': 2_160 } as const;
+const request = z.object({
+  model: z.string().min(1),
+  content: contentItems,
+  resolution: z.enum(['480p', '720p', '1080p', '4k']).default('720p'),
+  ratio: z.enum(['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', 'adaptive']).default('adaptive'),
+  duration: z.int().min(2).max(30).default(5),
+  seed: z.int().nullish(),
+  generate_audio: z.boolean().nullish(),
+});
+
+async function create({ runner, journal }: Parts, sent: WireRequest, fault: Fault | null): Promise<Answer> {
+  const parsed = request.safeParse(jsonObject(sent));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const name = issue?.path.join('.') ?? '';
+    return problem(
+      400,
+      'InvalidParameter',
+      `The parameter \`${name}\` is not valid: ${issue?.message ?? ''}`,
+      name,
+    );
+  }
+  const { content, ...settings } = parsed.data;
+  if (fault?.fault === 'moderation' || bannedWordOf(wordsOf(content)) !== null) {
+    return problem(
+      400,
+      'InputTextSensitiveContentDetected',
+      'The input text may contain sensitive information.',
+    );
+  }
+  const id = `cgt-${randomUUID()}`;
+  const stored = await storeContent(journal, id, content);
+  const input = {
+    ...stored,
+    ...settings,
+    seed: settings.seed ?? null,
+    generate_audio: settings.generate_audio ?? null,
+    shortEdge: EDGES[settings.resolution],
+  };
+  const job =
+    fault?.fault === 'queue-full'
+      ? null
+      : await runner.submit({ id, operation: 'create', reference: null, input, fault: jobFaultOf(fault) });
+  return job === null ? problem(429, 'QuotaExceeded', 'Too many tasks are queued.') : json({ id });
+}
+
+async function get(
+  { runner, results }: Parts,
+  { params, baseUrl }: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const id = decodeURIComponent(params['id'] ?? '');
+  if (fault?.fault === 'lost') await runner.forget(id);
+  const job = runner.get(id);
+  if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
+  return json(taskJson(job, results.urlOf(job, baseUrl)));
+}
+
+const STATUS: Readonly<Record<JobState, string>> = {
+  queued: 'queued',
+  running: 'running',
+  finished: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+function taskJson(job: Job, url: string | null): object {
+  const { model, seed = null, resolution, ratio, duration, generate_audio: generateAudio = true } = job.input;
+  const seconds = (time: number | null) => Math.floor((time ?? job.submittedAt) / 1_000);
+  return {
+    id: job.id,
+    model,
+    status: STATUS[job.state],
+    created_at: seconds(job.submittedAt),
+    updated_at: seconds(job.endedAt),
+    seed,
+    resolution,
+    ratio,
+    duration,
+    generate_audio: generateAudio,
+    framespersecond: 24,
+    ...(url !== null && {
+      content: { video_url: url },
+      usage: { completion_tokens: 108_000, total_tokens: 108_000 },
+    }),
+    ...(job.state === 'failed' && { error: { code: job.failure ?? '', message: 'The task failed.' } }),
+  };
+}
+
+function problem(status: number, code: string, message: string, param = ''): Answer {
+  return json(
+    { error: { code, message, param, type: status >= 500 ? 'InternalServerError' : 'BadRequest' } },
+    status,
+  );
+}

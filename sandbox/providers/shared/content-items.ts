@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+import type { JsonObject } from '../../../platform/json.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Journal } from '../../jobs/journal.ts';
+import type { VideoRequest } from '../../studio/types/media-types.ts';
+import { imageOfDataUrl } from './inputs/data-url.ts';
+import { textOf } from './inputs/text-of.ts';
+import { storeInputs } from './perform.ts';
+
+/** The `content` of videos as Volcengine's ModelArk and MiniMax's v2 API take it: texts, and pictures that have a role. */
+
+const picture = z.object({
+  type: z.literal('image_url'),
+  image_url: z.object({
+    url: z.string().regex(/^data:image\/[\w.+-]+;base64,/, 'this stand-in takes data: URLs only'),
+  }),
+  role: z.enum(['first_frame', 'last_frame', 'reference_image']).default('first_frame'),
+});
+
+const item = z.union([z.object({ type: z.literal('text'), text: z.string().max(7_000) }), picture]);
+type ContentItem = z.output<typeof item>;
+
+/** Items of a `content`: references and frames exclude each other. */
+export const contentItems = z
+  .array(item)
+  .min(1, 'content is required')
+  .refine((items) => new Set(items.flatMap(groupOf)).size < 2, {
+    message: 'first and last frames cannot be mixed with reference media',
+  });
+
+function groupOf(one: ContentItem): string[] {
+  if (one.type === 'text') return [];
+  return [one.role === 'reference_image' ? 'references' : 'frames'];
+}
+
+/** The words of a `content`. */
+export function wordsOf(items: readonly ContentItem[]): string {
+  return items.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n');
+}
+
+/** What a job keeps of a `content`, its pictures stored. */
+export async function storeContent(
+  journal: Journal,
+  id: string,
+  items: readonly ContentItem[],
+): Promise<JsonObject> {
+  const pictures = items.flatMap((one) => (one.type === 'image_url' ? [one] : []));
+  const files = pictures.map(({ image_url: { url } }) => imageOfDataUrl(url)?.bytes ?? Buffer.alloc(0));
+  return {
+    prompt: wordsOf(items),
+    roles: pictures.map(({ role }) => role),
+    pictures: await storeInputs(journal, id, files),
+  };
+}
+
+/** What is rendered of a `content`; references only colour the prompt here. */
+export function renderedContent({ input }: Job, pictures: readonly Buffer[]): VideoRequest {
+  const roles = Array.isArray(input['roles']) ? input['roles'].map(String) : [];
+  const pictureOf = (role: string) => pictures[roles.indexOf(role)];
+  const [firstFrame, lastFrame] = [pictureOf('first_frame'), pictureOf('last_frame')];
+  const ratio = textOf(input['ratio']);
+  return {
+    prompt: textOf(input['prompt']) ?? '',
+    durationSeconds: Number(input['duration']),
+    resolution: Number(input['shortEdge']),
+    ...(ratio !== null && ratio !== 'adaptive' && { aspectRatio: ratio }),
+    ...(firstFrame !== undefined && { firstFrame }),
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
+}

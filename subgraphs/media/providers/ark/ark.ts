@@ -1,0 +1,48 @@
+import type { HttpClient } from '../../../../platform/http/http-client.ts';
+import type { Provider } from '../contract/provider.ts';
+import { contentItems, ratioOf } from '../shared/content-items.ts';
+import { createExchange } from '../shared/exchange.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
+import { jobStatus, startedId } from './wire.ts';
+
+const TASKS = '/contents/generations/tasks';
+const DEFAULT_MODEL = 'doubao-seedance-2-0-260128';
+/** Frames and references are sent inline: up to nine pictures of 20 MB each. */
+const START_TIMEOUT_MS = 300_000;
+
+/**
+ * Volcengine's ModelArk (BytePlus' outside China): videos of Seedance. The wire has no field for Kiln's reference, so a start
+ * without an answer can't be found again. A task is deleted where it may not be cancelled, so nothing is ever cancelled.
+ */
+export function createArk(options: { readonly http: HttpClient }): Provider {
+  const exchange = createExchange(options.http);
+  return {
+    name: 'ark',
+    jobs: {
+      VIDEO: {
+        pollMs: 3_000,
+        async start(request, context) {
+          const { resolution, duration, seed } = request;
+          const answer = await exchange(context, {
+            method: 'POST',
+            path: TASKS,
+            json: withVendorOptions(request, {
+              model: context.connection.model ?? DEFAULT_MODEL,
+              content: await contentItems(request),
+              resolution,
+              duration,
+              ratio: ratioOf(request),
+              seed,
+            }),
+            timeoutMs: START_TIMEOUT_MS,
+          });
+          return { id: startedId(answer) };
+        },
+        async status({ id }, context) {
+          const path = `${TASKS}/${encodeURIComponent(String(id))}`;
+          return jobStatus(await exchange(context, { method: 'GET', path, retry: 'safe' }));
+        },
+      },
+    },
+  };
+}

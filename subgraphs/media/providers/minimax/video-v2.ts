@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+import { UpstreamError } from '../../domain/failure.ts';
+import type { VideoRequest } from '../../domain/work/request.ts';
+import type { CallContext, Handle, JobStatus, StartContext } from '../contract/provider.ts';
+import { contentItems, ratioOf } from '../shared/content-items.ts';
+import type { Exchange } from '../shared/exchange.ts';
+import { id, text } from '../shared/reader.ts';
+import { withVendorOptions } from '../shared/vendor-options.ts';
+import { pathOf } from './path.ts';
+import { failureOfTask, read, throwRefusal } from './wire.ts';
+
+/** Videos of the v2 API (MiniMax-H3 and later): real HTTP statuses, and the result's address in the task itself. */
+
+/** Frames and references are sent inline: up to nine pictures of 20 MB each. */
+const START_TIMEOUT_MS = 300_000;
+
+const started = z.object({ task_id: id });
+const queried = z.object({
+  task: z.object({
+    status: text,
+    content: z.object({ url: text }).nullish().catch(null),
+    error: z.object({ code: id, message: text }).nullish().catch(null),
+  }),
+});
+
+/** Whether the v2 API makes the videos of this model. */
+export function isOfVersion2(model: string | null | undefined): boolean {
+  return /^MiniMax-H\d/.test(model ?? '');
+}
+
+/** POST /v2/video_generation. */
+export async function startVideoOfVersion2(
+  exchange: Exchange,
+  request: VideoRequest,
+  context: StartContext,
+): Promise<Handle> {
+  const answer = await exchange(context, {
+    method: 'POST',
+    path: pathOf(context.connection, '/v2/video_generation'),
+    json: withVendorOptions(request, {
+      model: context.connection.model,
+      content: await contentItems(request),
+      resolution: request.resolution,
+      duration: request.duration,
+      ratio: ratioOf(request),
+      callback_url: context.webhookUrl,
+    }),
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  throwRefusal(answer, { content: 'prompt', invalid: 'INVALID_INPUT', hasCode: false });
+  const { task_id: taskId } = read(started, answer);
+  if (taskId === null || taskId === undefined) {
+    throw new UpstreamError('UNAVAILABLE', 'minimax accepted a video without naming its task', {
+      startUnknown: true,
+    });
+  }
+  return { taskId, version: '2' };
+}
+
+/** GET /v2/query/video_generation/{task_id}. Unknown states mean running. */
+export async function videoStatusOfVersion2(
+  exchange: Exchange,
+  taskId: string,
+  context: CallContext,
+): Promise<JobStatus> {
+  const answer = await exchange(context, {
+    method: 'GET',
+    path: pathOf(context.connection, `/v2/query/video_generation/${encodeURIComponent(taskId)}`),
+    retry: 'safe',
+  });
+  throwRefusal(answer, { content: 'prompt', invalid: 'LOST', hasCode: false });
+  const { status, content, error } = read(queried, answer).task;
+  switch (status) {
+    case 'queued':
+      return { state: 'queued' };
+    case 'succeeded':
+      if (!content?.url)
+        throw new UpstreamError('UNAVAILABLE', 'minimax finished a video without its address');
+      return { state: 'finished', outcome: { files: [{ url: content.url }], texts: [] } };
+    case 'failed':
+    case 'cancelled':
+      return { state: 'failed', error: failureOfTask(error, answer) };
+    default:
+      return { state: 'running', progress: null, stage: 'rendering' };
+  }
+}
