@@ -31,8 +31,7 @@ export function composeOpenaiFace(
 ): RestHandler | undefined {
   const settings = config.openaiFace;
   if (settings === null || files === undefined || openFile === undefined) return undefined;
-  if (config.split.supergraphFile !== null && validateFace(federation.apiSchema()).length > 0)
-    return undefined;
+  if (config.split.isOtherGraph && validateFace(federation.apiSchema()).length > 0) return undefined;
   return createOpenaiFace({
     executor: forRest(federation),
     contextFor: contextOf,

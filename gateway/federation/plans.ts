@@ -31,6 +31,8 @@ export interface Planner {
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
   /** Whether that plan has been made. */
   hasPlan(document: DocumentNode, operationName: string | undefined): boolean;
+  /** The names of a document's operations that have plans; empty for the only one without a name. */
+  plannedNames(document: DocumentNode): readonly string[];
   /** Makes what the first plan would have to wait for. */
   warmUp(): void;
 }
@@ -128,6 +130,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
       plans.set(document, ofDocument.set(operationName ?? '', plan));
       return plan;
     },
+    plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
     warmUp: () => void parts(),
   };
 }
