@@ -20,6 +20,7 @@ import { createRestHandler, type RestHandler, restRouter } from '../../rest-comp
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
+import { createTokenVerifier } from '../authentication/jwt.ts';
 import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
 import { createReplaceableFederation, type Graph } from '../federation/replaceable.ts';
@@ -32,6 +33,7 @@ import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
+import { authorizeBy } from './other-graph/authorize.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -108,6 +110,7 @@ export async function startPublicServer(
       lookup,
     }),
     isForeign,
+    verifyToken: options.file?.authentication && createTokenVerifier(options.file.authentication.issuers),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
@@ -155,6 +158,7 @@ function federationsOf({ config }: ProcessParts, options: PublicServerOptions, l
       links: observed(withKnown(graph.links), options),
       metrics: options.metrics,
       ...planningOf(config),
+      authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
       logger,
     }),
   });

@@ -1,28 +1,9 @@
 import { z } from 'zod';
 
+import { authenticationSchema } from './authentication.schema.ts';
+import { address, integer, must } from './remedies.ts';
+
 /** The form of the gateway's configuration file. Each message is the remedy. */
-
-function must(remedy: string) {
-  return {
-    error: ({ input }: { readonly input?: unknown }) =>
-      input === undefined ? `is missing: it ${remedy}` : remedy,
-  };
-}
-
-function integer(least: number, most: number) {
-  const remedy = must(`must be a whole number from ${least} to ${most}`);
-  return z.int(remedy).min(least, remedy).max(most, remedy);
-}
-
-function address(schemes: readonly string[]) {
-  const remedy = must(
-    `must be an address that begins with ${schemes.map((one) => `${one}//`).join(' or ')}, without user name`,
-  );
-  return z.string(remedy).refine((value) => {
-    const url = URL.parse(value);
-    return url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === '';
-  }, remedy);
-}
 
 /** Headers that belong to a connection or a body, and those by which Kiln's own processes know each other. */
 const RESERVED = new Set([
@@ -55,9 +36,15 @@ const headerRule = z.union(
         .regex(/^[^\r\n\0]*$/, must('must be one line')) // oxlint-disable-line no-control-regex -- refused, as in every header
         .describe('Its value; ${NAME} stands for an environment variable.'),
     }),
+    z.strictObject({
+      claim: z
+        .string(must('must be the name of a claim'))
+        .describe("Sends this claim of the caller's token."),
+      as: header.describe('The header that the subgraph gets it in.'),
+    }),
     z.strictObject({ remove: header.describe('Sends this header no more, also where an earlier rule did.') }),
   ],
-  must('must be one of { propagate, as }, { insert, value } and { remove }'),
+  must('must be one of { propagate, as }, { insert, value }, { claim, as } and { remove }'),
 );
 const headerRules = z
   .array(headerRule, must('must be a list of rules'))
@@ -104,6 +91,9 @@ export const gatewayFileSchema = z.strictObject(
       .describe(
         'Of every subgraph that says nothing else (default: errors with a code as they are, others masked).',
       ),
+    authentication: authenticationSchema
+      .optional()
+      .describe('Who callers are; without it subgraphs alone decide what their bearer tokens are.'),
     limits: limits.optional(),
     introspection: z
       .boolean(must('must be true or false'))

@@ -33,6 +33,8 @@ export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly st
 function ownerOf(path: readonly PropertyKey[]): string {
   if (path.includes('headers')) return 'a rule';
   if (path[0] === 'subgraphs') return 'a subgraph';
+  if (path[0] === 'authentication')
+    return path[1] === 'issuers' ? 'an issuer' : path[1] === 'policies' ? 'a policy' : 'authentication';
   return path[0] === 'limits' ? 'limits' : 'the file';
 }
 

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
@@ -36,6 +36,23 @@ export interface ExecutionOptions {
   readonly metrics?: Metrics | undefined;
   /** Why a caller may not use a root field. */
   readonly refuseRootField?: RefuseRootField | undefined;
+  /** What callers may see, where the supergraph says so. */
+  readonly authorize?: Authorize | undefined;
+}
+
+/** What of an operation a caller may see; null where that is all of it. */
+export type Authorize = (
+  request: GraphqlRequest,
+  document: DocumentNode,
+  schema: GraphQLSchema,
+) => Permitted | null;
+
+/** A part of an operation, and what tells its caller of the rest. */
+export interface Permitted {
+  readonly document: DocumentNode;
+  /** Absent where something is left to be asked for. */
+  readonly refused?: ExecutionResult | undefined;
+  readonly complete: (result: ExecutionResult) => ExecutionResult;
 }
 
 /** Makes the execution over a planner, its documents and the links. */
@@ -55,13 +72,17 @@ export function createExecution(options: ExecutionOptions): Execution {
   const subscribePlanned = async (
     plan: SubscriptionPlan,
     request: GraphqlRequest,
+    complete: Permitted['complete'] = (result) => result,
   ): Promise<ResultStream | ExecutionResult> => {
     const started = await subscribeTo(plan.primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const stream = mapStream<ExecutionResult, ExecutionResult>({
       source: started,
-      map: (result) => runEvent(result, plan, inputOf(request)),
+      map: async (result) =>
+        isEndOfStream(result)
+          ? endOf(result, plan)
+          : complete(await runEvent(result, plan, inputOf(request))),
       failed: (thrown) => failed(thrown, request),
       signals: [request.context.signal],
       onEnd: () => open.forget(end),
@@ -73,11 +94,12 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     async execute(request) {
       try {
-        const { plan, refused, form } = planned(request);
+        const { plan, refused, form, complete } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
         const input = inputOf(withValues(request, form));
-        const result = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        const result = complete === undefined ? ran : complete(ran);
         return form === undefined ? result : renamedResult(result, form);
       } catch (thrown) {
         return failed(thrown, request);
@@ -85,10 +107,10 @@ export function createExecution(options: ExecutionOptions): Execution {
     },
     async subscribe(request) {
       try {
-        const { plan, refused } = planned(request);
+        const { plan, refused, complete } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'request') throw notHere('this operation is no subscription');
-        return await meter.measure(plan.operation, request, () => subscribePlanned(plan, request));
+        return await meter.measure(plan.operation, request, () => subscribePlanned(plan, request, complete));
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -99,7 +121,7 @@ export function createExecution(options: ExecutionOptions): Execution {
 
 /** Makes what prepares a request: its plan, or its refusal. */
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
-  const { planner, documents } = options;
+  const { planner, documents, authorize } = options;
   return (request) => {
     const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
@@ -107,22 +129,31 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
       ? null
       : refusedOperation(document, request, options);
     if (refused !== null) return { refused: form === undefined ? refused : renamedResult(refused, form) };
-    const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
+    const part = authorize?.(request, document, planner.apiSchema) ?? null;
+    if (part?.refused !== undefined) return { refused: part.refused };
+    const plan = inSpan('plan', {}, () =>
+      part === null
+        ? planner.planOf(document, request.operationName)
+        : planner.planOfPart(document, request.operationName, part.document),
+    );
     const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
-    return misfits === undefined ? { plan, form } : { refused: variableErrors(misfits) };
+    return misfits === undefined
+      ? { plan, form, complete: part?.complete }
+      : { refused: variableErrors(misfits) };
   };
 }
 
-/** Runs the rest of a plan for an event; what the source says at its end is no event, and nothing is joined to it. */
+/** What the source says at its end is no event, and nothing is joined to it. */
+function endOf({ errors = [] }: ExecutionResult, { primary }: SubscriptionPlan): ExecutionResult {
+  return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
+}
+
+/** Runs the rest of a plan for an event. */
 async function runEvent(
   result: ExecutionResult,
   { primary, compiled }: SubscriptionPlan,
   input: RunInput,
 ): Promise<ExecutionResult> {
-  if (isEndOfStream(result)) {
-    const { errors = [] } = result;
-    return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
-  }
   const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
   return { ...rest, data };
 }
@@ -150,8 +181,18 @@ function createOpenStreams() {
 }
 
 type Planned =
-  | { readonly plan: OperationPlan; readonly form: SharedForm | undefined; readonly refused?: undefined }
-  | { readonly plan?: undefined; readonly form?: undefined; readonly refused: ExecutionResult };
+  | {
+      readonly plan: OperationPlan;
+      readonly form: SharedForm | undefined;
+      readonly complete: Permitted['complete'] | undefined;
+      readonly refused?: undefined;
+    }
+  | {
+      readonly plan?: undefined;
+      readonly form?: undefined;
+      readonly complete?: undefined;
+      readonly refused: ExecutionResult;
+    };
 
 function notHere(message: string): AppError {
   return new AppError('BAD_USER_INPUT', message);

@@ -5,7 +5,7 @@ import type { GraphqlExecutor } from '../../platform/graphql/operations/executor
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { createExecution } from './execution.ts';
+import { type Authorize, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';
 import { createPlanner } from './plans.ts';
@@ -57,6 +57,8 @@ export interface FederationOptions {
   readonly planCacheBytes?: number | undefined;
   /** Why a caller may not use a root field, where that is known before anything is planned (default: nothing is known). */
   readonly refuseRootField?: RefuseRootField | undefined;
+  /** What callers may see of an operation, where the supergraph says so (default: everything). */
+  readonly authorize?: Authorize | undefined;
 }
 
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
@@ -88,6 +90,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     logger,
     metrics: options.metrics,
     refuseRootField: options.refuseRootField,
+    authorize: options.authorize,
   });
   const schema = () => ({ supergraphSdl, apiSchema: planner.apiSchema });
   return {

@@ -5,6 +5,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
+import type { VerifyToken } from '../authentication/jwt.ts';
 import type { QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { CorsOrigins } from '../request/cors.ts';
@@ -18,6 +19,8 @@ interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
   /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
   readonly requiresCredential?: boolean;
+  /** Verifies the bearer tokens for subgraphs of that supergraph (default: they do so themselves). */
+  readonly verifyToken?: VerifyToken | undefined;
   /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
   readonly isForeign?: boolean;
   readonly trustProxy: readonly string[];

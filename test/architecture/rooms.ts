@@ -459,8 +459,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       transports: ['authentication', 'limits', 'request'],
       'fast-path': ['authentication', 'limits', 'request', 'transports'],
       server: ['authentication', 'fast-path', 'limits', 'request', 'transports'],
+      authorization: ['federation/operation'],
       composition: [
         'authentication',
+        'authorization',
         'configuration',
         'federation',
         'limits',
