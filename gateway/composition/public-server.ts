@@ -34,6 +34,7 @@ import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import { authorizeBy } from './other-graph/authorize.ts';
+import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -110,6 +111,7 @@ export async function startPublicServer(
       lookup,
     }),
     isForeign,
+    persisted: await openPersisted(parts, options.file ?? {}, federation),
     verifyToken: options.file?.authentication && createTokenVerifier(options.file.authentication.issuers),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,

@@ -1,73 +1,11 @@
 import { z } from 'zod';
 
 import { authenticationSchema } from './authentication.schema.ts';
-import { address, integer, must } from './remedies.ts';
+import { persistedSchema } from './persisted.schema.ts';
+import { integer, must } from './remedies.ts';
+import { errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
 
 /** The form of the gateway's configuration file. Each message is the remedy. */
-
-/** Headers that belong to a connection or a body, and those by which Kiln's own processes know each other. */
-const RESERVED = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'upgrade',
-  'accept',
-  'x-kiln-caller',
-]);
-
-const header = z
-  .string(must('must be the name of a header'))
-  .regex(/^[\w!#$%&'*+.^`|~-]+$/, must('must be the name of a header'))
-  .transform((name) => name.toLowerCase())
-  .refine((name) => !RESERVED.has(name), must('is a header that the gateway writes itself: choose another'));
-
-const headerRule = z.union(
-  [
-    z.strictObject({
-      propagate: header.describe("Sends this header of the caller's request on."),
-      as: header.optional().describe('The name that the subgraph gets it under (default: the same).'),
-    }),
-    z.strictObject({
-      insert: header.describe('Sends this header, whatever the caller sent.'),
-      value: z
-        .string(must('must be a text'))
-        .regex(/^[^\r\n\0]*$/, must('must be one line')) // oxlint-disable-line no-control-regex -- refused, as in every header
-        .describe('Its value; ${NAME} stands for an environment variable.'),
-    }),
-    z.strictObject({
-      claim: z
-        .string(must('must be the name of a claim'))
-        .describe("Sends this claim of the caller's token."),
-      as: header.describe('The header that the subgraph gets it in.'),
-    }),
-    z.strictObject({ remove: header.describe('Sends this header no more, also where an earlier rule did.') }),
-  ],
-  must('must be one of { propagate, as }, { insert, value }, { claim, as } and { remove }'),
-);
-const headerRules = z
-  .array(headerRule, must('must be a list of rules'))
-  .max(100, must('must have at most 100 rules'));
-
-const errors = z
-  .enum(['whole', 'codes', 'masked'], must('must be whole, codes or masked'))
-  .describe('What callers see of errors: as the subgraph says them; their codes alone; or "internal error".');
-
-const subgraph = z.strictObject({
-  url: address(['http:', 'https:'])
-    .optional()
-    .describe('Its GraphQL over HTTP (default: as the supergraph says).'),
-  websocketUrl: address(['ws:', 'wss:'])
-    .optional()
-    .describe('Its graphql-ws (default: at the same address as its HTTP).'),
-  timeoutMs: integer(10, 600_000).optional().describe('For a whole answer (default: 30000).'),
-  retries: integer(0, 5)
-    .optional()
-    .describe('How often a query that got no answer is sent again (default: 0).'),
-  headers: headerRules.optional().describe('After those for every subgraph.'),
-  errors: errors.optional(),
-});
 
 const limits = z.strictObject({
   depth: integer(1, 200).optional().describe('Of nested fields (default: 15).'),
@@ -86,6 +24,9 @@ export const gatewayFileSchema = z.strictObject(
       .optional()
       .describe('By the names of the supergraph.'),
     headers: headerRules.optional().describe('Which headers every subgraph gets, in this order.'),
+    responseHeaders: responseRules
+      .optional()
+      .describe("Which headers of subgraphs' answers callers get (default: none)."),
     errors: errors
       .optional()
       .describe(
@@ -94,6 +35,7 @@ export const gatewayFileSchema = z.strictObject(
     authentication: authenticationSchema
       .optional()
       .describe('Who callers are; without it subgraphs alone decide what their bearer tokens are.'),
+    persistedOperations: persistedSchema.optional().describe('Operations by their hash (default: none).'),
     limits: limits.optional(),
     introspection: z
       .boolean(must('must be true or false'))
@@ -105,12 +47,6 @@ export const gatewayFileSchema = z.strictObject(
 
 /** The file as it is used. */
 export type GatewayFile = z.output<typeof gatewayFileSchema>;
-
-/** A rule for the headers that a subgraph gets. */
-export type HeaderRule = z.output<typeof headerRule>;
-
-/** How errors of a subgraph are shown. */
-export type ErrorInclusion = z.output<typeof errors>;
 
 /** The form as JSON Schema, for editors. */
 export function gatewayFileJsonSchema(): object {

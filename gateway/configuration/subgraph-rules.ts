@@ -4,7 +4,7 @@ import { withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { noteWhole } from '../../platform/graphql/operations/whole-errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { ErrorInclusion, HeaderRule } from './gateway-file.schema.ts';
+import type { ErrorInclusion, HeaderRule } from './subgraph.schema.ts';
 
 /** Applies rules to the headers that a subgraph would get anyway (the caller's bearer token), in their order. */
 export function createHeaderRules(

@@ -8,6 +8,7 @@ import type { CredentialResolver } from '../authentication/credentials.ts';
 import type { VerifyToken } from '../authentication/jwt.ts';
 import type { QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
+import type { PersistedOperations } from '../persisted/persisted-operations.ts';
 import type { CorsOrigins } from '../request/cors.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
 import type { DrainOptions } from './drain.ts';
@@ -33,6 +34,8 @@ interface CallerOptions {
   readonly introspection?: boolean | undefined;
   /** The documents that callers without a credential may send to /graphql; absent: any. */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Operations that callers name by a hash, and which they may send at all (default: any text, no hash). */
+  readonly persisted?: PersistedOperations | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
   readonly publicUrl: string | null;
 }

@@ -114,6 +114,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
   return {
     federation,
     logger,
+    expand: options.persisted?.expand,
     errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
       limits: createQueryLimits({
@@ -123,6 +124,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      refusalOf: options.persisted?.refusalOf,
       anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,

@@ -16,6 +16,7 @@ import { readOperation, readOperationOfUrl } from './admission/read-operation.ts
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
 import { createLandingPage } from './landing-page.ts';
+import { expandPersisted } from './persisted.ts';
 import { createMultipartTransport, type MultipartTransport } from './streams/multipart.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
 import { createSseTransport } from './streams/sse.ts';
@@ -62,6 +63,7 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
       return [upload, readJson(maxBytes)];
     }, options),
   );
+  if (options.expand !== undefined) router.use(expandPersisted(options.expand, errors));
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {
     // The body parser may leave it undefined; Apollo Server's middleware wants the property to exist.

@@ -458,8 +458,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       federation: ['federation/compiled', 'federation/operation'],
       transports: ['authentication', 'limits', 'request'],
       'fast-path': ['authentication', 'limits', 'request', 'transports'],
-      server: ['authentication', 'fast-path', 'limits', 'request', 'transports'],
+      server: ['authentication', 'fast-path', 'limits', 'persisted', 'request', 'transports'],
       authorization: ['federation/operation'],
+      persisted: [],
       composition: [
         'authentication',
         'authorization',
@@ -467,6 +468,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'federation',
         'limits',
         'migrations',
+        'persisted',
         'request',
         'server',
       ],

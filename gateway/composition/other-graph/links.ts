@@ -5,6 +5,7 @@ import { createEndpoints, type Endpoints } from '../../../platform/http/endpoint
 import type { ReadinessCheck } from '../../../platform/http/readiness.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
+import { createResponseRules } from '../../configuration/response-headers.ts';
 import { createErrorInclusion, createHeaderRules } from '../../configuration/subgraph-rules.ts';
 import { linksFromSupergraph } from '../../federation/links-from-supergraph.ts';
 
@@ -45,10 +46,12 @@ export function createLinkStore(parts: ProcessParts): LinkStore {
     url: string,
     file: GatewayFile | undefined,
   ): Kept & { readonly key: string } => {
-    const { headers, errors, subgraphs } = file ?? {};
+    const { headers, responseHeaders, errors, subgraphs } = file ?? {};
     // One of ours stays what it is: callers are looked up over it.
     const isOwn = isOurs(parts, name);
-    const key = JSON.stringify(isOwn ? [name] : [name, url, headers, errors, subgraphs?.[name]]);
+    const key = JSON.stringify(
+      isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
+    );
     const known = kept.get(key) ?? { ...open(parts, { name, url, file }), users: isOwn ? 1 : 0 };
     kept.set(key, known);
     known.users += 1;
@@ -145,7 +148,10 @@ function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }:
   const { logger } = parts;
   if (!isOurs(parts, name)) {
     const sharesReads = parts.config.split.sharedReads.includes(name);
-    const { timeoutMs, retries, headers = [], errors = file.errors } = file.subgraphs?.[name] ?? {};
+    const its = file.subgraphs?.[name] ?? {};
+    const { timeoutMs, retries, headers = [], errors = file.errors, subscriptions = {}, tls } = its;
+    const answered = [...(file.responseHeaders ?? []), ...(its.responseHeaders ?? [])];
+    const { protocol, connectionParams } = subscriptions;
     return createRemoteLink({
       name,
       endpoints,
@@ -154,6 +160,12 @@ function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }:
       passesBearer: true,
       sharesReads,
       retries,
+      protocol,
+      breaker: its.breaker,
+      connections: its.connections,
+      tls: tls && { ca: tls.ca, cert: tls.certificate, key: tls.key },
+      paramsFor: connectionParams && createHeaderRules(connectionParams),
+      onHeaders: answered.length === 0 ? undefined : createResponseRules(answered),
       ...(timeoutMs !== undefined && { timeoutMs }),
       headersFor: createHeaderRules([...(file.headers ?? []), ...headers]),
       includeErrors: errors && createErrorInclusion(errors, { subgraph: name, logger }),

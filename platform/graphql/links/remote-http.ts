@@ -3,8 +3,13 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import { createPools, type Pools, sendToOne } from '../../http/endpoints/failover.ts';
-import { type Abandonable, postText, type TextAnswer } from '../../http/endpoints/post-text.ts';
+import { createPools, type Pools, sendToOne, type TlsFiles } from '../../http/endpoints/failover.ts';
+import {
+  type Abandonable,
+  type AnswerHeaders,
+  postText,
+  type TextAnswer,
+} from '../../http/endpoints/post-text.ts';
 import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
 import { parseJson } from '../../json.ts';
 
@@ -23,6 +28,8 @@ export interface PostRequest {
   readonly isRead: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
+  /** Gets the headers of the answer to a text. */
+  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
 
 /** A whole answer. */
@@ -37,9 +44,12 @@ export interface PostClientOptions {
   /** Milliseconds for a whole response; for streams between two chunks. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** Most connections to one process (default 128); further requests wait within their timeout. */
+  readonly connections?: number | undefined;
+  /** Certificates (default: those of the system). */
+  readonly tls?: TlsFiles | undefined;
 }
 
-/** Further requests wait within their timeout. */
 const MAX_CONNECTIONS = 128;
 
 /** A proxy's answers in place of the service's. */
@@ -53,9 +63,11 @@ function isNotItsOwn({ status, text }: TextAnswer): boolean {
  * Makes the client. What one process does not answer another one is asked: reads always, other texts when no connection
  * was made, streams never. `post` throws UNAVAILABLE with the transport's error as its cause.
  */
-export function createPostClient({ endpoints, timeoutMs, maxResponseBytes }: PostClientOptions): PostClient {
+export function createPostClient(options: PostClientOptions): PostClient {
+  const { endpoints, timeoutMs, maxResponseBytes, connections = MAX_CONNECTIONS, tls } = options;
   const pools = createPools(endpoints, {
-    connections: MAX_CONNECTIONS,
+    connections,
+    connect: tls,
     allowH2: false,
     maxResponseSize: maxResponseBytes,
     // The limits below apply; undici's timeouts would count from the first byte of an upload.
@@ -85,7 +97,7 @@ type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
 
 async function sendText(
   client: Client,
-  { headers, body, isRead, signal }: Sent<string>,
+  { headers, body, isRead, signal, onHeaders }: Sent<string>,
 ): Promise<TextAnswer> {
   const { endpoints, pools, limits } = client;
   const { path } = endpoints;
@@ -107,7 +119,7 @@ async function sendText(
       again: isRead ? 'always' : 'unsent',
       async send(endpoint, lost) {
         if (over.aborted) throw new Error('nobody waits for the answer');
-        const answer = postText(pools.of(endpoint), { path, headers, body }, call);
+        const answer = postText(pools.of(endpoint), { path, headers, body, onHeaders }, call);
         return lost === null ? await answer : await untilLost(answer, call, lost);
       },
       isFailure: isNotItsOwn,

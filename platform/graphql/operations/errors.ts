@@ -31,6 +31,7 @@ type GatewayErrorCode =
   | 'SUBSCRIPTION_SCHEMA_RELOAD'
   | 'UNAUTHORIZED_FIELD_OR_TYPE'
   | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
   | 'PERSISTED_QUERY_NOT_IN_LIST';
 
 /** A GraphQL error with a code, and further extensions. */
