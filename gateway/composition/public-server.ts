@@ -34,6 +34,7 @@ import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import { authorizeBy } from './other-graph/authorize.ts';
+import { costsBy } from './other-graph/costs.ts';
 import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
@@ -160,6 +161,7 @@ function federationsOf({ config }: ProcessParts, options: PublicServerOptions, l
       links: observed(withKnown(graph.links), options),
       metrics: options.metrics,
       ...planningOf(config),
+      costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
       authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
       logger,
     }),
@@ -209,7 +211,12 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
     maxCost: cost,
   };
   const queryLimits = Object.fromEntries(Object.entries(changed).filter(([, limit]) => limit !== undefined));
-  return { introspection, queryLimits, ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }) };
+  return {
+    introspection,
+    queryLimits,
+    maxBatch: limits.batch,
+    ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }),
+  };
 }
 
 /** Where the face is: its requests go the short way, and what fails before them is answered in its words. */

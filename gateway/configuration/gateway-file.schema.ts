@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { authenticationSchema } from './authentication.schema.ts';
+import { costSchema } from './cost.schema.ts';
 import { persistedSchema } from './persisted.schema.ts';
 import { integer, must } from './remedies.ts';
 import { errors, headerRules, responseRules, subgraph } from './subgraph.schema.ts';
@@ -13,6 +14,7 @@ const limits = z.strictObject({
   tokens: integer(10, 200_000).optional().describe('In one document (default: 4000).'),
   rootFields: integer(1, 1_000).optional().describe('Of one operation (default: 20).'),
   cost: integer(1, 100_000_000).optional().describe('Of one operation (default: 50000).'),
+  batch: integer(1, 1_000).optional().describe('Operations in one request, as a list (default: 1, no list).'),
   bodyBytes: integer(1_000, 100_000_000).optional().describe('Of a JSON body (default: 1000000).'),
 });
 
@@ -36,6 +38,9 @@ export const gatewayFileSchema = z.strictObject(
       .optional()
       .describe('Who callers are; without it subgraphs alone decide what their bearer tokens are.'),
     persistedOperations: persistedSchema.optional().describe('Operations by their hash (default: none).'),
+    cost: costSchema
+      .optional()
+      .describe('Bounds what operations cost by @cost and @listSize (default: limits.cost alone).'),
     limits: limits.optional(),
     introspection: z
       .boolean(must('must be true or false'))

@@ -16,6 +16,7 @@ import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
+import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
 import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
@@ -38,6 +39,20 @@ export interface ExecutionOptions {
   readonly refuseRootField?: RefuseRootField | undefined;
   /** What callers may see, where the supergraph says so. */
   readonly authorize?: Authorize | undefined;
+  /** What operations cost, where that is counted. */
+  readonly costs?: Costs | undefined;
+}
+
+/** Counts what operations cost. */
+export interface Costs {
+  /** The refusal of one that is estimated to cost too much; null for others. */
+  refuse(operation: OperationContext, variables: GraphqlRequest['variables']): ExecutionResult | null;
+  /** The result, with its costs where callers are told. */
+  complete(
+    operation: OperationContext,
+    variables: GraphqlRequest['variables'],
+    result: ExecutionResult,
+  ): ExecutionResult;
 }
 
 /** What of an operation a caller may see; null where that is all of it. */
@@ -121,7 +136,7 @@ export function createExecution(options: ExecutionOptions): Execution {
 
 /** Makes what prepares a request: its plan, or its refusal. */
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
-  const { planner, documents, authorize } = options;
+  const { planner, documents, authorize, costs } = options;
   return (request) => {
     const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
@@ -136,10 +151,17 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
         ? planner.planOf(document, request.operationName)
         : planner.planOfPart(document, request.operationName, part.document),
     );
-    const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
-    return misfits === undefined
-      ? { plan, form, complete: part?.complete }
-      : { refused: variableErrors(misfits) };
+    const { variables } = withValues(request, form);
+    const { errors: misfits } = plan.coerceVariables(variables);
+    if (misfits !== undefined) return { refused: variableErrors(misfits) };
+    const excess = costs?.refuse(plan.operation, variables) ?? null;
+    if (excess !== null) return { refused: excess };
+    const complete =
+      costs === undefined
+        ? part?.complete
+        : (result: ExecutionResult) =>
+            costs.complete(plan.operation, variables, part?.complete(result) ?? result);
+    return { plan, form, complete };
   };
 }
 

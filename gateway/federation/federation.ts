@@ -5,7 +5,7 @@ import type { GraphqlExecutor } from '../../platform/graphql/operations/executor
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { type Authorize, createExecution } from './execution.ts';
+import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';
 import { createPlanner } from './plans.ts';
@@ -59,6 +59,8 @@ export interface FederationOptions {
   readonly refuseRootField?: RefuseRootField | undefined;
   /** What callers may see of an operation, where the supergraph says so (default: everything). */
   readonly authorize?: Authorize | undefined;
+  /** What operations cost (default: nothing is counted but by limits of documents). */
+  readonly costs?: Costs | undefined;
 }
 
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
@@ -91,6 +93,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     metrics: options.metrics,
     refuseRootField: options.refuseRootField,
     authorize: options.authorize,
+    costs: options.costs,
   });
   const schema = () => ({ supergraphSdl, apiSchema: planner.apiSchema });
   return {

@@ -60,6 +60,8 @@ interface LimitOptions {
   readonly maxBodyBytes?: number;
   /** The same for callers without a credential (default: no other bound). */
   readonly anonymousBodyBytes?: number | undefined;
+  /** Most operations in one request (default 1: a list is refused). */
+  readonly maxBatch?: number | undefined;
   /** Most points of one new document of theirs (default: no bound). */
   readonly anonymousPoints?: number | undefined;
   /** Limits of documents other than the usual ones. */

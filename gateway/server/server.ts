@@ -174,6 +174,7 @@ function createTransports(parts: {
     introspection,
     hasSandbox: options.sandbox !== undefined,
     maxBodyBytes,
+    maxBatch: options.maxBatch,
     anonymousBodyBytes: options.anonymousBodyBytes ?? maxBodyBytes,
     uploadMaxBytes,
     rateLimiter,

@@ -15,6 +15,7 @@ import { takenBodyOf } from '../request/taken-body.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
+import { answerBatches } from './batches.ts';
 import { createLandingPage } from './landing-page.ts';
 import { expandPersisted } from './persisted.ts';
 import { createMultipartTransport, type MultipartTransport } from './streams/multipart.ts';
@@ -36,6 +37,8 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** Largest JSON body in bytes. */
   readonly maxBodyBytes: number;
+  /** Most operations in one body (default 1: a list is refused). */
+  readonly maxBatch?: number | undefined;
   /** Largest JSON body of callers without a credential in bytes. */
   readonly anonymousBodyBytes: number;
   /** Largest uploaded file in bytes. */
@@ -63,6 +66,8 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
       return [upload, readJson(maxBytes)];
     }, options),
   );
+  const { maxBatch = 1 } = options;
+  if (maxBatch > 1) router.use(answerBatches(options, maxBatch));
   if (options.expand !== undefined) router.use(expandPersisted(options.expand, errors));
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {

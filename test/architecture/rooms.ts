@@ -460,11 +460,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'fast-path': ['authentication', 'limits', 'request', 'transports'],
       server: ['authentication', 'fast-path', 'limits', 'persisted', 'request', 'transports'],
       authorization: ['federation/operation'],
+      cost: ['federation/operation'],
       persisted: [],
       composition: [
         'authentication',
         'authorization',
         'configuration',
+        'cost',
         'federation',
         'limits',
         'migrations',

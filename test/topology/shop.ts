@@ -33,7 +33,11 @@ type Subscription { userChanged: User! }
 const REVIEWS = `${LINK}
 type Review @key(fields: "id") { id: ID! text: String! draft: String @authenticated author: User! }
 type User @key(fields: "id") { id: ID! reviews: [Review!]! }
-type Query { reviews: [Review!]! }
+type Query {
+  reviews: [Review!]!
+  search(first: Int = 2, deep: Boolean @cost(weight: 5)): [Review!]! @listSize(slicingArguments: ["first"])
+  best: Review @cost(weight: 7)
+}
 type Subscription { reviewAdded: Review! }
 `;
 
@@ -112,7 +116,11 @@ export async function openShop(): Promise<Shop> {
       resolvers: {
         Review: { __resolveReference: ({ id }: { id: string }) => reviewOf(id) },
         User: { reviews: ({ id }: { id: string }) => [reviewOf(`${id}-r1`), reviewOf(`${id}-r2`)] },
-        Query: { reviews: () => [reviewOf('r1'), reviewOf('r2')] },
+        Query: {
+          reviews: () => [reviewOf('r1'), reviewOf('r2')],
+          search: () => [reviewOf('s1')],
+          best: () => reviewOf('r1'),
+        },
         Subscription: { reviewAdded: subscribe('reviewAdded', reviewOf) },
       },
     }) as ReturnType<typeof createSchema>,
