@@ -6,6 +6,7 @@ import { AppError } from '../../platform/errors.ts';
 import { addressOf, createTrust } from '../request/client-address.ts';
 import { traceIdOf } from '../request/request-context.ts';
 import type { CredentialResolver } from './credentials.ts';
+import type { VerifyToken } from './jwt.ts';
 
 /** Finds the caller once per request or socket. What a caller may do is decided later (platform/access/policy.ts). */
 
@@ -14,6 +15,8 @@ export interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
   /** Passes bearers that are not Kiln's on to the subgraphs (of a foreign supergraph) instead of refusing them. */
   readonly isForeign?: boolean | undefined;
+  /** Verifies those bearers first; absent: nobody but the subgraphs does. */
+  readonly verifyToken?: VerifyToken | undefined;
   /** Addresses or CIDRs whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[];
 }
@@ -44,6 +47,7 @@ export function createCallerFinder({
   resolveCredential,
   trustProxy,
   isForeign,
+  verifyToken,
 }: CallerOptions): CallerFinder {
   const isTrusted = createTrust(trustProxy);
   return {
@@ -53,7 +57,10 @@ export function createCallerFinder({
       if (strict && isMalformedBearer(authorization)) throw new AppError('UNAUTHENTICATED', MALFORMED_BEARER);
       const identity = await resolveCredential(authorization);
       const bearer = bearerOf(authorization);
-      if (identity === null && isForeign && bearer !== undefined) return { ...caller, bearer };
+      if (identity === null && isForeign && bearer !== undefined)
+        return verifyToken === undefined
+          ? { ...caller, bearer }
+          : { ...caller, kind: 'user', bearer, ...(await verifyToken(bearer)) };
       if (identity === 'invalid' || (identity === null && strict && bearer !== undefined)) {
         throw new AppError('UNAUTHENTICATED', 'the credential is expired or not valid');
       }

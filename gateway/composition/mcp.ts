@@ -27,7 +27,7 @@ export async function composeMcp(parts: ProcessParts, options: McpParts): Promis
   const { config, logger } = parts;
   const { federation, rateLimiter, stopping, publicUrl } = options;
   const { provider } = config.signIn;
-  if (!config.mcp.on || config.split.supergraphFile !== null) return undefined;
+  if (!config.mcp.on || config.split.isOtherGraph) return undefined;
   const { createMcpFace } = await import('../../faces/mcp/face.ts');
   return createMcpFace({
     executor: forRest(federation),

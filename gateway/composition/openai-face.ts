@@ -35,8 +35,7 @@ export function composeOpenaiFace(
 ): RestHandler | undefined {
   const settings = config.openaiFace;
   if (settings === null || files === undefined || openFile === undefined) return undefined;
-  if (config.split.supergraphFile !== null && validateFace(federation.apiSchema()).length > 0)
-    return undefined;
+  if (config.split.isOtherGraph && validateFace(federation.apiSchema()).length > 0) return undefined;
   const { batchConcurrency, ...others } = settings;
   const face = createOpenaiFace({
     batchStore: database === undefined ? null : createBatchStore(database),

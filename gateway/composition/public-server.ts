@@ -20,8 +20,10 @@ import { createRestHandler, type RestHandler, restRouter } from '../../rest-comp
 import { sections } from '../../rest-compat/tables.ts';
 import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
+import { createTokenVerifier } from '../authentication/jwt.ts';
 import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
 import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
+import { createReplaceableFederation, type Graph } from '../federation/replaceable.ts';
 import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
@@ -31,6 +33,9 @@ import { loadFallback } from './fallback.ts';
 import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
+import { authorizeBy } from './other-graph/authorize.ts';
+import { costsBy } from './other-graph/costs.ts';
+import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
@@ -44,6 +49,8 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.u
 export interface PublicServerOptions {
   readonly supergraphSdl: string;
   readonly links: Readonly<Record<string, SubgraphLink>>;
+  /** Called when another graph has replaced the first one and nothing runs over these links any more. */
+  readonly linksRetired?: (() => void) | undefined;
   readonly serviceKeys: readonly BootstrapKey[];
   readonly publicUrl: string;
   readonly reserved: ReservedPort;
@@ -70,7 +77,14 @@ export interface PublicServer {
   readonly url: string;
   readonly server: GatewayServer;
   readonly federation: FederatedExecutor;
+  /** Makes the federation of another graph, beside the one that serves. Throws when it can't be served. */
+  openGraph(files: OpenedGraph): Promise<Graph>;
+  /** Serves it instead; only where the graph is not Kiln's own. */
+  replaceGraph(graph: Graph): { readonly kept: number; readonly ended: number };
 }
+
+/** What a federation is made of. */
+type OpenedGraph = Pick<PublicServerOptions, 'supergraphSdl' | 'links' | 'linksRetired'>;
 
 /** Builds the federation and the public server, and listens. REST is mounted when its documents fit the schema. */
 export async function startPublicServer(
@@ -79,7 +93,10 @@ export async function startPublicServer(
 ): Promise<PublicServer> {
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
-  const { federation, isForeign, hasMedia, lookup } = await openFederation(parts, options, logger);
+  const { isForeign, hasMedia, lookup, openGraph } = federationsOf(parts, options, logger);
+  const first = await openGraph(options);
+  const replaceable = isForeign ? createReplaceableFederation(first) : null;
+  const federation = replaceable ?? first.federation;
   lifecycle.add('federation', () => federation.close());
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
@@ -95,6 +112,8 @@ export async function startPublicServer(
       lookup,
     }),
     isForeign,
+    persisted: await openPersisted(parts, options.file ?? {}, federation),
+    verifyToken: options.file?.authentication && createTokenVerifier(options.file.authentication.issuers),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
@@ -117,26 +136,37 @@ export async function startPublicServer(
   // Added last, so stopped first: no new requests while the rest stops.
   lifecycle.add('gateway', () => server.close(), stopOf(config, waits).longestMs);
   const { url } = await server.listen(config.server.host, options.reserved.port, options.reserved.holder);
-  return { url, server, federation };
+  const replaceGraph: PublicServer['replaceGraph'] = (graph) => {
+    if (replaceable === null) throw new Error('the graph of Kiln is replaced by no other');
+    return replaceable.replace(graph);
+  };
+  return { url, server, federation, openGraph, replaceGraph };
 }
 
-/** The federation over the links, and what depends on whose subgraphs they lead to. */
-async function openFederation({ config }: ProcessParts, options: PublicServerOptions, logger: Logger) {
+/** How federations are made, and what depends on whose subgraphs they lead to. */
+function federationsOf({ config }: ProcessParts, options: PublicServerOptions, logger: Logger) {
   // Credentials of ours are only for subgraphs of ours.
-  const { supergraphFile, mediaUrls, workflowUrls } = config.split;
-  const isForeign = supergraphFile !== null;
+  const { isOtherGraph: isForeign, mediaUrls, workflowUrls } = config.split;
   const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
   const known = workflow && createCallerCache(workflow);
-  const links = known === undefined ? options.links : { ...options.links, workflow: known.link };
-  const federation = await createFederation({
-    supergraphSdl: options.supergraphSdl,
-    isChecked: !isForeign,
-    links: observed(links, options),
-    metrics: options.metrics,
-    ...planningOf(config),
-    logger,
+  const withKnown = (links: PublicServerOptions['links']) =>
+    known === undefined ? links : { ...links, workflow: known.link };
+  const openGraph = async (graph: OpenedGraph): Promise<Graph> => ({
+    supergraphSdl: graph.supergraphSdl,
+    links: graph.links,
+    retired: () => graph.linksRetired?.(),
+    federation: await createFederation({
+      supergraphSdl: graph.supergraphSdl,
+      isChecked: !isForeign,
+      links: observed(withKnown(graph.links), options),
+      metrics: options.metrics,
+      ...planningOf(config),
+      costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
+      authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
+      logger,
+    }),
   });
-  return { federation, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
+  return { openGraph, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
 }
 
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
@@ -144,7 +174,7 @@ const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns
 
 /** What is known of operations before they are planned, and what plans may take. */
 function planningOf({ limits, split, auth }: ProcessParts['config']) {
-  const isOurs = split.supergraphFile === null;
+  const isOurs = !split.isOtherGraph;
   return {
     planCacheBytes: limits.planCacheBytes,
     refuseRootField: isOurs ? createRootFieldRefusals(auth.mode) : undefined,
@@ -163,7 +193,7 @@ function credentialsOf({ split, signIn }: ProcessParts['config']) {
   const { provider, legacyTokens } = signIn;
   const agents = provider?.jwks == null ? undefined : provider.issuer;
   const issuers = [legacyTokens?.issuer, agents].filter((issuer) => issuer !== undefined);
-  return { isForeign: split.supergraphFile !== null, issuers };
+  return { isForeign: split.isOtherGraph, issuers };
 }
 
 function mountable(rest: RestHandler | undefined) {
@@ -181,7 +211,12 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
     maxCost: cost,
   };
   const queryLimits = Object.fromEntries(Object.entries(changed).filter(([, limit]) => limit !== undefined));
-  return { introspection, queryLimits, ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }) };
+  return {
+    introspection,
+    queryLimits,
+    maxBatch: limits.batch,
+    ...(bodyBytes !== undefined && { maxBodyBytes: bodyBytes }),
+  };
 }
 
 /** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
@@ -268,7 +303,7 @@ function restOf(
   const { config, logger } = parts;
   const { publicUrl } = options;
   // `npm run schema` has compared them with Kiln's own supergraph.
-  const isForeign = config.split.supergraphFile !== null;
+  const isForeign = config.split.isOtherGraph;
   const served = isForeign ? sectionsThatFit(federation.apiSchema(), logger) : sections;
   if (served.length === 0) return undefined;
   return createRestHandler({

@@ -44,7 +44,7 @@ it.each([
   [
     'a rule of no kind',
     'headers:\n  - send: x',
-    'line 2: headers[0] must be one of { propagate, as }, { insert, value } and { remove }',
+    'line 2: headers[0] must be one of { propagate, as }, { insert, value }, { claim, as } and { remove }',
   ],
   [
     'a word that is none of three',
@@ -62,9 +62,20 @@ it('applies rules for headers in their order', () => {
     { propagate: 'x-absent' },
     { insert: 'x-tenant', value: 'fixed' },
     { remove: 'authorization' },
+    { claim: 'sub', as: 'x-user' },
+    { claim: 'roles', as: 'x-roles' },
+    { claim: 'broken', as: 'x-broken' },
   ]);
-  const context = { headers: { 'x-tenant': 'acme', cookie: 'c=1' } } as never;
-  expect(apply(context, { authorization: 'Bearer x' })).toEqual({ 'x-tenant': 'fixed', 'x-session': 'c=1' });
+  const context = {
+    headers: { 'x-tenant': 'acme', cookie: 'c=1' },
+    caller: { claims: { sub: 'ada', roles: ['a', 'b'], broken: 'x\r\ny: z' } },
+  } as never;
+  expect(apply(context, { authorization: 'Bearer x' })).toEqual({
+    'x-tenant': 'fixed',
+    'x-session': 'c=1',
+    'x-user': 'ada',
+    'x-roles': '["a","b"]',
+  });
 });
 
 it('has the form that editors are told', async () => {

@@ -1,7 +1,9 @@
 import { readCheckedFile, reportIssue } from '../../platform/config/checked-file.ts';
 import type { GeneratorsFileText } from '../../platform/config/generators-file.ts';
 import { parseYamlWithLines } from '../../platform/config/yaml-with-lines.ts';
-import { type GatewayFile, gatewayFileSchema, type HeaderRule } from './gateway-file.schema.ts';
+import { type GatewayFile, gatewayFileSchema } from './gateway-file.schema.ts';
+import type { HeaderRule } from './subgraph.schema.ts';
+import { readTls } from './tls-files.ts';
 
 /** Reads `--config FILE`. Throws NOT_CONFIGURED with every mistake: its line, its field and the remedy. */
 export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly string[]): GatewayFile {
@@ -23,7 +25,19 @@ export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly st
       subgraphs: Object.fromEntries(
         Object.entries(data.subgraphs ?? {}).map(([name, one]) => [
           name,
-          { ...one, headers: filled(one.headers, ['subgraphs', name, 'headers']) },
+          {
+            ...one,
+            headers: filled(one.headers, ['subgraphs', name, 'headers']),
+            subscriptions: one.subscriptions && {
+              ...one.subscriptions,
+              connectionParams: filled(one.subscriptions.connectionParams, [
+                ...['subgraphs', name, 'subscriptions', 'connectionParams'],
+              ]),
+            },
+            tls:
+              one.tls &&
+              readTls(one.tls, file.path, (at, message) => report(['subgraphs', name, 'tls', at], message)),
+          },
         ]),
       ),
     };
@@ -31,8 +45,11 @@ export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly st
 }
 
 function ownerOf(path: readonly PropertyKey[]): string {
-  if (path.includes('headers')) return 'a rule';
+  if (['headers', 'responseHeaders', 'connectionParams'].some((part) => path.includes(part))) return 'a rule';
+  if (path[0] === 'subgraphs' && typeof path[2] === 'string') return path[2];
   if (path[0] === 'subgraphs') return 'a subgraph';
+  if (path[0] === 'authentication')
+    return path[1] === 'issuers' ? 'an issuer' : path[1] === 'policies' ? 'a policy' : 'authentication';
   return path[0] === 'limits' ? 'limits' : 'the file';
 }
 

@@ -4,18 +4,23 @@ import { withExtensions } from '../../platform/graphql/operations/errors.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { noteWhole } from '../../platform/graphql/operations/whole-errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { ErrorInclusion, HeaderRule } from './gateway-file.schema.ts';
+import type { ErrorInclusion, HeaderRule } from './subgraph.schema.ts';
 
 /** Applies rules to the headers that a subgraph would get anyway (the caller's bearer token), in their order. */
 export function createHeaderRules(
   rules: readonly HeaderRule[],
 ): (context: RequestContext, own: Readonly<Record<string, string>>) => Record<string, string> {
-  return ({ headers: received = {} }, own) => {
+  return ({ headers: received = {}, caller }, own) => {
     const sent = { ...own };
     for (const rule of rules) {
       if ('insert' in rule) sent[rule.insert] = rule.value;
       else if ('remove' in rule) delete sent[rule.remove];
-      else {
+      else if ('claim' in rule) {
+        const value = headerOf(caller.claims?.[rule.claim]);
+        // What a caller might have written there before is not theirs to say.
+        if (value === undefined) delete sent[rule.as];
+        else sent[rule.as] = value;
+      } else {
         const value = received[rule.propagate];
         if (value !== undefined)
           sent[rule.as ?? rule.propagate] = Array.isArray(value) ? value.join(', ') : String(value);
@@ -23,6 +28,13 @@ export function createHeaderRules(
     }
     return sent;
   };
+}
+
+/** A claim as a header; undefined where it is absent, or can't be one. */
+function headerOf(claim: unknown): string | undefined {
+  if (claim === undefined || claim === null) return undefined;
+  const text = typeof claim === 'object' ? JSON.stringify(claim) : String(claim);
+  return /^[\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined;
 }
 
 /** Makes what callers see of the errors that a subgraph says. */

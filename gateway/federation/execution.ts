@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
@@ -16,6 +16,7 @@ import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { createOperationMeter } from './measure-operations.ts';
+import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
 import { refusedOperation, type RefuseRootField } from './refused-operation.ts';
 import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
@@ -36,6 +37,37 @@ export interface ExecutionOptions {
   readonly metrics?: Metrics | undefined;
   /** Why a caller may not use a root field. */
   readonly refuseRootField?: RefuseRootField | undefined;
+  /** What callers may see, where the supergraph says so. */
+  readonly authorize?: Authorize | undefined;
+  /** What operations cost, where that is counted. */
+  readonly costs?: Costs | undefined;
+}
+
+/** Counts what operations cost. */
+export interface Costs {
+  /** The refusal of one that is estimated to cost too much; null for others. */
+  refuse(operation: OperationContext, variables: GraphqlRequest['variables']): ExecutionResult | null;
+  /** The result, with its costs where callers are told. */
+  complete(
+    operation: OperationContext,
+    variables: GraphqlRequest['variables'],
+    result: ExecutionResult,
+  ): ExecutionResult;
+}
+
+/** What of an operation a caller may see; null where that is all of it. */
+export type Authorize = (
+  request: GraphqlRequest,
+  document: DocumentNode,
+  schema: GraphQLSchema,
+) => Permitted | null;
+
+/** A part of an operation, and what tells its caller of the rest. */
+export interface Permitted {
+  readonly document: DocumentNode;
+  /** Absent where something is left to be asked for. */
+  readonly refused?: ExecutionResult | undefined;
+  readonly complete: (result: ExecutionResult) => ExecutionResult;
 }
 
 /** Makes the execution over a planner, its documents and the links. */
@@ -55,13 +87,17 @@ export function createExecution(options: ExecutionOptions): Execution {
   const subscribePlanned = async (
     plan: SubscriptionPlan,
     request: GraphqlRequest,
+    complete: Permitted['complete'] = (result) => result,
   ): Promise<ResultStream | ExecutionResult> => {
     const started = await subscribeTo(plan.primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
     const stream = mapStream<ExecutionResult, ExecutionResult>({
       source: started,
-      map: (result) => runEvent(result, plan, inputOf(request)),
+      map: async (result) =>
+        isEndOfStream(result)
+          ? endOf(result, plan)
+          : complete(await runEvent(result, plan, inputOf(request))),
       failed: (thrown) => failed(thrown, request),
       signals: [request.context.signal],
       onEnd: () => open.forget(end),
@@ -73,11 +109,12 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     async execute(request) {
       try {
-        const { plan, refused, form } = planned(request);
+        const { plan, refused, form, complete } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
         const input = inputOf(withValues(request, form));
-        const result = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+        const result = complete === undefined ? ran : complete(ran);
         return form === undefined ? result : renamedResult(result, form);
       } catch (thrown) {
         return failed(thrown, request);
@@ -85,10 +122,10 @@ export function createExecution(options: ExecutionOptions): Execution {
     },
     async subscribe(request) {
       try {
-        const { plan, refused } = planned(request);
+        const { plan, refused, complete } = planned(request);
         if (refused !== undefined) return refused;
         if (plan.kind === 'request') throw notHere('this operation is no subscription');
-        return await meter.measure(plan.operation, request, () => subscribePlanned(plan, request));
+        return await meter.measure(plan.operation, request, () => subscribePlanned(plan, request, complete));
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -99,7 +136,7 @@ export function createExecution(options: ExecutionOptions): Execution {
 
 /** Makes what prepares a request: its plan, or its refusal. */
 function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => Planned {
-  const { planner, documents } = options;
+  const { planner, documents, authorize, costs } = options;
   return (request) => {
     const { document, form, errors } = documents.prepare(request.query);
     if (errors !== undefined) return { refused: { errors } };
@@ -107,22 +144,38 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
       ? null
       : refusedOperation(document, request, options);
     if (refused !== null) return { refused: form === undefined ? refused : renamedResult(refused, form) };
-    const plan = inSpan('plan', {}, () => planner.planOf(document, request.operationName));
-    const { errors: misfits } = plan.coerceVariables(withValues(request, form).variables);
-    return misfits === undefined ? { plan, form } : { refused: variableErrors(misfits) };
+    const part = authorize?.(request, document, planner.apiSchema) ?? null;
+    if (part?.refused !== undefined) return { refused: part.refused };
+    const plan = inSpan('plan', {}, () =>
+      part === null
+        ? planner.planOf(document, request.operationName)
+        : planner.planOfPart(document, request.operationName, part.document),
+    );
+    const { variables } = withValues(request, form);
+    const { errors: misfits } = plan.coerceVariables(variables);
+    if (misfits !== undefined) return { refused: variableErrors(misfits) };
+    const excess = costs?.refuse(plan.operation, variables) ?? null;
+    if (excess !== null) return { refused: excess };
+    const complete =
+      costs === undefined
+        ? part?.complete
+        : (result: ExecutionResult) =>
+            costs.complete(plan.operation, variables, part?.complete(result) ?? result);
+    return { plan, form, complete };
   };
 }
 
-/** Runs the rest of a plan for an event; what the source says at its end is no event, and nothing is joined to it. */
+/** What the source says at its end is no event, and nothing is joined to it. */
+function endOf({ errors = [] }: ExecutionResult, { primary }: SubscriptionPlan): ExecutionResult {
+  return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
+}
+
+/** Runs the rest of a plan for an event. */
 async function runEvent(
   result: ExecutionResult,
   { primary, compiled }: SubscriptionPlan,
   input: RunInput,
 ): Promise<ExecutionResult> {
-  if (isEndOfStream(result)) {
-    const { errors = [] } = result;
-    return { errors: errors.map((error) => toCallerError(error, primary.serviceName, error.path)) };
-  }
   const { data = null, ...rest } = await compiled.run({ ...input, answered: { fetch: primary, result } });
   return { ...rest, data };
 }
@@ -150,8 +203,18 @@ function createOpenStreams() {
 }
 
 type Planned =
-  | { readonly plan: OperationPlan; readonly form: SharedForm | undefined; readonly refused?: undefined }
-  | { readonly plan?: undefined; readonly form?: undefined; readonly refused: ExecutionResult };
+  | {
+      readonly plan: OperationPlan;
+      readonly form: SharedForm | undefined;
+      readonly complete: Permitted['complete'] | undefined;
+      readonly refused?: undefined;
+    }
+  | {
+      readonly plan?: undefined;
+      readonly form?: undefined;
+      readonly complete?: undefined;
+      readonly refused: ExecutionResult;
+    };
 
 function notHere(message: string): AppError {
   return new AppError('BAD_USER_INPUT', message);

@@ -1,15 +1,16 @@
-import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
 import type { GraphQLSchema, ValidationRule } from 'graphql';
 
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
-import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import { createExecution } from './execution.ts';
+import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
-import { createPlanner, type Planner } from './plans.ts';
+import { outlineOf, type PlanOutline } from './plan-outline.ts';
+import { createPlanner } from './plans.ts';
 import type { RefuseRootField } from './refused-operation.ts';
+import { createServerGateway, type ServerGateway } from './server-gateway.ts';
 import { SubscriptionRootRule } from './subscription-root-rule.ts';
 
 /**
@@ -27,12 +28,19 @@ export interface FederatedExecutor extends GraphqlExecutor {
   readonly documents: Documents;
   /** Validates and plans an operation before its first use; throws when it is refused (REST documents at the start). */
   plan(query: string, operationName?: string): void;
+  /** The operations that it has planned, the last used first. */
+  planned(): Iterable<PlannedText>;
+  /** What decides how an operation runs and what its answers hold: equal texts in two graphs are one operation. Null where it is not valid. */
+  outline(planned: PlannedText): PlanOutline | null;
   /** Ends every open subscription. The links are closed by their owner. */
   close(): Promise<void>;
 }
 
-/** The gateway interface of Apollo Server: a schema and an executor. */
-type ServerGateway = ApolloServerOptionsWithGateway<BaseContext>['gateway'];
+/** An operation of a document. */
+interface PlannedText {
+  readonly query: string;
+  readonly operationName: string | undefined;
+}
 
 export interface FederationOptions {
   readonly supergraphSdl: string;
@@ -49,6 +57,10 @@ export interface FederationOptions {
   readonly planCacheBytes?: number | undefined;
   /** Why a caller may not use a root field, where that is known before anything is planned (default: nothing is known). */
   readonly refuseRootField?: RefuseRootField | undefined;
+  /** What callers may see of an operation, where the supergraph says so (default: everything). */
+  readonly authorize?: Authorize | undefined;
+  /** What operations cost (default: nothing is counted but by limits of documents). */
+  readonly costs?: Costs | undefined;
 }
 
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
@@ -80,9 +92,12 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     logger,
     metrics: options.metrics,
     refuseRootField: options.refuseRootField,
+    authorize: options.authorize,
+    costs: options.costs,
   });
+  const schema = () => ({ supergraphSdl, apiSchema: planner.apiSchema });
   return {
-    gateway: serverGateway({ supergraphSdl, planner, executor: execution }),
+    gateway: createServerGateway(schema, execution).gateway,
     execute: (request) => execution.execute(request),
     subscribe: (request) => execution.subscribe(request),
     apiSchema: () => planner.apiSchema,
@@ -93,41 +108,21 @@ export async function createFederation(options: FederationOptions): Promise<Fede
         throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
       planner.planOf(document, operationName);
     },
+    *planned() {
+      for (const { query, document } of documents.all()) {
+        for (const name of planner.plannedNames(document)) yield { query, operationName: name || undefined };
+      }
+    },
+    outline({ query, operationName }) {
+      const { document } = documents.prepare(query);
+      return document === undefined
+        ? null
+        : outlineOf(planner.apiSchema, document, planner.planOf(document, operationName));
+    },
     async close() {
       clearTimeout(warmUp);
       execution.close();
     },
-  };
-}
-
-// Not ApolloGateway, which builds the supergraph and its planner a second time at each start (200 ms).
-function serverGateway(parts: {
-  readonly supergraphSdl: string;
-  readonly planner: Planner;
-  readonly executor: GraphqlExecutor;
-}): ServerGateway {
-  const { supergraphSdl, planner, executor } = parts;
-  const listeners = new Set<Parameters<ServerGateway['onSchemaLoadOrUpdate']>[0]>();
-  return {
-    onSchemaLoadOrUpdate(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async load() {
-      for (const listener of listeners) {
-        listener({ apiSchema: planner.apiSchema, coreSupergraphSdl: supergraphSdl });
-      }
-      return {
-        executor: ({ source, request, context }) =>
-          executor.execute({
-            query: source,
-            operationName: request.operationName,
-            variables: request.variables ?? {},
-            context: context as RequestContext,
-          }),
-      };
-    },
-    stop: async () => undefined,
   };
 }
 

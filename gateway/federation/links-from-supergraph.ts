@@ -10,7 +10,7 @@ export function linksFromSupergraph(
   supergraphSdl: string,
   makeLink: (subgraph: { readonly name: string; readonly url: string }) => SubgraphLink,
 ): Record<string, SubgraphLink> {
-  const subgraphs = Supergraph.build(supergraphSdl).subgraphsMetadata();
+  const subgraphs = build(supergraphSdl).subgraphsMetadata();
   const withoutUrl = subgraphs.filter(({ url }) => !URL.canParse(url));
   if (withoutUrl.length > 0) {
     throw new Error(
@@ -22,7 +22,12 @@ export function linksFromSupergraph(
 
 /** The names of a supergraph's subgraphs. */
 export function subgraphNames(supergraphSdl: string): readonly string[] {
-  return Supergraph.build(supergraphSdl)
+  return build(supergraphSdl)
     .subgraphsMetadata()
     .map(({ name }) => name);
+}
+
+/** What it uses is checked where its planner is made. */
+function build(supergraphSdl: string): Supergraph {
+  return Supergraph.build(supergraphSdl, { supportedFeatures: null });
 }

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
   operationFromDocument,
   removeAllCoreFeatures,
   removeInaccessibleElements,
@@ -29,8 +30,12 @@ export interface Planner {
    * GraphQLError with code BAD_USER_INPUT when the document has no such operation.
    */
   planOf(document: DocumentNode, operationName: string | undefined): OperationPlan;
+  /** The plan of an operation that fetches only what a part of it asks for; its answers have the shape of the whole. Kept as long as the part. */
+  planOfPart(whole: DocumentNode, operationName: string | undefined, part: DocumentNode): OperationPlan;
   /** Whether that plan has been made. */
   hasPlan(document: DocumentNode, operationName: string | undefined): boolean;
+  /** The names of a document's operations that have plans; empty for the only one without a name. */
+  plannedNames(document: DocumentNode): readonly string[];
   /** Makes what the first plan would have to wait for. */
   warmUp(): void;
 }
@@ -76,6 +81,15 @@ export interface PlannerOptions {
   readonly isChecked?: boolean;
 }
 
+/** What supergraphs may use: what Apollo's gateway knows, what is enforced here, and costs. */
+const SUPPORTED_FEATURES = new Set([
+  ...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
+  'https://specs.apollo.dev/authenticated/v0.1',
+  'https://specs.apollo.dev/requiresScopes/v0.1',
+  'https://specs.apollo.dev/policy/v0.1',
+  'https://specs.apollo.dev/cost/v0.1',
+]);
+
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
 export function createPlanner(supergraphSdl: string, { isChecked = false }: PlannerOptions = {}): Planner {
   const parts = once(() => planningParts(supergraphSdl, isChecked));
@@ -83,14 +97,17 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
-  const makePlan = (asked: DocumentNode, operationName: string | undefined): OperationPlan => {
+  const makePlan = (asked: DocumentNode, operationName: string | undefined, part = asked): OperationPlan => {
     const { planner, apiModel, apiSchema, supergraphSchema, requirements } = parts();
-    refuseConflicts(apiSchema, asked, requirements);
+    refuseConflicts(apiSchema, part, requirements);
     const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
     const model = operationFromDocument(apiModel, document, { ...named, validate: false });
-    const plan = planner.buildQueryPlan(model);
+    const fetched = part === asked ? document : withOwnNames(part, requirements).document;
+    const plan = planner.buildQueryPlan(
+      part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false }),
+    );
     const compiled = (made: QueryPlan): CompiledPlan => {
       const own = compilePlan({ plan: made, operation, model, supergraphSchema });
       return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
@@ -106,6 +123,18 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     return { kind: 'subscription', ...planned, primary, plan: eventPlan, compiled: compiled(eventPlan) };
   };
 
+  const kept = (
+    whole: DocumentNode,
+    operationName: string | undefined,
+    part: DocumentNode,
+  ): OperationPlan => {
+    const known = plans.get(part)?.get(operationName ?? '');
+    if (known !== undefined) return known;
+    const plan = makePlan(whole, operationName, part);
+    const ofDocument = plans.get(part) ?? new Map<string, OperationPlan>();
+    plans.set(part, ofDocument.set(operationName ?? '', plan));
+    return plan;
+  };
   return {
     hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
     get apiSchema() {
@@ -120,20 +149,18 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     get subgraphs() {
       return parts().subgraphs;
     },
-    planOf(document, operationName) {
-      const known = plans.get(document)?.get(operationName ?? '');
-      if (known !== undefined) return known;
-      const plan = makePlan(document, operationName);
-      const ofDocument = plans.get(document) ?? new Map<string, OperationPlan>();
-      plans.set(document, ofDocument.set(operationName ?? '', plan));
-      return plan;
-    },
+    planOf: (document, operationName) => kept(document, operationName, document),
+    planOfPart: (whole, operationName, part) => kept(whole, operationName, part),
+    plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
     warmUp: () => void parts(),
   };
 }
 
 function planningParts(supergraphSdl: string, isChecked: boolean) {
-  const supergraph = Supergraph.build(supergraphSdl, { validateSupergraph: !isChecked });
+  const supergraph = Supergraph.build(supergraphSdl, {
+    validateSupergraph: !isChecked,
+    supportedFeatures: SUPPORTED_FEATURES,
+  });
   if (isChecked) skipValidationOfApi(supergraph.schema);
   const apiModel = supergraph.apiSchema();
   return {

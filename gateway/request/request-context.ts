@@ -14,7 +14,12 @@ const traceIds = requestSlot<IncomingMessage, string>('trace id');
 
 /** Attaches the caller, and a signal that is aborted when the client disconnects. Called once per request. */
 export function attachContext(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-  contexts.keep(request, { caller, signal: disconnectSignal(response), headers: request.headers });
+  contexts.keep(request, {
+    caller,
+    signal: disconnectSignal(response),
+    headers: request.headers,
+    response,
+  });
 }
 
 /** The context of a request. Throws when none was attached. */

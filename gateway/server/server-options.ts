@@ -5,8 +5,10 @@ import type { Logger } from '../../platform/process/logger.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
+import type { VerifyToken } from '../authentication/jwt.ts';
 import type { QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
+import type { PersistedOperations } from '../persisted/persisted-operations.ts';
 import type { CorsOrigins } from '../request/cors.ts';
 import type { ServedFederation } from '../transports/admission/transport.ts';
 import type { DrainOptions } from './drain.ts';
@@ -18,6 +20,8 @@ interface CallerOptions {
   readonly resolveCredential: CredentialResolver;
   /** Closes WebSockets without a credential; of a foreign supergraph refuses every operation without one. */
   readonly requiresCredential?: boolean;
+  /** Verifies the bearer tokens for subgraphs of that supergraph (default: they do so themselves). */
+  readonly verifyToken?: VerifyToken | undefined;
   /** Serves a supergraph that is not Kiln's, whose subgraphs check bearer tokens themselves. */
   readonly isForeign?: boolean;
   readonly trustProxy: readonly string[];
@@ -30,6 +34,8 @@ interface CallerOptions {
   readonly introspection?: boolean | undefined;
   /** The documents that callers without a credential may send to /graphql; absent: any. */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Operations that callers name by a hash, and which they may send at all (default: any text, no hash). */
+  readonly persisted?: PersistedOperations | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */
   readonly publicUrl: string | null;
 }
@@ -54,6 +60,8 @@ interface LimitOptions {
   readonly maxBodyBytes?: number;
   /** The same for callers without a credential (default: no other bound). */
   readonly anonymousBodyBytes?: number | undefined;
+  /** Most operations in one request (default 1: a list is refused). */
+  readonly maxBatch?: number | undefined;
   /** Most points of one new document of theirs (default: no bound). */
   readonly anonymousPoints?: number | undefined;
   /** Limits of documents other than the usual ones. */

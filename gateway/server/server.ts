@@ -131,6 +131,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
   return {
     federation,
     logger,
+    expand: options.persisted?.expand,
     errors: createErrorFormatter({ logger, suggestions: !production }),
     admission: createAdmission({
       limits: createQueryLimits({
@@ -140,6 +141,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      refusalOf: options.persisted?.refusalOf,
       anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,
       writes: options.writes,
@@ -194,6 +196,7 @@ function createTransports(parts: {
     introspection,
     hasSandbox: options.sandbox !== undefined,
     maxBodyBytes,
+    maxBatch: options.maxBatch,
     anonymousBodyBytes: options.anonymousBodyBytes ?? maxBodyBytes,
     uploadMaxBytes,
   });

@@ -58,6 +58,9 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
       return {
         async willSendResponse({ response, contextValue, errors: found }) {
           if (response.body.kind !== 'single' || !found?.length) return;
+          // What a subgraph says about keeping its answer does not hold for one with errors.
+          if (contextValue.response?.getHeader('cache-control') !== undefined)
+            response.http.headers.set('cache-control', 'no-store');
           const { traceId } = contextValue.caller;
           const shown = found.map((error) => errors.formatError(error, traceId));
           response.body.singleResult.errors = shown;

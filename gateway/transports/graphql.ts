@@ -11,8 +11,10 @@ import { takenBodyOf } from '../request/taken-body.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
 import type { TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
+import { answerBatches } from './batches.ts';
 import { answerTypeOf, type HttpOperations, isOnlyOperation } from './http-operations.ts';
 import { createLandingPage } from './landing-page.ts';
+import { expandPersisted } from './persisted.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
 import { createSseTransport } from './streams/sse.ts';
 
@@ -32,6 +34,8 @@ export interface GraphqlRouterOptions extends TransportOptions {
   readonly apolloOnly: boolean;
   /** Largest JSON body in bytes. */
   readonly maxBodyBytes: number;
+  /** Most operations in one body (default 1: a list is refused). */
+  readonly maxBatch?: number | undefined;
   /** Largest JSON body of callers without a credential in bytes. */
   readonly anonymousBodyBytes: number;
   /** Largest uploaded file in bytes. */
@@ -60,6 +64,9 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
       return [upload, readJson(maxBytes)];
     }, options),
   );
+  const { maxBatch = 1 } = options;
+  if (maxBatch > 1) router.use(answerBatches(options, maxBatch));
+  if (options.expand !== undefined) router.use(expandPersisted(options.expand, errors));
   router.use(createSseTransport(options));
   router.use((request, _response, next) => {
     // The body parser may leave it undefined; Apollo Server's middleware wants the property to exist.

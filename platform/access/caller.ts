@@ -20,6 +20,8 @@ export interface Caller {
   readonly traceId: string;
   /** A bearer token that is not Kiln's, for the subgraphs of a foreign supergraph; never sent to Kiln's own. */
   readonly bearer?: string;
+  /** The claims of that token, where the gateway has verified it. */
+  readonly claims?: Readonly<Record<string, unknown>>;
   /** The peer's address, for rate limits and anonymous idempotency; null inside the process. */
   readonly address: string | null;
 }

@@ -66,20 +66,28 @@ function checkProcesses({ values, role, production }: SettingsContext, report: R
 }
 
 function checkSplit({ values, commandLine, role, production }: SettingsContext, report: Report): void {
-  if (commandLine.config !== null && commandLine.supergraph === null) {
-    report('--config', 'is for the gateway of another supergraph: add --supergraph FILE');
+  const isOtherGraph = commandLine.supergraph !== null || commandLine.subgraphs !== null;
+  if (commandLine.config !== null && !isOtherGraph) {
+    report(
+      '--config',
+      'is for the gateway of another supergraph: add --supergraph FILE, or --subgraphs FILE',
+    );
   }
-  if (commandLine.supergraph !== null && role !== 'gateway') {
-    report('--supergraph', 'is for the gateway alone: add --role gateway');
+  if (commandLine.supergraph !== null && commandLine.subgraphs !== null) {
+    report('--subgraphs', 'composes what --supergraph holds composed: keep one of them');
   }
-  if (commandLine.supergraph === null && values.SHARED_READS.length > 0) {
+  if (isOtherGraph && role !== 'gateway') {
+    const name = commandLine.supergraph === null ? '--subgraphs' : '--supergraph';
+    report(name, 'is for the gateway alone: add --role gateway');
+  }
+  if (!isOtherGraph && values.SHARED_READS.length > 0) {
     report(
       'SHARED_READS',
       'is for subgraphs of --supergraph FILE: those of Kiln learn who asks, and share nothing',
     );
   }
   const isNamed = values.MEDIA_URL !== null || values.WORKFLOW_URL !== null;
-  const isSplit = isNamed || (role !== 'all' && commandLine.supergraph === null);
+  const isSplit = isNamed || (role !== 'all' && !isOtherGraph);
   if (values.INTERNAL_KEY !== null) return;
   if (isSplit) {
     report('INTERNAL_KEY', 'is needed when processes are split: set the same secret for all of them');

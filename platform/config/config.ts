@@ -110,6 +110,10 @@ function splitOf({ values, commandLine }: SettingsContext) {
     internalKey: values.INTERNAL_KEY,
     /** `--supergraph FILE` (absolute): the gateway serves this supergraph only. */
     supergraphFile: absolute(commandLine.supergraph),
+    /** `--subgraphs FILE` (absolute): the same, composed at the start. */
+    subgraphsFile: absolute(commandLine.subgraphs),
+    /** Whether one of both is given: the graph is not Kiln's own. */
+    isOtherGraph: commandLine.supergraph !== null || commandLine.subgraphs !== null,
     /** Names of subgraphs of that supergraph. */
     sharedReads: values.SHARED_READS,
   };

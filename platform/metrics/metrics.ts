@@ -19,7 +19,8 @@ export interface Metrics {
 
 type Labels = Readonly<Record<string, string>>;
 
-type ReadGauge = () => Promise<readonly GaugeValue[]> | readonly GaugeValue[];
+/** Reads the values of a gauge. */
+export type ReadGauge = () => Promise<readonly GaugeValue[]> | readonly GaugeValue[];
 
 interface GaugeValue {
   readonly labels?: Labels;

@@ -64,6 +64,8 @@ export interface AdmissionOptions {
   readonly rateLimiter?: RateLimiter | undefined;
   /** The documents that callers without a credential may send; absent: any. */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Why nobody may send a text (default: nothing is known against any). */
+  readonly refusalOf?: ((query: string) => GraphQLError | null) | undefined;
   /** Most points of one document without a credential, unless it shares its plan with another (default: no bound). */
   readonly anonymousPoints?: number | undefined;
   /** Root fields of subscriptions that start paid work. */
@@ -81,7 +83,7 @@ const LEVELS_PER_POINT = 10;
 
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { documents, rateLimiter, trustedDocuments } = options;
+  const { documents, rateLimiter, trustedDocuments, refusalOf } = options;
   const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
   const check = createCheck(options);
@@ -104,6 +106,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (trustedDocuments?.has(query) === false && caller.kind === 'anonymous') {
         return { errors: [notTrusted()], status: 400 };
       }
+      const refused = refusalOf?.(query) ?? null;
+      if (refused !== null) return { errors: [refused], status: 400 };
       const document = documents.known(query) ?? (await check(query, caller));
       if ('errors' in document) return document;
       const operation = operationOf(document, operationName);

@@ -1,4 +1,4 @@
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../../../platform/graphql/operations/nesting.ts';
@@ -11,8 +11,9 @@ export interface OperationRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the operation of a JSON body or a WebSocket payload; a GraphQLError describes the problem. */
+/** Reads the operation of a JSON body or a WebSocket payload; a GraphQLError describes the problem, also one that is handed in. */
 export function readOperation(body: unknown): OperationRequest | GraphQLError {
+  if (body instanceof GraphQLError) return body;
   if (Array.isArray(body)) return refusal('batch', 1, body.length);
   if (!isRecord(body)) return badRequest('send a JSON object with a query');
   const { query, operationName, variables } = body;

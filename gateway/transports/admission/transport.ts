@@ -10,6 +10,7 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { sendJson } from '../../request/send-json.ts';
+import type { ExpandOperation } from '../persisted.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation). */
@@ -28,6 +29,8 @@ export interface TransportOptions {
   readonly admission: Admission;
   readonly errors: ErrorFormatter;
   readonly logger: Logger;
+  /** Puts texts in the place of hashes (default: no hash is known). */
+  readonly expand?: ExpandOperation | undefined;
   /** Milliseconds in which a broken subscription is taken up again, before its client is told (default 30,000). */
   readonly resumeMs?: number | undefined;
 }

@@ -104,7 +104,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
       extra.subscriptions = subscriptions;
       const running = Object.keys(subscriptions).length;
       if (running > MAX_OPERATIONS) return [refusal('concurrent-operations', MAX_OPERATIONS, running)];
-      const request = readOperation(payload);
+      const request = readOperation(options.expand?.(payload) ?? payload);
       if (request instanceof GraphQLError) return [request];
       const verdict = await admission.admit(request, caller);
       if ('errors' in verdict) return verdict.errors;

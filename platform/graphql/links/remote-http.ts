@@ -4,8 +4,13 @@ import { AppError } from '../../errors.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import { createPools, type Pools, sendToOne } from '../../http/endpoints/failover.ts';
-import { type Abandonable, postText, type TextAnswer } from '../../http/endpoints/post-text.ts';
+import { createPools, type Pools, sendToOne, type TlsFiles } from '../../http/endpoints/failover.ts';
+import {
+  type Abandonable,
+  type AnswerHeaders,
+  postText,
+  type TextAnswer,
+} from '../../http/endpoints/post-text.ts';
 import { createTimeLimits, type TimeLimits } from '../../http/time-limits.ts';
 import { parseJson } from '../../json.ts';
 
@@ -21,7 +26,7 @@ export interface ExchangeClient extends PostClient {
   /** One POST to one process. */
   postTo(
     endpoint: Endpoint,
-    request: Pick<Sent<string>, 'headers' | 'body'>,
+    request: Pick<Sent<string>, 'headers' | 'body' | 'onHeaders'>,
     call: Abandonable,
   ): Promise<TextAnswer>;
 }
@@ -41,6 +46,8 @@ export interface PostRequest {
   readonly isRead: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
+  /** Gets the headers of the answer to a text. */
+  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
 
 /** A whole answer. */
@@ -55,9 +62,12 @@ export interface PostClientOptions {
   /** Milliseconds for a whole response; for streams between two chunks. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** Most connections to one process (default 128); further requests wait within their timeout. */
+  readonly connections?: number | undefined;
+  /** Certificates (default: those of the system). */
+  readonly tls?: TlsFiles | undefined;
 }
 
-/** Further requests wait within their timeout. */
 const MAX_CONNECTIONS = 128;
 
 /** A proxy's answers in place of the service's. */
@@ -72,9 +82,10 @@ function isNotItsOwn({ status, text }: TextAnswer): boolean {
  * was made, streams never. `post` throws UNAVAILABLE with the transport's error as its cause.
  */
 export function createPostClient(options: PostClientOptions): ExchangeClient {
-  const { endpoints, timeoutMs, maxResponseBytes } = options;
+  const { endpoints, timeoutMs, maxResponseBytes, connections = MAX_CONNECTIONS, tls } = options;
   const pools = createPools(endpoints, {
-    connections: MAX_CONNECTIONS,
+    connections,
+    connect: tls,
     allowH2: false,
     maxResponseSize: maxResponseBytes,
     // The limits below apply; undici's timeouts would count from the first byte of an upload.
@@ -85,9 +96,9 @@ export function createPostClient(options: PostClientOptions): ExchangeClient {
   const postTo: ExchangeClient['postTo'] = (endpoint, request, call) =>
     postText(pools.of(endpoint), { path: endpoints.path, ...request }, call);
   return {
-    async post({ headers, body, isRead, signal }) {
+    async post({ headers, body, isRead, signal, onHeaders }) {
       const send: Exchange['send'] = (endpoint, call) =>
-        postTo(endpoint, { headers, body: body as string }, call);
+        postTo(endpoint, { headers, body: body as string, onHeaders }, call);
       return answerOf(
         await (typeof body === 'string'
           ? exchange(client, { isRead, signal, send })

@@ -6,6 +6,8 @@ import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
+import type { TlsFiles } from '../../http/endpoints/failover.ts';
+import type { AnswerHeaders } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
 import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
@@ -20,10 +22,13 @@ import { isEndOfStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
 import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
 import { type ExtractedUploads, extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
+import { breakCircuit, type BreakerOptions } from './broken-circuit.ts';
 import { createPostClient, type Exchange, type PostAnswer } from './remote-http.ts';
 import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
 import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
+import type { SocketCredentials } from './socket-clients.ts';
+import { createStreamSubscriptions, type StreamProtocol } from './stream-subscriptions.ts';
 
 export interface RemoteLinkOptions {
   /** The subgraph's name, for errors and logs. */
@@ -46,6 +51,18 @@ export interface RemoteLinkOptions {
     | undefined;
   /** Changes what callers see of the errors that the subgraph says (default: nothing). */
   readonly includeErrors?: ((result: ExecutionResult, traceId: string) => ExecutionResult) | undefined;
+  /** Gets the headers of each answer (default: nobody does). */
+  readonly onHeaders?: ((context: RequestContext, headers: AnswerHeaders) => void) | undefined;
+  /** How it is subscribed at (default: graphql-ws). */
+  readonly protocol?: 'graphql-ws' | StreamProtocol | undefined;
+  /** What a foreign subgraph gets in connection_init (default: the bearer token alone). */
+  readonly paramsFor?: RemoteLinkOptions['headersFor'];
+  /** Asks nothing for a while where nothing is answered (default: always asks). */
+  readonly breaker?: BreakerOptions | undefined;
+  /** Most connections to one process (default 128). */
+  readonly connections?: number | undefined;
+  /** Certificates (default: those of the system). */
+  readonly tls?: TlsFiles | undefined;
   /** How often a query that got no answer is sent again (default 0). */
   readonly retries?: number | undefined;
   /** Milliseconds for a whole response; for uploads between two chunks; for opening the WebSocket (default 30,000). */
@@ -62,7 +79,8 @@ export interface RemoteLinkOptions {
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = MAX_ANSWER_BYTES } = options;
-  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes });
+  const { connections, tls, breaker } = options;
+  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes, connections, tls });
   const channels =
     options.channelKey === undefined
       ? null
@@ -72,25 +90,38 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
           endpoints,
           maxAnswerBytes: maxResponseBytes,
         });
-  const retried = options.retries === undefined ? own : retryReads(own, options.retries);
+  const broken = breaker === undefined ? own : breakCircuit(own, breaker);
+  const retried = options.retries === undefined ? broken : retryReads(broken, options.retries);
   const client = options.sharesReads === true && sign === undefined ? shareReads(retried) : retried;
   const { includeErrors = (result: ExecutionResult) => result } = options;
-  const subscriptions = createRemoteSubscriptions({
+  const { protocol = 'graphql-ws' } = options;
+  const subscribing = {
     name,
     endpoints: options.socketEndpoints ?? endpoints,
-    sign,
-    passesBearer: options.passesBearer ?? false,
     timeoutMs,
     logger,
     maxMessageBytes: maxResponseBytes,
-  });
+    tls,
+  };
+  const subscriptions =
+    protocol === 'graphql-ws'
+      ? createRemoteSubscriptions({ ...subscribing, sign, credentialsFor: credentialsOf(options) })
+      : createStreamSubscriptions({
+          ...subscribing,
+          protocol,
+          headersFor: (context) => ownHeaders(context, options),
+        });
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const extracted = extractUploads(request.variables, request.document);
     const isRead = !MAY_WRITE.test(request.query);
-    const { signal } = request.context;
-    if (channels === null || extracted.uploads.size > 0)
-      return await client.post({ ...(await encode(request, extracted, options)), isRead, signal });
+    const { context } = request;
+    const { signal } = context;
+    if (channels === null || extracted.uploads.size > 0) {
+      const onHeaders = options.onHeaders && ((found: AnswerHeaders) => options.onHeaders?.(context, found));
+      const { headers, body } = await encode(request, extracted, options);
+      return await client.post({ headers, body, isRead, signal, onHeaders });
+    }
     const question = questionOf(request);
     const send: Exchange['send'] = async (endpoint, call) => {
       const answer = await channels.ask(endpoint, question, call);
@@ -161,19 +192,11 @@ function questionOf({ query, operationName, variables, context }: SubgraphReques
 async function encode(
   { query, operationName, variables, context }: SubgraphRequest,
   extracted: ExtractedUploads,
-  {
-    sign,
-    endpoints,
-    passesBearer = false,
-    headersFor = (_, headers) => ({ ...headers }),
-  }: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer' | 'headersFor'>,
+  options: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer' | 'headersFor'>,
 ) {
+  const { sign, endpoints } = options;
   const operation = operationName === undefined ? { query } : { query, operationName };
-  const { bearer } = context.caller;
-  const own = headersFor(
-    context,
-    passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {},
-  );
+  const own = ownHeaders(context, options);
   const asserted =
     sign &&
     (await sign(context.caller, {
@@ -201,6 +224,28 @@ async function encode(
     ...credentials,
   };
   return { headers: { ...headers, accept: 'application/json' }, body: form.body };
+}
+
+/** What a subgraph gets of a caller. */
+function ownHeaders(
+  context: RequestContext,
+  { passesBearer = false, headersFor }: Pick<RemoteLinkOptions, 'passesBearer' | 'headersFor'>,
+): Readonly<Record<string, string>> {
+  const { bearer } = context.caller;
+  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
+  return headersFor === undefined ? own : headersFor(context, own);
+}
+
+/** The same with an upgrade and its connection_init: one that has something of a caller's is for that caller alone. */
+function credentialsOf(
+  options: RemoteLinkOptions,
+): (context: RequestContext) => SocketCredentials | undefined {
+  return (context) => {
+    const headers = ownHeaders(context, options);
+    const params = ownHeaders(context, { ...options, headersFor: options.paramsFor ?? undefined });
+    const isEmpty = Object.keys(headers).length === 0 && Object.keys(params).length === 0;
+    return isEmpty ? undefined : { headers, params };
+  };
 }
 
 /** Milliseconds for the answers of a subgraph's processes, which bound their own checks. */

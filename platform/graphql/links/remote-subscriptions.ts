@@ -4,14 +4,14 @@ import type { FormattedExecutionResult, SubscribePayload } from 'graphql-ws';
 import { toError } from '../../errors.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
-import { isUnreachable } from '../../http/endpoints/failover.ts';
+import { isUnreachable, type TlsFiles } from '../../http/endpoints/failover.ts';
 import type { Logger } from '../../process/logger.ts';
 import { CALLER_EXTENSION, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
 import { codedError } from '../operations/errors.ts';
-import type { ResultStream } from '../operations/executor.ts';
+import type { RequestContext, ResultStream } from '../operations/executor.ts';
 import { createPushStream } from '../operations/streams.ts';
 import type { SubgraphRequest } from '../operations/subgraph.ts';
-import { createSocketClients, type SocketClients } from './socket-clients.ts';
+import { createSocketClients, type SocketClients, type SocketCredentials } from './socket-clients.ts';
 
 /** The WebSocket side of a remote link: a few connections to each process for all subscriptions there, open while there are any. */
 export interface RemoteSubscriptions {
@@ -25,8 +25,10 @@ export interface RemoteSubscriptionsOptions {
   readonly endpoints: Endpoints;
   /** Makes a caller assertion for each subscription; absent for a foreign subgraph. */
   readonly sign: CallerSigner | undefined;
-  /** Sends the caller's own bearer token when connecting, over a connection of its own. */
-  readonly passesBearer: boolean;
+  /** What is sent in a caller's name when connecting, over a connection of its own; undefined: nothing. */
+  readonly credentialsFor: (context: RequestContext) => SocketCredentials | undefined;
+  /** Certificates (default: those of the system). */
+  readonly tls?: TlsFiles | undefined;
   readonly timeoutMs: number;
   readonly maxMessageBytes: number;
   readonly logger: Logger;
@@ -41,7 +43,7 @@ const LOG_PAUSE_MS = 30_000;
  * subscribers resume from the last event they saw, so nothing is retried here.
  */
 export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): RemoteSubscriptions {
-  const { name, endpoints, sign, passesBearer, logger } = options;
+  const { name, endpoints, sign, credentialsFor, logger } = options;
   const clients = createSocketClients(options);
   let loggedAt = -LOG_PAUSE_MS;
   const failed = (thrown: unknown): ExecutionResult => {
@@ -67,7 +69,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
         operationName: operationName ?? null,
         extensions,
       };
-      const bearer = passesBearer ? context.caller.bearer : undefined;
+      const credentials = credentialsFor(context);
       let leave = () => {};
       const leaveEarly = () => void events.stream.return();
       const events = createPushStream<ExecutionResult>({
@@ -79,7 +81,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
         },
       });
       askOne(
-        { endpoints, clients, payload, bearer },
+        { endpoints, clients, payload, credentials },
         {
           next: (result) => events.push(sign === undefined ? eventOf(result) : parsedResult(result)),
           failed: (thrown) => events.end(failed(thrown)),
@@ -99,7 +101,7 @@ interface Question {
   readonly endpoints: Endpoints;
   readonly clients: SocketClients;
   readonly payload: SubscribePayload;
-  readonly bearer: string | undefined;
+  readonly credentials: SocketCredentials | undefined;
 }
 
 interface Reader {
@@ -112,10 +114,10 @@ interface Reader {
 
 /** Subscribes at one process; at the next one when no connection came about, because then nothing was asked. */
 function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint> = new Set()): void {
-  const { endpoints, clients, payload, bearer } = question;
+  const { endpoints, clients, payload, credentials } = question;
   const endpoint = endpoints.next(tried);
   if (endpoint === undefined) return reader.failed(new Error('nobody answers'));
-  const { client, connections, dispose } = clients.to(endpoint, bearer);
+  const { client, connections, dispose } = clients.to(endpoint, credentials);
   const before = connections();
   const end = client.subscribe(payload, {
     next: (result) => reader.next(result as FormattedExecutionResult),

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { internalCaller } from '../../access/caller.ts';
 import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
+import type { TlsFiles } from '../../http/endpoints/failover.ts';
 import { newTraceId } from '../../ids.ts';
 import { CALLER_EXTENSION, type CallerSigner } from '../assertions/caller-assertion.ts';
 
@@ -15,6 +16,12 @@ export interface SocketClients {
    */
   to(endpoint: Endpoint, bearer: string | undefined): SocketClient;
   close(): Promise<void>;
+}
+
+/** What is sent in one caller's name: with the upgrade, and in connection_init. */
+export interface SocketCredentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 interface SocketClient {
@@ -37,6 +44,8 @@ export interface SocketClientsOptions {
   readonly sign: CallerSigner | undefined;
   readonly timeoutMs: number;
   readonly maxMessageBytes: number;
+  /** Certificates (default: those of the system). */
+  readonly tls?: TlsFiles | undefined;
 }
 
 /** Interval of pings; a subgraph that does not answer one within the timeout counts as lost. */
@@ -53,19 +62,19 @@ export function createSocketClients(options: SocketClientsOptions): SocketClient
   // What still runs there goes on; its connection closes with the last subscription.
   options.endpoints.onGone((endpoint) => void shared.delete(endpoint));
   const open = new Set<SocketClient>();
-  const make = (endpoint: Endpoint, bearer?: string): SocketClient => {
+  const make = (endpoint: Endpoint, credentials?: SocketCredentials): SocketClient => {
     const made: SocketClient = createSocketClient(endpoint, {
       ...options,
-      bearer,
+      credentials,
       onOpen: () => void open.add(made),
       onClosed: () => void open.delete(made),
     });
     return made;
   };
   return {
-    to(endpoint, bearer) {
-      if (bearer !== undefined) {
-        const own = make(endpoint, bearer);
+    to(endpoint, credentials) {
+      if (credentials !== undefined) {
+        const own = make(endpoint, credentials);
         return { ...own, dispose: () => void own.client.dispose() };
       }
       const known = shared.get(endpoint) ?? [];
@@ -102,14 +111,13 @@ function lend(taken: Shared): SocketClient {
 }
 
 interface SocketClientOptions extends SocketClientsOptions {
-  readonly bearer: string | undefined;
+  readonly credentials: SocketCredentials | undefined;
   readonly onOpen: () => void;
   readonly onClosed: () => void;
 }
 
 function createSocketClient(endpoint: Endpoint, options: SocketClientOptions): SocketClient {
-  const { endpoints, sign, timeoutMs, maxMessageBytes, bearer } = options;
-  const credentials = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+  const { endpoints, sign, timeoutMs, maxMessageBytes, credentials, tls } = options;
   let socket: WebSocket | undefined;
   let pongTimer: NodeJS.Timeout | undefined;
   let made = 0;
@@ -120,7 +128,8 @@ function createSocketClient(endpoint: Endpoint, options: SocketClientOptions): S
       const opened = new WebSocket(address, protocol, {
         maxPayload: maxMessageBytes,
         handshakeTimeout: timeoutMs,
-        headers: credentials,
+        headers: { ...credentials?.headers },
+        ...tls,
         ...(endpoint.lookup && { lookup: endpoint.lookup }),
       });
       socket = opened;
@@ -138,7 +147,7 @@ function createSocketClient(endpoint: Endpoint, options: SocketClientOptions): S
     connectionParams: async () => {
       const target = { method: 'CONNECT', path: endpoints.path, body: null } as const;
       const asserted = await sign?.(internalCaller(newTraceId()), target);
-      return asserted === undefined ? credentials : { [CALLER_EXTENSION]: asserted };
+      return asserted === undefined ? { ...credentials?.params } : { [CALLER_EXTENSION]: asserted };
     },
     lazy: true,
     lazyCloseTimeout: LINGER_MS,

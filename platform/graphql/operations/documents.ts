@@ -21,6 +21,8 @@ export interface Documents {
   known(query: string, parsed?: DocumentNode): DocumentNode | undefined;
   /** Validates a parsed document, also by rules that are not the cache's own; a valid one is kept. Returns its problems. */
   add(query: string, document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[];
+  /** The documents in the cache that are run, the last used first. */
+  all(): Iterable<{ readonly query: string; readonly document: DocumentNode }>;
   /** Estimated bytes of the documents in the cache, their plans and compiled code included. */
   readonly bytes: number;
 }
@@ -110,6 +112,10 @@ export function createDocuments(options: DocumentsOptions): Documents {
     },
     known: (query, parsed) => {
       return find(query)?.document ?? (parsed === undefined ? undefined : findShared(query, parsed));
+    },
+    *all() {
+      for (const [query, kept] of documents.entries())
+        if ('document' in kept) yield { query, document: kept.document };
     },
     get bytes() {
       return documents.calculatedSize;

@@ -26,9 +26,17 @@ export type RequestErrorCode =
   | 'GRAPHQL_VALIDATION_FAILED'
   | 'OPERATION_RESOLUTION_FAILURE';
 
+/** Codes of a gateway of another graph, as clients know them of Apollo's router; docs/gateway.md has them. */
+type GatewayErrorCode =
+  | 'SUBSCRIPTION_SCHEMA_RELOAD'
+  | 'UNAUTHORIZED_FIELD_OR_TYPE'
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
+  | 'PERSISTED_QUERY_NOT_IN_LIST';
+
 /** A GraphQL error with a code, and further extensions. */
 export function codedError(
-  code: AppErrorCode | RequestErrorCode,
+  code: AppErrorCode | RequestErrorCode | GatewayErrorCode,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import type { ExecutionResult } from 'graphql';
 
 import type { Caller } from '../../access/caller.ts';
@@ -9,6 +11,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Those of the caller's request, for rules that send some on; absent where it has none. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The response to it, for rules that send headers of subgraphs back; absent where it has none of its own. */
+  readonly response?: Pick<ServerResponse, 'headersSent' | 'getHeader' | 'setHeader' | 'appendHeader'>;
 }
 
 /** Runs GraphQL operations over the whole federated schema, for REST, HTTP, WebSocket, SSE and multipart. */

@@ -9,11 +9,26 @@ export interface Pools {
   close(): Promise<void>;
 }
 
+/** Certificates of a connection, as PEM. */
+export interface TlsFiles {
+  /** Authorities that are trusted in place of the system's. */
+  readonly ca?: string | undefined;
+  /** The certificate and key that are shown. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
 /** Milliseconds for a connection where there are others to turn to. */
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /** Makes the pools. One whose endpoint is gone ends with its last request. */
-export function createPools(endpoints: Endpoints, options: Omit<Pool.Options, 'connect'>): Pools {
+export function createPools(
+  endpoints: Endpoints,
+  {
+    connect: given = {},
+    ...options
+  }: Omit<Pool.Options, 'connect'> & { readonly connect?: TlsFiles | undefined },
+): Pools {
   const pools = new Map<Endpoint, Pool>();
   endpoints.onGone((endpoint) => {
     void pools.get(endpoint)?.close();
@@ -26,9 +41,10 @@ export function createPools(endpoints: Endpoints, options: Omit<Pool.Options, 'c
         pools.get(endpoint) ??
         new Pool(origin, {
           ...options,
-          ...(endpoints.count() > 1 && {
-            connect: { timeout: CONNECT_TIMEOUT_MS, ...(lookup && { lookup }) },
-          }),
+          connect: {
+            ...given,
+            ...(endpoints.count() > 1 && { timeout: CONNECT_TIMEOUT_MS, ...(lookup && { lookup }) }),
+          },
         });
       pools.set(endpoint, pool);
       return pool;

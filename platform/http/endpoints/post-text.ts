@@ -10,7 +10,12 @@ export interface TextRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Gets the headers of the answer. */
+  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
 }
+
+/** Headers of an answer; several of one name are a list. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A call that may be given up while it waits. */
 export interface Abandonable {
@@ -22,7 +27,11 @@ export interface Abandonable {
  * POSTs a text and reads the answer as text: undici's dispatch with a handler that keeps the chunks, without a stream, a timer or
  * an abort signal for each request.
  */
-export function postText(pool: Pool, request: TextRequest, call: Abandonable): Promise<TextAnswer> {
+export function postText(
+  pool: Pool,
+  { onHeaders, ...request }: TextRequest,
+  call: Abandonable,
+): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let controller: Dispatcher.DispatchController | null = null;
@@ -43,9 +52,10 @@ export function postText(pool: Pool, request: TextRequest, call: Abandonable): P
           controller = started;
           if (abandoned !== null) started.abort(abandoned);
         },
-        onResponseStart(_controller, code) {
+        onResponseStart(_controller, code, headers) {
           // An interim answer (103) may come before.
           status = code;
+          if (onHeaders !== undefined && code >= 200) onHeaders(headers);
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {

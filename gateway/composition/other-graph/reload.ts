@@ -1,0 +1,94 @@
+import { stat } from 'node:fs/promises';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
+import { AppError, toError } from '../../../platform/errors.ts';
+import { createLoop } from '../../../platform/process/loop.ts';
+import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
+import type { PublicServer } from '../public-server.ts';
+import type { GraphSource } from './graph-source.ts';
+import type { LinkStore } from './links.ts';
+
+/** What a reload works with. */
+interface Reloaded {
+  readonly source: GraphSource;
+  readonly links: LinkStore;
+  readonly server: Pick<PublicServer, 'openGraph' | 'replaceGraph' | 'federation'>;
+}
+
+/** Milliseconds between two looks at the files; one that still changes is waited for. */
+const LOOK_MS = 500;
+/** Most operations that are planned over a new graph before it serves. */
+const MAX_WARMED = 1_000;
+
+/**
+ * Serves what the files of a graph say when they change, and at SIGHUP. The new graph is checked and warmed beside the one that
+ * serves; where it can't be used the old one stays.
+ */
+export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
+  const { logger, lifecycle } = parts;
+  let seen: string | null = null;
+  let tried: string | null = null;
+  let isAsked = false;
+
+  async function look(): Promise<void> {
+    const now = await stateOf(reloaded.source.files());
+    tried ??= now;
+    const isSettled = now === seen && now !== tried;
+    seen = now;
+    if (!isAsked && !isSettled) return;
+    isAsked = false;
+    tried = now;
+    try {
+      const { kept, ended } = await reload(reloaded);
+      tried = await stateOf(reloaded.source.files());
+      seen = tried;
+      logger.info({ subscriptions: { kept, ended } }, 'serves a new graph');
+    } catch (thrown) {
+      const reason = thrown instanceof AppError ? thrown.message : toError(thrown).message;
+      logger.error({ reason }, 'the new graph is refused, the one before goes on');
+    }
+  }
+  const loop = createLoop({ tick: look, everyMs: LOOK_MS, logger, name: 'reload' });
+  const ask = (): void => {
+    isAsked = true;
+    loop.wake();
+  };
+  process.on('SIGHUP', ask);
+  loop.start();
+  lifecycle.add('reload', async () => {
+    process.off('SIGHUP', ask);
+    await loop.stop();
+  });
+}
+
+async function reload({ source, links, server }: Reloaded) {
+  const { supergraphSdl, file } = await source.read();
+  const opened = links.open(supergraphSdl, file);
+  try {
+    const graph = await server.openGraph({ supergraphSdl, links: opened.links, linksRetired: opened.close });
+    let left = MAX_WARMED;
+    for (const { query, operationName } of [...server.federation.planned()]) {
+      if (left-- === 0) break;
+      // What is not valid any more is refused when somebody asks for it.
+      await Promise.try(() => graph.federation.plan(query, operationName)).catch(() => undefined);
+      await endOfTurn();
+    }
+    const outcome = server.replaceGraph(graph);
+    links.serve(opened);
+    return outcome;
+  } catch (thrown) {
+    opened.close();
+    throw thrown;
+  }
+}
+
+/** What changes with any change of the files. */
+async function stateOf(files: readonly string[]): Promise<string> {
+  const states = await Promise.all(
+    files.map(async (file) => {
+      const found = await stat(file).catch(() => null);
+      return found === null ? `${file} is away` : `${file} ${found.mtimeMs} ${found.size} ${found.ino}`;
+    }),
+  );
+  return states.join('\n');
+}

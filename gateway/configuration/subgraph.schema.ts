@@ -1,0 +1,130 @@
+import { z } from 'zod';
+
+import { address, integer, must } from './remedies.ts';
+
+/** The form of what the file says of subgraphs. */
+
+/** Headers that belong to a connection or a body, and those by which Kiln's own processes know each other. */
+const RESERVED = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'upgrade',
+  'accept',
+  'x-kiln-caller',
+]);
+
+const header = z
+  .string(must('must be the name of a header'))
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, must('must be the name of a header'))
+  .transform((name) => name.toLowerCase())
+  .refine((name) => !RESERVED.has(name), must('is a header that the gateway writes itself: choose another'));
+
+const headerRule = z.union(
+  [
+    z.strictObject({
+      propagate: header.describe("Sends this header of the caller's request on."),
+      as: header.optional().describe('The name that the subgraph gets it under (default: the same).'),
+    }),
+    z.strictObject({
+      insert: header.describe('Sends this header, whatever the caller sent.'),
+      value: z
+        .string(must('must be a text'))
+        .regex(/^[^\r\n\0]*$/, must('must be one line')) // oxlint-disable-line no-control-regex -- refused, as in every header
+        .describe('Its value; ${NAME} stands for an environment variable.'),
+    }),
+    z.strictObject({
+      claim: z
+        .string(must('must be the name of a claim'))
+        .describe("Sends this claim of the caller's token."),
+      as: header.describe('The header that the subgraph gets it in.'),
+    }),
+    z.strictObject({ remove: header.describe('Sends this header no more, also where an earlier rule did.') }),
+  ],
+  must('must be one of { propagate, as }, { insert, value }, { claim, as } and { remove }'),
+);
+/** Rules for what subgraphs get. */
+export const headerRules = z
+  .array(headerRule, must('must be a list of rules'))
+  .max(100, must('must have at most 100 rules'));
+
+/** What callers see of errors. */
+export const errors = z
+  .enum(['whole', 'codes', 'masked'], must('must be whole, codes or masked'))
+  .describe('What callers see of errors: as the subgraph says them; their codes alone; or "internal error".');
+
+const responseRule = z.strictObject(
+  {
+    propagate: z
+      .string(must('must be the name of a header'))
+      .transform((name) => name.toLowerCase())
+      .describe("Sends this header of the subgraph's answer to the caller."),
+    as: z
+      .string(must('must be the name of a header'))
+      .optional()
+      .describe('Under this name (default: the same).'),
+  },
+  must('must be { propagate, as }'),
+);
+
+/** Rules for what callers get of the headers that subgraphs answer with. */
+export const responseRules = z
+  .array(responseRule, must('must be a list of rules'))
+  .max(100, must('must have at most 100 rules'));
+
+const filePath = z.string(must('must be the path of a file')).min(1, must('must be the path of a file'));
+
+const tls = z.strictObject({
+  ca: filePath.optional().describe("Authorities that are trusted in place of the system's, as PEM."),
+  certificate: filePath.optional().describe('The certificate that the gateway shows, as PEM.'),
+  key: filePath.optional().describe('Its key, as PEM.'),
+});
+
+const breaker = z.strictObject({
+  failures: integer(1, 1_000).describe('Requests in a row without an answer after which it is left alone.'),
+  pauseMs: integer(100, 600_000).describe('Until one request is let through again.'),
+});
+
+const subscriptions = z.strictObject({
+  protocol: z
+    .enum(['graphql-ws', 'sse', 'multipart'], must('must be graphql-ws, sse or multipart'))
+    .optional()
+    .describe('How events come (default: graphql-ws).'),
+  connectionParams: headerRules
+    .optional()
+    .describe('What it gets in connection_init of graphql-ws (default: the bearer token as authorization).'),
+});
+
+/** What the file says of one subgraph. */
+export const subgraph = z.strictObject({
+  url: address(['http:', 'https:'])
+    .optional()
+    .describe('Its GraphQL over HTTP (default: as the supergraph says).'),
+  websocketUrl: address(['ws:', 'wss:'])
+    .optional()
+    .describe('Its graphql-ws (default: at the same address as its HTTP).'),
+  timeoutMs: integer(10, 600_000).optional().describe('For a whole answer (default: 30000).'),
+  retries: integer(0, 5)
+    .optional()
+    .describe('How often a query that got no answer is sent again (default: 0).'),
+  headers: headerRules.optional().describe('After those for every subgraph.'),
+  responseHeaders: responseRules.optional().describe('After those of every subgraph.'),
+  errors: errors.optional(),
+  subscriptions: subscriptions.optional().describe('How it is subscribed at.'),
+  breaker: breaker.optional().describe('Leaves it alone while it does not answer (default: always asks).'),
+  connections: integer(1, 10_000)
+    .optional()
+    .describe('Most connections to one of its processes (default: 128).'),
+  tls: tls.optional().describe('Certificates (default: those of the system).'),
+});
+
+/** A rule for the headers that a subgraph gets. */
+export type HeaderRule = z.output<typeof headerRule>;
+
+/** A rule for the headers that callers get of a subgraph. */
+export type ResponseRule = z.output<typeof responseRule>;
+
+/** How errors of a subgraph are shown. */
+export type ErrorInclusion = z.output<typeof errors>;

@@ -1,0 +1,137 @@
+import { codedError } from '../../platform/graphql/operations/errors.ts';
+import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import { isStream } from '../../platform/graphql/operations/streams.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import { endable } from './ended-stream.ts';
+import type { FederatedExecutor } from './federation.ts';
+import { createServerGateway } from './server-gateway.ts';
+
+/** A federation, and the links that it was made over. */
+export interface Graph {
+  readonly federation: FederatedExecutor;
+  readonly supergraphSdl: string;
+  /** Their owner's; the same object means the same way to the subgraph. */
+  readonly links: Readonly<Record<string, SubgraphLink>>;
+  /** Called once, when the graph was replaced and nothing runs over it any more. */
+  readonly retired: () => void;
+}
+
+/** A federation whose graph can be replaced while it serves. */
+export interface ReplaceableFederation extends FederatedExecutor {
+  /**
+   * Serves another graph from now on. What runs ends over the graph that it began with; a subscription goes on where its plan,
+   * its types and its subgraphs are the same, others end with an error that tells to subscribe again.
+   */
+  replace(next: Graph): { readonly kept: number; readonly ended: number };
+}
+
+/** A graph and what runs over it. */
+interface Served extends Graph {
+  running: number;
+  isReplaced: boolean;
+  readonly streams: Set<RunningStream>;
+}
+
+interface RunningStream {
+  readonly request: GraphqlRequest;
+  readonly endWith: ReturnType<typeof endable>['endWith'];
+}
+
+/** As Apollo Router says it. */
+const COME_BACK = codedError('SUBSCRIPTION_SCHEMA_RELOAD', 'the graph has changed: subscribe again');
+
+/** Makes it over a first graph. */
+export function createReplaceableFederation(first: Graph): ReplaceableFederation {
+  let current = serve(first);
+  const before = new Set<Served>();
+  const left = (graph: Served): void => {
+    if (!graph.isReplaced || graph.running > 0 || graph.streams.size > 0 || !before.delete(graph)) return;
+    void graph.federation.close();
+    graph.retired();
+  };
+  const execute = async (request: GraphqlRequest) => {
+    const graph = current;
+    graph.running += 1;
+    try {
+      return await graph.federation.execute(request);
+    } finally {
+      graph.running -= 1;
+      left(graph);
+    }
+  };
+  const { gateway, update } = createServerGateway(
+    () => ({ apiSchema: current.federation.apiSchema(), supergraphSdl: current.supergraphSdl }),
+    { execute },
+  );
+  return {
+    gateway,
+    execute,
+    async subscribe(request) {
+      const graph = current;
+      graph.running += 1;
+      try {
+        const outcome = await graph.federation.subscribe(request);
+        if (!isStream(outcome)) return outcome;
+        const { stream, endWith } = endable(outcome, () => {
+          graph.streams.delete(running);
+          left(graph);
+        });
+        const running: RunningStream = { request, endWith };
+        graph.streams.add(running);
+        // It was replaced while the subgraph was asked.
+        if (graph.isReplaced && !goesOn(graph, current, request)) endWith({ errors: [COME_BACK] });
+        return stream;
+      } finally {
+        graph.running -= 1;
+        left(graph);
+      }
+    },
+    apiSchema: () => current.federation.apiSchema(),
+    documents: {
+      prepare: (query) => current.federation.documents.prepare(query),
+      known: (query, parsed) => current.federation.documents.known(query, parsed),
+      add: (query, document, rules) => current.federation.documents.add(query, document, rules),
+      all: () => current.federation.documents.all(),
+      get bytes() {
+        return current.federation.documents.bytes;
+      },
+    },
+    plan: (query, operationName) => current.federation.plan(query, operationName),
+    planned: () => current.federation.planned(),
+    outline: (planned) => current.federation.outline(planned),
+    replace(next) {
+      const replaced = current;
+      current = serve(next);
+      before.add(replaced);
+      replaced.isReplaced = true;
+      const running = [...before].flatMap((graph) => [...graph.streams].map((stream) => ({ graph, stream })));
+      let kept = 0;
+      for (const { graph, stream } of running) {
+        if (goesOn(graph, current, stream.request)) kept += 1;
+        else stream.endWith({ errors: [COME_BACK] });
+      }
+      for (const graph of before) left(graph);
+      update();
+      return { kept, ended: running.length - kept };
+    },
+    async close() {
+      await Promise.all([current, ...before].map(({ federation }) => federation.close()));
+    },
+  };
+}
+
+function serve(graph: Graph): Served {
+  return { ...graph, running: 0, isReplaced: false, streams: new Set() };
+}
+
+function goesOn(graph: Served, next: Served, { query, operationName }: GraphqlRequest): boolean {
+  try {
+    const was = graph.federation.outline({ query, operationName });
+    const is = next.federation.outline({ query, operationName });
+    if (was === null || is === null || was.text !== is.text) return false;
+    return was.subgraphs.every((name) => graph.links[name] === next.links[name]);
+  } catch {
+    // It can't be planned any more.
+    return false;
+  }
+}
