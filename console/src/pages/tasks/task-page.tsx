@@ -7,6 +7,7 @@ import { useLiveTask } from '../../api/use-live-task.ts';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { NotFound } from '../../parts/not-found.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Outcome } from '../../parts/task/outcome.tsx';
 import { stageText } from '../../parts/task/stage.ts';
@@ -62,7 +63,7 @@ function TaskHead({ task }: { readonly task: TaskLog }) {
       <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
         <Icon name="left" />
       </Link>
-      <h1 className="cut">{nameOf(task)}</h1>
+      <PageHeading className="cut">{nameOf(task)}</PageHeading>
       <TaskActions task={task} />
     </header>
   );

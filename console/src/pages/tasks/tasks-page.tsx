@@ -9,6 +9,7 @@ import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
@@ -24,7 +25,7 @@ export function TasksPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.tasks')}</h1>
+        <PageHeading>{t('page.tasks')}</PageHeading>
         {!isSignedIn && <span className="c12 mute">{t('tasks.ofBrowser')}</span>}
       </header>
       <div className="page">{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</div>

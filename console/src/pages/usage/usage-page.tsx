@@ -11,6 +11,7 @@ import { useCaller } from '../../api/use-caller.ts';
 import { SignInButton } from '../../parts/access/sign-in-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
 import { language, t } from '../../text/text.ts';
@@ -29,7 +30,7 @@ export function UsagePage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.usage')}</h1>
+        <PageHeading>{t('page.usage')}</PageHeading>
         {isSignedIn && <Choices />}
       </header>
       <div className="page">
