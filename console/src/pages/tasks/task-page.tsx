@@ -6,6 +6,7 @@ import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../.
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { moneyText } from '../../parts/money.ts';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
@@ -84,7 +85,14 @@ function Facts({ task }: { readonly task: TaskLog }) {
         <Fact name={t('task.generator')}>{task.generator}</Fact>
         {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
         {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
-        {costOf(task) !== '' && <Fact name={t('task.cost')}>{costOf(task)}</Fact>}
+        {costOf(task) !== '' && (
+          <Fact name={t('task.cost')}>
+            {costOf(task)}
+            {task.sandbox && (task.cost?.amount ?? 0) > 0 && task.cost !== null && (
+              <span className="mute"> · {t('usage.wouldCost', { amount: moneyText(task.cost) })}</span>
+            )}
+          </Fact>
+        )}
         {task.owner !== null && (
           <Fact name={t('task.owner')}>
             <span className="mono">{task.owner}</span>

@@ -128,9 +128,10 @@ export function nameOf(
   );
 }
 
-/** What a task has cost, or is expected to; nothing on the sandbox. */
+/** What a task has cost, or is expected to; in the sandbox that it was free. */
 export function costOf({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
-  if (sandbox || cost === null) return '';
+  if (sandbox) return t('shop.free');
+  if (cost === null) return '';
   return `${cost.estimated && cost.amount !== null ? '≈ ' : ''}${moneyText(cost)}`;
 }
 
