@@ -60,6 +60,18 @@ export default defineConfig({
           isolate: false,
         },
       },
+      // Components of the console, each file with a page of its own.
+      {
+        extends: true,
+        test: {
+          name: 'console',
+          include: ['console/src/**/*.test.tsx'],
+          exclude,
+          environment: 'happy-dom',
+          environmentOptions: { happyDOM: { url: 'http://localhost/console/' } },
+          setupFiles: 'console/src/testing/setup.ts',
+        },
+      },
       // Those that start processes have one of their own, with which these end.
       { extends: true, test: { name: 'processes', include: processes, exclude } },
     ],

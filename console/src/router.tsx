@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 
 import { consolePath } from './api/addresses.ts';
 import type { PaymentStatus, TaskState } from './api/operations.ts';
@@ -8,6 +8,7 @@ import type { PaymentSearch } from './pages/shop/payment-filters.tsx';
 import { StudioPage } from './pages/studio/studio-page.tsx';
 import { type Group, GROUPS } from './pages/usage/sums.ts';
 import { NotFound } from './parts/not-found.tsx';
+import { laterPage } from './parts/page/later.tsx';
 import { Problem } from './parts/problem.tsx';
 import { Shell } from './shell/shell.tsx';
 import { type Tab, TABS } from './work/work.ts';
@@ -38,13 +39,13 @@ const tasks = createRoute({
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
     ...narrowingOf(search),
   }),
-  component: lazyRouteComponent(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
+  component: laterPage(async () => (await import('./pages/tasks/tasks-page.tsx')).TasksPage),
 });
 
 const task = createRoute({
   getParentRoute: () => root,
   path: '/tasks/$id',
-  component: lazyRouteComponent(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
+  component: laterPage(async () => (await import('./pages/tasks/task-page.tsx')).TaskPage),
 });
 
 const gallery = createRoute({
@@ -56,7 +57,7 @@ const gallery = createRoute({
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
     ...fileKindOf(search['kind']),
   }),
-  component: lazyRouteComponent(() => import('./pages/gallery/gallery-page.tsx'), 'GalleryPage'),
+  component: laterPage(async () => (await import('./pages/gallery/gallery-page.tsx')).GalleryPage),
 });
 
 const shop = createRoute({
@@ -68,25 +69,25 @@ const shop = createRoute({
     ...viewOf(search['view']),
     ...paymentStatusOf(search['status']),
   }),
-  component: lazyRouteComponent(() => import('./pages/shop/shop-page.tsx'), 'ShopPage'),
+  component: laterPage(async () => (await import('./pages/shop/shop-page.tsx')).ShopPage),
 });
 
 const execution = createRoute({
   getParentRoute: () => root,
   path: '/shop/executions/$taskId',
-  component: lazyRouteComponent(() => import('./pages/shop/execution/execution-page.tsx'), 'ExecutionPage'),
+  component: laterPage(async () => (await import('./pages/shop/execution/execution-page.tsx')).ExecutionPage),
 });
 
 const template = createRoute({
   getParentRoute: () => root,
   path: '/shop/templates/$code',
-  component: lazyRouteComponent(() => import('./pages/shop/catalog/template-page.tsx'), 'TemplatePage'),
+  component: laterPage(async () => (await import('./pages/shop/catalog/template-page.tsx')).TemplatePage),
 });
 
 const newTemplate = createRoute({
   getParentRoute: () => root,
   path: '/shop/new',
-  component: lazyRouteComponent(() => import('./pages/shop/catalog/template-page.tsx'), 'NewTemplatePage'),
+  component: laterPage(async () => (await import('./pages/shop/catalog/template-page.tsx')).NewTemplatePage),
 });
 
 const paid = createRoute({
@@ -94,13 +95,13 @@ const paid = createRoute({
   path: '/shop/paid',
   validateSearch: (search: Record<string, unknown>): { readonly session?: string } =>
     textsOf(search, ['session']),
-  component: lazyRouteComponent(() => import('./pages/shop/paid-page.tsx'), 'PaidPage'),
+  component: laterPage(async () => (await import('./pages/shop/paid-page.tsx')).PaidPage),
 });
 
 const unpaid = createRoute({
   getParentRoute: () => root,
   path: '/shop/unpaid',
-  component: lazyRouteComponent(() => import('./pages/shop/paid-page.tsx'), 'UnpaidPage'),
+  component: laterPage(async () => (await import('./pages/shop/paid-page.tsx')).UnpaidPage),
 });
 
 const models = createRoute({
@@ -108,7 +109,7 @@ const models = createRoute({
   path: '/models',
   validateSearch: (search: Record<string, unknown>): { readonly find?: string } =>
     typeof search['find'] === 'string' ? { find: search['find'] } : {},
-  component: lazyRouteComponent(() => import('./pages/models/models-page.tsx'), 'ModelsPage'),
+  component: laterPage(async () => (await import('./pages/models/models-page.tsx')).ModelsPage),
 });
 
 const usage = createRoute({
@@ -121,18 +122,18 @@ const usage = createRoute({
     ...(search['only'] === 'real' || search['only'] === 'sandbox' ? { only: search['only'] } : {}),
     ...groupOf(search['by']),
   }),
-  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+  component: laterPage(async () => (await import('./pages/usage/usage-page.tsx')).UsagePage),
 });
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  component: laterPage(async () => (await import('./pages/keys/keys-page.tsx')).KeysPage),
 });
 
 const start = createRoute({
   getParentRoute: () => root,
   path: '/start',
-  component: lazyRouteComponent(() => import('./pages/start/start-page.tsx'), 'StartPage'),
+  component: laterPage(async () => (await import('./pages/start/start-page.tsx')).StartPage),
 });
 
 /** Which days and what usage is shown of, and what it is grouped by. */

@@ -133,7 +133,7 @@ it('counts starts against the rate of the caller, and refuses what a budget does
   const poor = await keyWith(['read', 'start']);
   const created = await graphql(
     kiln.url,
-    'mutation ($key: String!) { createBudget(scope: KEY, subject: $key, input: { amount: 0.001, period: DAY }) { id } }',
+    'mutation ($key: String!) { createBudget(scope: KEY, subject: $key, input: { maxRunning: 0, period: DAY }) { id } }',
     { key: poor.id },
     operator,
   );

@@ -173,12 +173,13 @@ describe('any model of a vendor', () => {
     await until(rows, ([row]) => row?.stale === true);
   });
 
-  it('is refused by a budget that takes no unknown prices', async () => {
+  it('costs nothing in the sandbox, so that a budget that takes no unknown prices lets it through', async () => {
     const CREATE =
       'mutation { createBudget(scope: TOTAL, input: { name: "known prices", amount: 100, refusesUnknownPrices: true }) { id } }';
     const { createBudget } = await asking.ok(CREATE);
     const input = { generator: 'custom', model: FAL, prompt: 'a crane' };
-    expect(await asking.refusal(GENERATE, { input })).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const { generateImage } = await asking.ok(GENERATE, { input });
+    await asking.ended(generateImage.id);
     await asking.ok('mutation ($id: ID!) { deleteBudget(id: $id) { id } }', createBudget);
   });
 

@@ -19,6 +19,8 @@ interface UploadOptions {
   readonly onProgress?: (share: number) => void;
   /** Whether the gallery shows it; true unless said otherwise. */
   readonly listed?: boolean;
+  /** Ends the upload; it then fails with the reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**

@@ -19,11 +19,18 @@ interface Pages<Connection extends Page> {
   readonly more: (() => void) | null;
 }
 
+interface PagesOptions<Variables> {
+  readonly variables: Omit<Variables, 'after'>;
+  readonly skip?: boolean;
+  /** How many a further page has; as the first unless said otherwise. */
+  readonly next?: number;
+}
+
 /** Follows a list by the query that has it as its field `name`; a query without an answer yet is skipped by `skip`. */
 export function usePages<Connection extends Page, Name extends string, Variables extends OperationVariables>(
   document: TypedDocumentNode<Readonly<Record<Name, Connection>>, Variables>,
   name: Name,
-  { variables, skip = false }: { readonly variables: Omit<Variables, 'after'>; readonly skip?: boolean },
+  { variables, skip = false, next }: PagesOptions<Variables>,
 ): Pages<Connection> {
   const query = document as unknown as TypedDocumentNode<
     Readonly<Record<string, Connection>>,
@@ -40,7 +47,7 @@ export function usePages<Connection extends Page, Name extends string, Variables
     if (loading) return;
     setFailure(undefined);
     fetchMore({
-      variables: { after: list?.pageInfo.endCursor ?? null },
+      variables: { after: list?.pageInfo.endCursor ?? null, ...(next !== undefined && { first: next }) },
       updateQuery: (before, { fetchMoreResult }) => joined(before, fetchMoreResult, name),
     }).catch(setFailure);
   };

@@ -1,15 +1,14 @@
-import { type DragEvent, lazy, Suspense, useRef, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 
-import { type StoredFile, uploadFile } from '../api/upload.ts';
+import type { StoredFile } from '../api/upload.ts';
 import { Icon } from '../parts/icons.tsx';
-import { problemText } from '../parts/problem.tsx';
-import { t, textOr } from '../text/text.ts';
-import { accepts } from '../work/files.ts';
+import { later } from '../parts/page/later.tsx';
+import { ProgressBar } from '../parts/task/progress.tsx';
+import { t } from '../text/text.ts';
 import { storedFile } from '../work/reuse.ts';
+import { useUploads } from './use-uploads.ts';
 
-const GalleryPicker = lazy(async () => ({
-  default: (await import('./gallery-picker.tsx')).GalleryPicker,
-}));
+const GalleryPicker = later(async () => (await import('./gallery-picker.tsx')).GalleryPicker);
 
 interface FileFieldProps {
   readonly label: string;
@@ -23,28 +22,14 @@ interface FileFieldProps {
 
 /** Files by drop, paste or choice; each is uploaded at once and shown, and can be taken out again. */
 export function FileField({ label, accept, most, files, onChange, listed = true }: FileFieldProps) {
-  const [sent, setSent] = useState<number | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { sent, problem, take, cancel } = useUploads({
+    accept,
+    room: most - files.length,
+    listed,
+    onAdded: (added) => onChange([...files, ...added]),
+  });
   const [isOver, setIsOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-
-  async function take(list: readonly File[]): Promise<void> {
-    setProblem(null);
-    const added: StoredFile[] = [];
-    const fitting = list.filter(({ type }) => accepts(accept, type));
-    if (fitting.length < list.length) setProblem(t('file.refused', { accept: kindsText(accept) }));
-    else if (list.length > most - files.length) setProblem(t('file.full'));
-    try {
-      for (const file of fitting.slice(0, most - files.length)) {
-        setSent(0);
-        added.push(await uploadFile(file, { onProgress: setSent, listed }));
-      }
-    } catch (error) {
-      setProblem(problemText(error) || t('file.refusedByServer'));
-    }
-    setSent(null);
-    if (added.length > 0) onChange([...files, ...added]);
-  }
 
   const events = {
     onDragOver: (event: DragEvent) => {
@@ -86,7 +71,14 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
             </span>
           </button>
         )}
+        {sent !== null && (
+          <button type="button" className="btn sm self-center" onClick={cancel}>
+            <Icon name="close" size={14} />
+            {t('task.cancel')}
+          </button>
+        )}
       </div>
+      {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={label} />}
       {files.length < most && <FromGallery accept={accept} onPick={(file) => onChange([...files, file])} />}
       <input
         ref={input}
@@ -111,14 +103,6 @@ export function FileField({ label, accept, most, files, onChange, listed = true 
   );
 }
 
-/** `image/*,video/*` in words. */
-function kindsText(accept: string): string {
-  return accept
-    .split(',')
-    .map((one) => textOr(`gallery.${one.split('/')[0]}`, one))
-    .join(', ');
-}
-
 function FromGallery({
   accept,
   onPick,
@@ -131,16 +115,14 @@ function FromGallery({
         {t('file.fromGallery')}
       </button>
       {isPicking && (
-        <Suspense>
-          <GalleryPicker
-            accept={accept}
-            onClose={() => setIsPicking(false)}
-            onPick={(media) => {
-              setIsPicking(false);
-              onPick(storedFile(media));
-            }}
-          />
-        </Suspense>
+        <GalleryPicker
+          accept={accept}
+          onClose={() => setIsPicking(false)}
+          onPick={(media) => {
+            setIsPicking(false);
+            onPick(storedFile(media));
+          }}
+        />
       )}
     </>
   );

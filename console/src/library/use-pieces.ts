@@ -1,15 +1,19 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../api/client.ts';
 import {
   GalleryDocument,
-  type ProducerPartsFragment,
   type MediaFilter,
   type MediaPartsFragment,
-  TaskByIdDocument,
+  type ProducerPartsFragment,
 } from '../api/operations.ts';
+import { useSeesAll } from '../api/use-caller.ts';
+import { useTaskFeed } from '../api/use-task-feed.ts';
 import { t } from '../text/text.ts';
-import { useBatches } from '../work/batches.ts';
+import { kept } from './arrivals.ts';
+import { type ArrivedPiece, piecesOf, withArrived } from './arrived-pieces.ts';
+import { useBrowserPieces } from './use-browser-pieces.ts';
+import { useTotal } from './use-total.ts';
 
 /** One file of the gallery, with the task that has made it; null for an upload. */
 export interface Piece {
@@ -21,7 +25,7 @@ export interface Piece {
 type Producer = Pick<ProducerPartsFragment, 'id' | 'kind' | 'generator'> & Partial<ProducerPartsFragment>;
 
 /** What the gallery shows. */
-interface Pieces {
+export interface Pieces {
   readonly pieces: readonly Piece[];
   /** How many there are, loaded or not; null when that is not known. */
   readonly total: number | null;
@@ -34,6 +38,8 @@ interface Pieces {
 }
 
 const PAGE = 200;
+/** Most files that are kept as they arrive. */
+const MOST_ARRIVED = 1_000;
 
 interface Loaded {
   readonly pieces: readonly Piece[];
@@ -89,20 +95,42 @@ function useListedPieces(isWanted: boolean, filter: MediaFilter): Pieces {
     return () => running.current?.abort();
   }, [isWanted, load]);
 
+  const { arrived, forget } = useArrived(isWanted);
+  const { pieces, added } = useMemo(
+    () => withArrived(loaded, arrived.values(), JSON.parse(key) as MediaFilter),
+    [loaded, arrived, key],
+  );
   return {
-    ...loaded,
+    pieces,
+    total: useTotal(loaded.total, added),
     error,
     isLoading: loaded === NOTHING && error === undefined,
     loadMore: () => {
       if (loaded.hasMore && loaded.after !== null && running.current === null) void load(loaded.after);
     },
-    drop: (ids) =>
+    drop: (ids) => {
+      forget(ids);
       setLoaded((before) => {
-        const pieces = before.pieces.filter(({ media }) => !ids.has(media.id));
-        const gone = before.pieces.length - pieces.length;
-        return { ...before, pieces, total: before.total === null ? null : before.total - gone };
-      }),
+        const left = before.pieces.filter(({ media }) => !ids.has(media.id));
+        const gone = before.pieces.length - left.length;
+        return { ...before, pieces: left, total: before.total === null ? null : before.total - gone };
+      });
+    },
   };
+}
+
+/** The files that tasks have made since the page was opened. */
+function useArrived(isWanted: boolean) {
+  const [arrived, setArrived] = useState<ReadonlyMap<string, ArrivedPiece>>(new Map());
+  const everyone = useSeesAll();
+  useTaskFeed({
+    everyone,
+    skip: !isWanted,
+    onTasks: (tasks) => setArrived((before) => kept(before, tasks.flatMap(piecesOf), MOST_ARRIVED)),
+  });
+  const forget = (ids: ReadonlySet<string>) =>
+    setArrived((before) => new Map([...before].filter(([id]) => !ids.has(id))));
+  return { arrived, forget };
 }
 
 async function loadPage(filter: MediaFilter, after: string | null, signal: AbortSignal): Promise<Loaded> {
@@ -120,41 +148,4 @@ async function loadPage(filter: MediaFilter, after: string | null, signal: Abort
     after: pageInfo.endCursor,
     hasMore: pageInfo.hasNextPage,
   };
-}
-
-/** The outputs of the tasks that this browser has started. */
-function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {
-  const [pieces, setPieces] = useState<readonly Piece[] | undefined>(undefined);
-  const ids = useBatches().flatMap((batch) => batch.tasks);
-  const key = isWanted ? ids.join(' ') : null;
-  useEffect(() => {
-    if (key === null) return undefined;
-    let isStale = false;
-    const requested = key.split(' ').filter((id) => id !== '');
-    void Promise.allSettled(requested.map(loadTask)).then((answers) => {
-      const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-      if (!isStale) setPieces(found);
-    });
-    return () => {
-      isStale = true;
-    };
-  }, [key]);
-  const shown = (pieces ?? []).filter(
-    ({ media }) => !kinds || kinds.some((kind) => media.contentType.startsWith(`${kind.toLowerCase()}/`)),
-  );
-  return {
-    pieces: shown,
-    total: pieces === undefined ? null : shown.length,
-    error: undefined,
-    isLoading: pieces === undefined,
-    loadMore: () => undefined,
-    drop: (gone) => setPieces((before) => before?.filter(({ media }) => !gone.has(media.id))),
-  };
-}
-
-async function loadTask(id: string): Promise<readonly Piece[]> {
-  const { data } = await client.query({ query: TaskByIdDocument, variables: { id } });
-  const task = data?.task;
-  if (task === undefined || task === null) return [];
-  return task.outputs.map((media) => ({ media, task }));
 }

@@ -6,23 +6,38 @@ export interface Money {
   readonly currency: string | null;
 }
 
-/** Prices of single results are fractions of a cent. */
+/** Prices of single results are fractions of a cent; less than these digits tell is "less than". */
 const MOST_DIGITS = 4;
-const TINY_DIGITS = 6;
+const LEAST = 0.0001;
 
 /** An amount in its currency; "Price unknown" where it is not known, never 0. */
 export function moneyText({ amount, currency }: Money): string {
   if (amount === null || currency === null) return t('money.unknown');
-  const digits =
-    Math.abs(amount) >= 1 || amount === 0 ? 2 : Math.abs(amount) < 0.001 ? TINY_DIGITS : MOST_DIGITS;
-  const format = new Intl.NumberFormat(language, {
+  const isTiny = amount !== 0 && Math.abs(amount) < LEAST;
+  const digits = Math.abs(amount) >= 1 || amount === 0 ? 2 : MOST_DIGITS;
+  const text = formatOf(currency, 2, digits).format(isTiny ? LEAST : amount);
+  return isTiny ? `< ${text}` : text;
+}
+
+/** How the amounts of one column are written: all with as many digits as the smallest of them needs. */
+export function moneyFormat(amounts: readonly (number | null)[]): (money: Money) => string {
+  const hasFractions = amounts.some((one) => one !== null && one !== 0 && Math.abs(one) < 0.01);
+  const digits = hasFractions ? MOST_DIGITS : 2;
+  return ({ amount, currency }) =>
+    amount === null || currency === null
+      ? t('money.unknown')
+      : formatOf(currency, digits, digits).format(amount);
+}
+
+function formatOf(currency: string, least: number, most: number): Intl.NumberFormat {
+  return new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
-    minimumFractionDigits: Math.min(digits, 2),
-    maximumFractionDigits: digits,
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
   });
-  return format.format(amount);
 }
+
 /** An amount in minor units of its currency, such as cents. */
 export function minorMoneyText(amount: number, currency: string): string {
   const format = new Intl.NumberFormat(language, { style: 'currency', currency });

@@ -1,34 +1,45 @@
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { Refusal } from '../api/refusal.ts';
 import { language, t, textOr } from '../text/text.ts';
+import { SignInButton } from './access/sign-in-button.tsx';
 import { Icon } from './icons.tsx';
 import { ServerWords } from './server-words.tsx';
 
 /** What a thrown error says to people: the server's own words, or that it could not be reached. */
 export function problemText(error: unknown): string {
-  const { words, detail } = problemOf(error);
-  return detail === null ? words : t('problem.because', { words, detail });
+  const { words, detail, codes } = problemOf(error);
+  // What is wrong with an input the server alone can say.
+  const isOfInput = language === 'en' && codes.includes('BAD_USER_INPUT');
+  return detail === null || !isOfInput ? words : t('problem.because', { words, detail });
+}
+
+interface Said {
+  readonly words: string;
+  readonly detail: string | null;
+  /** Of what the server has refused. */
+  readonly codes: readonly string[];
 }
 
 /** A refusal in the reader's language, and what the server says besides, which is English. */
-function problemOf(error: unknown): { readonly words: string; readonly detail: string | null } {
+function problemOf(error: unknown): Said {
   if (error instanceof TypeError) {
     // Fetch and import fail with it, and so does a fault of this page.
     const isOfNetwork = /fetch|network|load failed|unreachable|import/i.test(error.message);
     return isOfNetwork
-      ? { words: t('problem.unreachable'), detail: null }
-      : { words: t('problem.page'), detail: error.message };
+      ? { words: t('problem.unreachable'), detail: null, codes: [] }
+      : { words: t('problem.page'), detail: error.message, codes: [] };
   }
   const refusals = refusalsOf(error);
   if (refusals === null) {
-    return { words: error instanceof Error ? error.message : String(error), detail: null };
+    return { words: error instanceof Error ? error.message : String(error), detail: null, codes: [] };
   }
-  const said = refusals.map(({ message }) => message).join(' ');
-  if (language === 'en') return { words: said, detail: null };
-  const words = refusals.map(({ code }) => textOr(`refusal.${code}`, t('problem.refused')));
-  return { words: [...new Set(words)].join(' '), detail: said === '' ? null : said };
+  const said = [...new Set(refusals.map(({ message }) => message))].join(' ');
+  const codes = refusals.map(({ code }) => code);
+  const words = codes.map((code) => textOr(`refusal.${code}`, t('problem.refused')));
+  return { words: [...new Set(words)].join(' '), detail: said === '' ? null : said, codes };
 }
 
 /** What the server has refused; null where it was not the server that has failed. */
@@ -40,20 +51,33 @@ function refusalsOf(error: unknown): readonly { readonly message: string; readon
 
 /** A failure in the place of what is missing, with its remedy. */
 export function Problem({ error, children }: { readonly error: unknown; readonly children?: ReactNode }) {
-  const { words, detail } = problemOf(error);
+  const { words, detail, codes } = problemOf(error);
   return (
     <div className="note bad" role="alert">
       <Icon name="warning" />
       <div className="grow col">
         <p>{words}</p>
         {detail !== null && (
-          <p className="c12">
+          <details className="c12" open={codes.includes('BAD_USER_INPUT')}>
+            <summary>{t('problem.details')}</summary>
             <ServerWords text={detail} />
-          </p>
+          </details>
         )}
+        <WayOn codes={codes} />
         {children}
       </div>
     </div>
+  );
+}
+
+/** What can be done about a refusal, where that is not to try again. */
+function WayOn({ codes }: { readonly codes: readonly string[] }) {
+  if (codes.includes('UNAUTHENTICATED')) return <SignInButton className="btn sm self-start" />;
+  if (!codes.includes('BUDGET_EXCEEDED')) return null;
+  return (
+    <Link className="link" to="/usage">
+      {t('problem.budgets')}
+    </Link>
   );
 }
 

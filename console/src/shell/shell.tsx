@@ -1,23 +1,25 @@
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router';
-import { type Dispatch, lazy, type SetStateAction, Suspense, useState } from 'react';
+import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
 import { SignInButton } from '../parts/access/sign-in-button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
+import { later } from '../parts/page/later.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
+import { useIsNarrow } from './use-is-narrow.ts';
 import { usePlaceName } from './use-place-name.ts';
 import { type Over, useShellKeys } from './use-shell-keys.ts';
 
 /** The frame of every page: navigation at the side, a tab bar on phones, and the state of the connection. */
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
-const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }));
+const Palette = later(async () => (await import('./palette.tsx')).Palette);
+const KeyList = later(async () => (await import('./key-list.tsx')).KeyList);
 
 const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
 
@@ -76,10 +78,10 @@ function OverPage({ over, show }: { readonly over: Over; readonly show: Dispatch
   // The palette closes after its command has asked for the list of keys: that one stays.
   const close = (which: Over) => () => show((now) => (now === which ? null : now));
   return (
-    <Suspense>
+    <>
       {over === 'palette' && <Palette onClose={close('palette')} onKeys={() => show('keys')} />}
       {over === 'keys' && <KeyList onClose={close('keys')} />}
-    </Suspense>
+    </>
   );
 }
 
@@ -101,10 +103,18 @@ function Letters() {
 
 /** Opens the palette; says which keys do. */
 function Jump({ onOpen }: { readonly onOpen: () => void }) {
+  const isNarrow = useIsNarrow();
   return (
-    <button type="button" className="jump" aria-keyshortcuts="Control+K Meta+K" onClick={onOpen}>
+    <button
+      type="button"
+      className="jump"
+      title={t('palette.title')}
+      aria-label={t('palette.title')}
+      aria-keyshortcuts="Control+K Meta+K"
+      onClick={onOpen}
+    >
       <Icon name="search" />
-      <span>{t('palette.title')}</span>
+      <span>{t(isNarrow ? 'palette.short' : 'palette.title')}</span>
       <kbd aria-hidden="true">{MODIFIER}K</kbd>
     </button>
   );
@@ -112,6 +122,8 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
 
 function Places({ title, places }: { readonly title: string; readonly places: readonly Place[] }) {
   const nameOf = usePlaceName();
+  const isNarrow = useIsNarrow();
+  const shortNameOf = (place: Place) => (isNarrow ? t(`page.short.${place.name}`) : nameOf(place));
   return (
     <>
       <div className="nav-h">{title}</div>
@@ -120,10 +132,11 @@ function Places({ title, places }: { readonly title: string; readonly places: re
           key={place.to}
           className="i"
           to={place.to}
+          title={nameOf(place)}
           activeOptions={{ exact: place.to === '/', includeSearch: false }}
         >
           <Icon name={place.icon} />
-          <span className="lbl">{nameOf(place)}</span>
+          <span className="lbl">{shortNameOf(place)}</span>
         </Link>
       ))}
     </>
@@ -131,12 +144,19 @@ function Places({ title, places }: { readonly title: string; readonly places: re
 }
 
 function NavFoot() {
+  const isNarrow = useIsNarrow();
   return (
     <div className="nav-foot">
       <Who />
-      <button type="button" className="who" onClick={toggleTheme}>
+      <button
+        type="button"
+        className="who"
+        title={t('shell.theme')}
+        aria-label={t('shell.theme')}
+        onClick={toggleTheme}
+      >
         <Icon name="sun" />
-        <span className="grow mute">{t('shell.theme')}</span>
+        <span className="grow mute">{t(isNarrow ? 'shell.themeShort' : 'shell.theme')}</span>
       </button>
       <button
         type="button"

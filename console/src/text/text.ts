@@ -17,9 +17,29 @@ export const language: Language = chosen();
 const texts: Texts = language === 'zh' ? zh : en;
 document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 
-/** The text with this key; `{name}` in it is replaced by the value of that name. */
-export function t(key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string {
-  return texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+const numbers = new Intl.NumberFormat(language);
+const plurals = new Intl.PluralRules(language);
+const PLURAL = /\{(\w+), plural,((?: \w+ \{[^{}]*\})+)\}/g;
+
+/** Values of a text by their names. */
+type TextValues = Readonly<Record<string, string | number>>;
+
+/**
+ * The text with this key; `{name}` in it is replaced by the value of that name, and
+ * `{count, plural, one {# file} other {# files}}` by the form that the language has for the number, `#` by the number itself.
+ */
+export function t(key: keyof Texts, values: TextValues = {}): string {
+  return texts[key]
+    .replace(PLURAL, (_, name: string, forms: string) => pluralOf(forms, values[name] ?? 0))
+    .replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** Numbers that are written already, such as 1.2K, are several. */
+function pluralOf(forms: string, value: string | number): string {
+  const rule = Number.isNaN(Number(value)) ? 'other' : plurals.select(Number(value));
+  const found = new Map([...forms.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, form]) => [name, form]));
+  const form = found.get(rule) ?? found.get('other') ?? '';
+  return form.replaceAll('#', typeof value === 'number' ? numbers.format(value) : value);
 }
 
 /** The text with this key, or the other one: codes of a newer server may have none here. */

@@ -2,7 +2,7 @@
 export const ACCEPTED: Readonly<Record<string, string>> = {
   images: 'image/*',
   mask: 'image/*',
-  image: 'image/*,video/*',
+  image: 'image/*',
   firstFrame: 'image/*',
   lastFrame: 'image/*',
   video: 'video/*',

@@ -27,8 +27,14 @@ export function endText(model: Model): string | null {
   return t('model.ends', { when: relative.format(left, 'day') });
 }
 
+/** Why a start of a model would be refused, or wait for an administrator: said before it is asked; null when it would not. */
+export function refusalOf(model: Model): string | null {
+  if (!model.allowed) return t('model.notAllowed');
+  return insteadText(model) ?? (model.paused ? t('model.paused') : null);
+}
+
 /** What to use in place of a model that has ended; null while it has not. */
-export function insteadText(model: Model): string | null {
+function insteadText(model: Model): string | null {
   const { retiresAt, successor } = model;
   if (daysLeft(model) !== 0 || retiresAt === null) return null;
   const day = date.format(new Date(retiresAt));

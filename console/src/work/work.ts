@@ -7,6 +7,7 @@ import { t } from '../text/text.ts';
 import { type Work, WORK, type WorkKind } from './kinds.ts';
 import { type OptionFields, optionFieldsOf } from './options/fields.ts';
 import { sentOptions } from './options/values.ts';
+import { takenBy } from './taken.ts';
 
 /** What the Studio can start, with which of the models, and how a filled form becomes a task. */
 
@@ -127,8 +128,9 @@ function variablesOf(choice: Choice, values: Values): Readonly<Record<string, un
 /** The mutation's input: what is filled of what the form shows. */
 function inputOf(choice: Choice, values: Values): Record<string, unknown> {
   const work: Work = WORK[choice.kind];
-  const shown = membersOf(choice).filter((member) => !isBlank(values[member]));
-  const filled = shown.map((member) => [member, toInput(values[member])] as const);
+  const taken = takenBy(choice.model, values);
+  const shown = membersOf(choice).filter((member) => !isBlank(taken[member]));
+  const filled = shown.map((member) => [member, toInput(taken[member])] as const);
   const own =
     work.isAlone === true
       ? []

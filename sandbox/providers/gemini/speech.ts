@@ -1,14 +1,38 @@
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import type { GenerateRequest } from './request.ts';
 
-/** Some of the wire's voices, each spoken by the nearest of the studio's. */
+/** The wire's voices, each spoken by the nearest of the studio's. */
 const VOICES: Readonly<Record<string, StudioVoiceId>> = {
-  Charon: 'rms',
-  Fenrir: 'kal16',
-  Kore: 'slt',
-  Leda: 'slt',
-  Puck: 'awb',
   Zephyr: 'slt',
+  Puck: 'awb',
+  Charon: 'rms',
+  Kore: 'slt',
+  Fenrir: 'kal16',
+  Leda: 'slt',
+  Orus: 'rms',
+  Aoede: 'slt',
+  Callirrhoe: 'slt',
+  Autonoe: 'slt',
+  Enceladus: 'awb',
+  Iapetus: 'kal16',
+  Umbriel: 'rms',
+  Algieba: 'awb',
+  Despina: 'slt',
+  Erinome: 'slt',
+  Algenib: 'kal16',
+  Rasalgethi: 'rms',
+  Laomedeia: 'slt',
+  Achernar: 'slt',
+  Alnilam: 'awb',
+  Schedar: 'kal16',
+  Gacrux: 'slt',
+  Pulcherrima: 'slt',
+  Achird: 'rms',
+  Zubenelgenubi: 'awb',
+  Vindemiatrix: 'slt',
+  Sadachbia: 'kal16',
+  Sadaltager: 'rms',
+  Sulafat: 'slt',
 };
 
 /** The studio's voice for a request; null when it asks for no speech. */

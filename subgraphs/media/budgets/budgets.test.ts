@@ -37,6 +37,7 @@ beforeAll(async () => {
   const registry = registryOf(
     testBinding('test#0', provider, upstream.url, { prices: PRICED, concurrency: 8 }),
     testBinding('other#0', provider, upstream.url),
+    testBinding('free#0', provider, upstream.url, { prices: PRICED, sandbox: true }),
   );
   const planner = createStepPlanner(registry);
   const logger = { ...engine.logger, warn: (fields: unknown) => void warnings.push(fields) };
@@ -123,6 +124,27 @@ describe('a budget', () => {
     expect(await settled(id)).toMatchObject({ spent: 10 * ONE, reserved: 0 });
     await expect(first().tasks.submit(me, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await first().tasks.submit(key, image());
+  });
+
+  it('is spent by no work of the sandbox, before its end or after, nor when it is made later', async () => {
+    const { service } = first().budgets;
+    const { id } = await service.create('USER', 'usr_me', { amount: inCurrency(0.5) });
+    const free = { kind: 'IMAGE', generator: 'free', prompt: 'a fox' } as const;
+    await first().tasks.submit(me, image('sandbox', { work: free }));
+    expect(await settled(id)).toMatchObject({ spent: 0, reserved: 0 });
+    await expect(first().tasks.submit(me, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const later = await service.create('TOTAL', null, { amount: inCurrency(1) });
+    const { rows } = await sql<{ cost: string }>`
+      select sum(cost) as cost from media.usage where generator = 'free'`.execute(engine.database);
+    expect(Number(rows[0]?.cost)).toBe(ONE);
+    await service.update(later.id, { amount: inCurrency(2), softAmount: inCurrency(1) });
+    const before = await sql<{ spent: string }>`
+      select coalesce(sum(cost), 0) as spent from media.usage where not sandbox and currency = 'USD'`.execute(
+      engine.database,
+    );
+    expect((await service.all()).find((one) => one.id === later.id)?.spent).toBe(
+      Number(before.rows[0]?.spent),
+    );
   });
 
   it('gives back what was reserved for work that fails or is cancelled', async () => {

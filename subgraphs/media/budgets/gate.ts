@@ -33,7 +33,10 @@ interface BudgetedStart {
 /** What one piece of work is expected to cost. */
 export interface ExpectedPart {
   readonly generator: string;
+  /** Of the sandbox: what it would cost. */
   readonly cost: Cost;
+  /** Whether the sandbox does it, which costs nothing. */
+  readonly sandbox?: boolean;
 }
 
 /** Makes the gate over the budgets of a cache. */
@@ -84,8 +87,8 @@ async function lockedNow(
 /** What work is expected to cost a budget; null when a part of it has no price in the budget's currency. */
 function costIn({ scope, subject, currency }: Budget, parts: readonly ExpectedPart[]): number | null {
   let sum: number | null = 0;
-  for (const { generator, cost } of parts) {
-    if (scope === 'GENERATOR' && generator !== subject) continue;
+  for (const { generator, cost, sandbox = false } of parts) {
+    if (sandbox || (scope === 'GENERATOR' && generator !== subject)) continue;
     const known: number | null = cost.currency === currency ? cost.microUnits : null;
     sum = sum === null || known === null ? null : sum + known;
   }

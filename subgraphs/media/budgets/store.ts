@@ -200,12 +200,13 @@ async function holdRunning(transaction: MediaTransaction, id: string, of: Bounde
   );
 }
 
-/** Sets what was spent in the current period from the totals. */
+/** Sets what was spent in the current period from the totals; work of the sandbox costs nothing. */
 async function countSpent(transaction: MediaTransaction, id: string, of: Bounded): Promise<void> {
   await sql`/* budgets.count-spent */
     update media.budgets budget set period_start = ${PERIOD_START}, spent = coalesce((
       select sum(total.cost) from media.usage total
       where total.day >= (${PERIOD_START} at time zone 'utc')::date and total.currency = budget.currency
+        and not total.sandbox
         and ${isBounded(of, sql`total.owner`, sql`total.generator`)}
     ), 0) where budget.id = ${id}::uuid`.execute(transaction);
 }

@@ -53,7 +53,7 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
       const reserve = await budgetGate?.open({
         id,
         owner: chat.owner,
-        parts: () => [{ generator: chat.generator, cost: expectedOf(chat) }],
+        parts: () => [{ generator: chat.generator, ...expectedOf(chat) }],
         expiresInSeconds: (options.longestMs * 2) / 1000,
       });
       if (reserve) {
@@ -86,10 +86,11 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
 function expectedOf({ bindings, model, conversation }: AccountedChat) {
   const [binding] = bindings;
   if (binding === undefined) throw new Error('a chat has at least one binding');
-  return expectedCostOfChat(binding, pricedModel(binding, model), {
+  const cost = expectedCostOfChat(binding, pricedModel(binding, model), {
     characters: charactersOf(conversation),
     maxTokens: conversation.maxTokens,
   });
+  return { cost, sandbox: binding.sandbox };
 }
 
 function chargeOf(

@@ -130,6 +130,15 @@ builder.objectFields(Model, (t) => ({
     nullable: true,
     description: 'The model that its provider names in its place.',
   }),
+  paused: t.boolean({
+    description:
+      'Whether an administrator has paused every connection that does its work: what is started waits until one is resumed.',
+    resolve: ({ generator, provider }, _, { services }) => isPaused(services.registry, generator, provider),
+  }),
+  allowed: t.boolean({
+    description: 'Whether the caller may use its generator; false for keys that are limited to others.',
+    resolve: ({ generator }, _, { caller: { generators } }) => !generators || generators.includes(generator),
+  }),
 }));
 
 builder.queryField('models', (t) =>
@@ -226,4 +235,9 @@ function listedModel(
   { generator, model }: { readonly generator: string; readonly model: string },
 ): ListedModel | null {
   return registry.models({ generator, retired: true }).find(({ id }) => id === model) ?? null;
+}
+
+function isPaused(registry: GeneratorRegistry, generator: string, provider: string): boolean {
+  const own = registry.all().filter((one) => one.generator === generator && one.provider.name === provider);
+  return own.length > 0 && own.every((one) => one.isPaused?.() === true);
 }

@@ -79,13 +79,20 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
   };
 }
 
+/** A step of work, and what it is expected to cost; in the sandbox, what it would cost. */
+interface ExpectedStep {
+  readonly generator: string;
+  readonly cost: Cost;
+  readonly sandbox: boolean;
+}
+
 /** What each step of work is expected to cost, at which generator. */
 export function expectedSteps(
   { registry, planner }: Pick<EstimateDependencies, 'registry' | 'planner'>,
   work: Work,
-): readonly { readonly generator: string; readonly cost: Cost }[] {
+): readonly ExpectedStep[] {
   const steps = work.kind === 'RECIPE' ? allSteps(planner, work) : [work];
-  return steps.map((input) => ({ generator: input.generator, cost: expectedAt(registry, input) }));
+  return steps.map((input) => ({ generator: input.generator, ...expectedAt(registry, input) }));
 }
 
 const ANY_FILE = '00000000-0000-0000-0000-000000000000';
@@ -93,7 +100,7 @@ const ANY_FILE = '00000000-0000-0000-0000-000000000000';
 const UNSETTLED: Cost = { microUnits: null, currency: null, units: {}, estimated: true };
 
 /** At the first binding whose model has its options. BAD_USER_INPUT where none has. */
-function expectedAt(registry: GeneratorRegistry, input: StepInput): Cost {
+function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<ExpectedStep, 'generator'> {
   const bindings = registry.bindingsFor(input.generator, input.kind, input.model);
   const problems = bindings.map((binding) =>
     vendorOptionProblems(input, modelFor(binding, input)?.options ?? null),
@@ -101,7 +108,8 @@ function expectedAt(registry: GeneratorRegistry, input: StepInput): Cost {
   const at = problems.findIndex((found) => found.length === 0);
   const binding = bindings[at];
   if (binding === undefined) refuseProblems(problems[0] ?? []);
-  return binding === undefined ? UNSETTLED : expectedCost(binding, input);
+  if (binding === undefined) return { cost: UNSETTLED, sandbox: false };
+  return { cost: expectedCost(binding, input), sandbox: binding.sandbox };
 }
 
 function workOf(request: EstimateRequest & { readonly kind: StepKind }): StepInput {

@@ -83,7 +83,8 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       await tasks.check(work, account);
       if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
-    uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
+    uploadFile: (caller, upload, options) =>
+      storeUpload(dependencies, caller, upload, { ...options, asDeclared: true }),
   };
 }
 

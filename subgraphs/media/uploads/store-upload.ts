@@ -9,6 +9,7 @@ import { imageSizeOf } from '../../../platform/object-store/measure/image.ts';
 import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
+import { declaredTypeProblem } from './declared-type.ts';
 import type { QuotaCounter } from './quotas.ts';
 
 /** Where files that are sent along with a request go. */
@@ -25,6 +26,8 @@ export interface StoreUploadOptions {
   readonly temporary: boolean;
   /** Whether lists show it; true unless said otherwise. */
   readonly listed?: boolean;
+  /** Whether a file that is not of its declared type is refused; it is stored as what it is unless said so. */
+  readonly asDeclared?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -36,13 +39,15 @@ export async function storeUpload(
   { files, uploadMaxBytes, quotas }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
-  { temporary, listed = true, signal }: StoreUploadOptions,
+  { temporary, listed = true, asDeclared = false, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
   const reservation = await quotas.reserve(caller, id, requestBytesOf(file));
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
-  const body = checkedHead(reservation.bounded(file.createReadStream()), signal);
+  const declaredType = file.mimetype === '' ? null : file.mimetype;
+  const bytes = reservation.bounded(file.createReadStream());
+  const body = checkedHead(bytes, { declaredType: asDeclared ? declaredType : null, signal });
   let stored: StoredFile | null = null;
   try {
     stored = await files.store({
@@ -50,7 +55,7 @@ export async function storeUpload(
       owner: caller.id,
       body,
       name: file.filename,
-      declaredType: file.mimetype === '' ? null : file.mimetype,
+      declaredType,
       temporary,
       listed,
       maxBytes: uploadMaxBytes,
@@ -77,13 +82,15 @@ function pixelProblem({ width, height }: Pick<StoredFile, 'width' | 'height'>): 
   return `has ${width} x ${height} pixels: at most ${MAX_PIXELS} are taken, make it smaller`;
 }
 
-/** The body, refused as soon as its head claims too many pixels: nothing is stored of it. */
+/** The body, refused as soon as its head is of another type or claims too many pixels: nothing is stored of it. */
 async function* checkedHead(
   body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
+  { declaredType, signal }: { readonly declaredType: string | null; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(body, HEAD_BYTES, signal);
   const type = head.byteLength === 0 ? undefined : await typeOfHead(head);
+  const lie = head.byteLength === 0 ? null : declaredTypeProblem(declaredType, type);
+  if (lie !== null) throw badInput('file', `file ${lie}: send the file itself`);
   const size = type?.startsWith('image/') === true ? await imageSizeOf(head) : null;
   const problem = size === null ? null : pixelProblem(size);
   if (problem !== null) throw badInput('file', `file ${problem}`);

@@ -6,6 +6,7 @@ import type { MediaFilter, MediaKind } from '../../api/operations.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import { type Piece, usePieces } from '../../library/use-pieces.ts';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { Filters } from './filters.tsx';
@@ -46,7 +47,7 @@ export function GalleryPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.gallery')}</h1>
+        <PageHeading>{t('page.gallery')}</PageHeading>
         <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
         <Filters />
         <SizeChoice size={size} onChoose={setSize} />

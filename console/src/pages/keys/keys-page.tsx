@@ -8,6 +8,7 @@ import {
   SessionsDocument,
 } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -22,7 +23,9 @@ export function KeysPage() {
   return (
     <>
       <header className="top">
-        <h1>{t(caller?.kind === 'USER' && !caller.mayIssueKeys ? 'page.account' : 'page.keys')}</h1>
+        <PageHeading>
+          {t(caller?.kind === 'USER' && !caller.mayIssueKeys ? 'page.account' : 'page.keys')}
+        </PageHeading>
       </header>
       <div className="page">
         <SignIn />

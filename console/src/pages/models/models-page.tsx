@@ -5,6 +5,7 @@ import { useDeferredValue } from 'react';
 import { HealthDocument, ModelsDocument, type ModelsQuery } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
@@ -51,7 +52,7 @@ export function ModelsPage() {
   return (
     <>
       <header className="top">
-        <h1>{t(caller?.mayAdministrate === true ? 'providers.title' : 'page.models')}</h1>
+        <PageHeading>{t(caller?.mayAdministrate === true ? 'providers.title' : 'page.models')}</PageHeading>
         <span className="mute num">{found.length}</span>
       </header>
       <div className="page">

@@ -8,6 +8,7 @@ import {
   type PaymentStatus,
   ReconcilePaymentDocument,
 } from '../../api/operations.ts';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { forgetCheckout, leftCheckout } from './order/buyer.ts';
@@ -35,7 +36,7 @@ export function PaidPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('shop.payment')}</h1>
+        <PageHeading>{t('shop.payment')}</PageHeading>
       </header>
       <div className="page">
         {(error !== undefined || session === undefined) && (
@@ -81,7 +82,7 @@ export function UnpaidPage() {
   }, [navigate, cancel]);
   return (
     <header className="top">
-      <h1>{t('page.shop')}</h1>
+      <PageHeading>{t('page.shop')}</PageHeading>
     </header>
   );
 }

@@ -6,6 +6,7 @@ import { ShopDocument } from '../../api/operations.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { TemplateFields } from '../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../parts/access/administrators-only.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import type { Values } from '../../work/work.ts';
@@ -27,7 +28,7 @@ export function ShopPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.shop')}</h1>
+        <PageHeading>{t('page.shop')}</PageHeading>
         <div className="seg push" role="group" aria-label={t('shop.view')}>
           {VIEWS.filter((one) => one !== 'manage' || mayManage).map((one) => (
             <button

@@ -6,6 +6,7 @@ import { graphqlUrl, serverUrl, socketUrl } from '../../api/addresses.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { MUTATION, snippets } from './snippets.ts';
@@ -22,7 +23,7 @@ export function StartPage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.start')}</h1>
+        <PageHeading>{t('page.start')}</PageHeading>
       </header>
       <div className="page">
         <p className="c14 mute">{t('start.text', { url: serverUrl })}</p>

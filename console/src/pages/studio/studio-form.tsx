@@ -5,12 +5,14 @@ import { Problem } from '../../parts/problem.tsx';
 import { t, textOr } from '../../text/text.ts';
 import { accepts } from '../../work/files.ts';
 import type { WorkKind } from '../../work/kinds.ts';
+import { refusalOf } from '../../work/model-words.ts';
 import { type Choice, membersOf, missingOf, optionFields, type Values } from '../../work/work.ts';
 import { CodeButton } from './form/code-button.tsx';
 import { Estimate } from './form/estimate.tsx';
 import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/models/model-picker.tsx';
 import { OptionsFields } from './form/options/options-fields.tsx';
+import { useEstimate } from './form/use-estimate.ts';
 import type { Submission } from './use-studio.ts';
 
 interface StudioFormProps {
@@ -30,7 +32,9 @@ export function StudioForm(props: StudioFormProps) {
   const { choices, choice, values, submission, onChoose, onChange, onSubmit } = props;
   const missing = missingOf(choice, values);
   const count = COUNTED.includes(choice.kind) ? Number(values['count'] ?? 1) : 1;
-  const canSubmit = missing.length === 0 && !submission.isSending;
+  const estimated = useEstimate(choice, values, count);
+  const isRefused = refusalOf(choice.model) !== null || estimated.problem !== null;
+  const canSubmit = missing.length === 0 && !isRefused && !submission.isSending;
   const submit = () => {
     if (canSubmit) onSubmit();
   };
@@ -89,7 +93,7 @@ export function StudioForm(props: StudioFormProps) {
       </div>
       <div className="pay">
         {submission.error !== null && <Problem error={submission.error} />}
-        <Estimate choice={choice} values={values} count={count} />
+        <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
         <div className="row">
           <button
             type="submit"

@@ -1,30 +1,35 @@
 import { useQuery } from '@apollo/client/react';
 import { Tabs } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 
-import { ModelsDocument } from '../../api/operations.ts';
+import { CallerDocument, ModelsDocument } from '../../api/operations.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { later } from '../../parts/page/later.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
-import { type Draft, draftOf, setDraft } from '../../work/drafts.ts';
-import { hasEnded } from '../../work/ending.ts';
-import { type Choice, choicesOf, type Model, type Tab, TABS } from '../../work/work.ts';
+import { type Draft, draftOf, onDraft, setDraft } from '../../work/drafts.ts';
+import { refusalOf } from '../../work/model-words.ts';
+import { type Choice, choicesOf, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { Chat } from './chat/chat.tsx';
 import { StudioForm } from './studio-form.tsx';
 import { useActions } from './use-actions.ts';
 import { useSubmission } from './use-studio.ts';
 
-const Templates = lazy(async () => ({ default: (await import('./templates.tsx')).Templates }));
+const Templates = later(async () => (await import('./templates.tsx')).Templates);
 
 /** The Studio: a kind of work, a form of what its model takes, and everything that this browser has made. */
 export function StudioPage() {
   const { kind: tab = 'image' } = useSearch({ from: '/' });
   const navigate = useNavigate({ from: '/' });
   const { data, error } = useQuery(ModelsDocument);
-  const models = data?.models;
+  const { data: who, error: unknown } = useQuery(CallerDocument);
+  // What was filled in is kept for each account: it waits until it is known whose this is.
+  const caller = who?.caller.id ?? (unknown === undefined ? undefined : 'anon');
+  const models = caller === undefined ? undefined : data?.models;
   useKindKeys((next) => void navigate({ search: { kind: next } }));
   return (
     <Tabs.Root
@@ -33,7 +38,7 @@ export function StudioPage() {
       onValueChange={(next) => void navigate({ search: { kind: next as Tab } })}
     >
       <header className="top">
-        <h1 className="vh">{t('page.studio')}</h1>
+        <PageHeading className="vh">{t('page.studio')}</PageHeading>
         <Tabs.List className="kinds" aria-label={t('studio.kind')}>
           {TABS.map(({ tab: one, icon }) => (
             <Tabs.Tab key={one} value={one}>
@@ -45,13 +50,11 @@ export function StudioPage() {
       </header>
       <Tabs.Panel value={tab} className="studio" tabIndex={-1}>
         {error !== undefined && <Problem error={error} />}
-        {models && tab === 'chat' && <Chat models={models} />}
-        {models && tab === 'templates' && (
-          <Suspense>
-            <Templates models={models} />
-          </Suspense>
+        {models && tab === 'chat' && <Chat key={caller} models={models} />}
+        {models && tab === 'templates' && <Templates key={caller} models={models} />}
+        {models && tab !== 'chat' && tab !== 'templates' && (
+          <Workbench key={`${tab} ${caller}`} tab={tab} models={models} />
         )}
-        {models && tab !== 'chat' && tab !== 'templates' && <Workbench key={tab} tab={tab} models={models} />}
       </Tabs.Panel>
     </Tabs.Root>
   );
@@ -74,10 +77,12 @@ function useKindKeys(choose: (tab: Tab) => void): void {
 /** The form of one tab beside everything that was made. */
 function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readonly Model[] }) {
   const choices = choicesOf(tab, models);
-  const first = choices.find(({ model }) => !hasEnded(model)) ?? choices[0];
+  const first = choices.find(({ model }) => refusalOf(model) === null) ?? choices[0];
   const [draft, showDraft] = useState<Draft>(() => draftOf(tab) ?? { key: first?.key ?? '', values: {} });
   const submission = useSubmission();
-  const choice = choices.find(({ key }) => key === draft.key) ?? first;
+  useEffect(() => onDraft((of, next) => of === tab && showDraft(next)), [tab]);
+  const choice =
+    choices.find(({ key }) => key === draft.key) ?? choices.find(({ kind }) => kind === draft.key) ?? first;
   const keep = (next: Draft) => {
     setDraft(tab, next);
     showDraft(next);
@@ -92,7 +97,7 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
         choice={choice}
         values={draft.values}
         submission={submission}
-        onChoose={(next: Choice) => keep({ ...draft, key: next.key })}
+        onChoose={(next: Choice) => keep({ key: next.key, values: valuesFor(next, choice, draft.values) })}
         onChange={(member, value) => keep({ key: choice.key, values: { ...draft.values, [member]: value } })}
         onSubmit={() => void submission.submit(choice, draft.values)}
       />
@@ -105,4 +110,10 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
       />
     </>
   );
+}
+
+/** A voice belongs to the generator that it was chosen for. */
+function valuesFor(next: Choice, before: Choice, { voiceId, ...values }: Values): Values {
+  const isSame = next.kind === before.kind && next.model.generator === before.model.generator;
+  return isSame && voiceId !== undefined ? { ...values, voiceId } : values;
 }

@@ -6,7 +6,9 @@ import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../.
 import { useLiveTask } from '../../api/use-live-task.ts';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { moneyText } from '../../parts/money.ts';
 import { NotFound } from '../../parts/not-found.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Outcome } from '../../parts/task/outcome.tsx';
 import { stageText } from '../../parts/task/stage.ts';
@@ -62,7 +64,7 @@ function TaskHead({ task }: { readonly task: TaskLog }) {
       <Link className="btn ghost ico" to="/tasks" aria-label={t('task.back')}>
         <Icon name="left" />
       </Link>
-      <h1 className="cut">{nameOf(task)}</h1>
+      <PageHeading className="cut">{nameOf(task)}</PageHeading>
       <TaskActions task={task} />
     </header>
   );
@@ -83,7 +85,14 @@ function Facts({ task }: { readonly task: TaskLog }) {
         <Fact name={t('task.generator')}>{task.generator}</Fact>
         {task.provider !== null && <Fact name={t('task.provider')}>{task.provider}</Fact>}
         {task.model !== null && <Fact name={t('studio.model')}>{task.model}</Fact>}
-        {costOf(task) !== '' && <Fact name={t('task.cost')}>{costOf(task)}</Fact>}
+        {costOf(task) !== '' && (
+          <Fact name={t('task.cost')}>
+            {costOf(task)}
+            {task.sandbox && (task.cost?.amount ?? 0) > 0 && task.cost !== null && (
+              <span className="mute"> · {t('usage.wouldCost', { amount: moneyText(task.cost) })}</span>
+            )}
+          </Fact>
+        )}
         {task.owner !== null && (
           <Fact name={t('task.owner')}>
             <span className="mono">{task.owner}</span>

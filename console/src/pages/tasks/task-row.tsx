@@ -1,5 +1,6 @@
 import { useMutation } from '@apollo/client/react';
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 
 import { CancelTaskDocument, type RowPartsFragment, type TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
@@ -15,13 +16,15 @@ import { batchOfTask, titleOf } from '../../work/batches.ts';
 import { TABS } from '../../work/work.ts';
 
 /** One task of a visitor, which follows its own events while it runs. */
-export function LiveRow({ id }: { readonly id: string }) {
+export function LiveRow({ id, place }: { readonly id: string; readonly place: number }) {
   const { task } = useLiveTask(id);
-  return task === undefined || task === null ? null : <TaskRow task={task} />;
+  return task === undefined || task === null ? null : <TaskRow task={task} place={place} />;
 }
 
 interface TaskRowProps {
   readonly task: TaskPartsFragment & Partial<RowPartsFragment>;
+  /** Which row of the list it is, from 0. */
+  readonly place: number;
   readonly isSelected?: boolean;
   /** Absent where nothing can be selected. */
   readonly onSelect?: (id: string) => void;
@@ -29,12 +32,13 @@ interface TaskRowProps {
   readonly onOwner?: ((owner: string) => void) | undefined;
 }
 
-/** One task of a list. */
-export function TaskRow({ task, isSelected = false, onSelect, onOwner }: TaskRowProps) {
+/** One task of a list; drawn anew when it has changed, not with each event of another. */
+export const TaskRow = memo(function TaskRow(props: TaskRowProps) {
+  const { task, place, isSelected = false, onSelect, onOwner } = props;
   const { id } = task;
   const name = nameOf(task);
   return (
-    <tr data-task={id} aria-selected={isSelected}>
+    <tr data-task={id} aria-selected={isSelected} aria-rowindex={place + 2}>
       {onSelect !== undefined && (
         <td>
           <input
@@ -75,7 +79,7 @@ export function TaskRow({ task, isSelected = false, onSelect, onOwner }: TaskRow
       <td className="num">{!isEnded(task) && <CancelButton task={task} />}</td>
     </tr>
   );
-}
+});
 
 function Owner({
   owner,
@@ -96,12 +100,12 @@ function Owner({
 }
 
 function CancelButton({ task: { id, cancelRequestedAt } }: { readonly task: TaskPartsFragment }) {
-  const [cancel] = useMutation(CancelTaskDocument);
+  const [cancel, { called, error }] = useMutation(CancelTaskDocument);
   return (
     <button
       type="button"
       className="btn sm ghost ico"
-      disabled={cancelRequestedAt !== null}
+      disabled={cancelRequestedAt !== null || (called && error === undefined)}
       aria-label={t('task.cancel')}
       title={t('task.cancel')}
       onClick={() => void cancel({ variables: { id } }).catch(() => undefined)}
@@ -124,9 +128,10 @@ export function nameOf(
   );
 }
 
-/** What a task has cost, or is expected to; nothing on the sandbox. */
+/** What a task has cost, or is expected to; in the sandbox that it was free. */
 export function costOf({ cost, sandbox }: Pick<TaskPartsFragment, 'cost' | 'sandbox'>): string {
-  if (sandbox || cost === null) return '';
+  if (sandbox) return t('shop.free');
+  if (cost === null) return '';
   return `${cost.estimated && cost.amount !== null ? '≈ ' : ''}${moneyText(cost)}`;
 }
 

@@ -1,6 +1,11 @@
-import type { ReactNode } from 'react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 import { t } from '../../text/text.ts';
+
+/** Pixels of a row before it is measured, and rows beyond the window that are drawn. */
+const ROW = 61;
+const OVERSCAN = 12;
 
 interface TaskTableProps {
   readonly seesOwner?: boolean;
@@ -9,16 +14,20 @@ interface TaskTableProps {
   readonly isAllSelected?: boolean;
   /** What can be done with the selection; null while there is none. */
   readonly bulk?: ReactNode;
-  readonly children: ReactNode;
+  readonly count: number;
+  /** What a row is remembered by. */
+  readonly keyOf: (index: number) => string;
+  readonly row: (index: number) => ReactNode;
 }
 
-/** The table of tasks, with its heads. */
-export function TaskTable({ seesOwner = false, onSelectAll, isAllSelected, bulk, children }: TaskTableProps) {
+/** The table of tasks, with its heads; only the rows in the window are in the page, however many there are. */
+export function TaskTable(props: TaskTableProps) {
+  const { seesOwner = false, onSelectAll, isAllSelected, bulk, count } = props;
   return (
     <div className="card">
       {bulk}
       <div className="scroll" tabIndex={0} role="region" aria-label={t('page.tasks')}>
-        <table className="task-table">
+        <table className="task-table" aria-rowcount={count + 1}>
           <thead>
             <tr>
               {onSelectAll !== undefined && (
@@ -44,9 +53,47 @@ export function TaskTable({ seesOwner = false, onSelectAll, isAllSelected, bulk,
               </th>
             </tr>
           </thead>
-          <tbody>{children}</tbody>
+          <Rows {...props} />
         </table>
       </div>
     </div>
+  );
+}
+
+function Rows({ count, keyOf, row }: Pick<TaskTableProps, 'count' | 'keyOf' | 'row'>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const next = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    setTop((before) => (Math.abs(before - next) < 1 ? before : next));
+  });
+  const virtual = useWindowVirtualizer({
+    count,
+    estimateSize: () => ROW,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    getItemKey: keyOf,
+  });
+  const items = virtual.getVirtualItems();
+  const before = (items[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  return (
+    <tbody ref={body}>
+      <Space height={before} />
+      {items.map(({ index, key }) => (
+        <Fragment key={key}>{row(index)}</Fragment>
+      ))}
+      <Space height={after} />
+    </tbody>
+  );
+}
+
+/** In the place of the rows that are not drawn. */
+function Space({ height }: { readonly height: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true" className="border-0">
+      <td colSpan={99} className="border-0 p-0" style={{ height }} />
+    </tr>
   );
 }

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 
 import { client } from '../../api/client.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
@@ -9,6 +9,7 @@ import { isEnded } from '../../api/use-live-task.ts';
 import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { isBusy } from '../../parts/controls/keys.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
@@ -18,15 +19,13 @@ import { LiveRow, TaskRow } from './task-row.tsx';
 import { TaskTable } from './task-table.tsx';
 import { useTasks } from './use-tasks.ts';
 
-const SHOWN = 30;
-
 /** What runs and what has failed. Who has signed in sees their tasks, a visitor what this browser has made. */
 export function TasksPage() {
   const isSignedIn = useIsSignedIn();
   return (
     <>
       <header className="top">
-        <h1>{t('page.tasks')}</h1>
+        <PageHeading>{t('page.tasks')}</PageHeading>
         {!isSignedIn && <span className="c12 mute">{t('tasks.ofBrowser')}</span>}
       </header>
       <div className="page">{isSignedIn ? <CallerTasks /> : <BrowserTasks />}</div>
@@ -50,7 +49,11 @@ function CallerTasks() {
   const { tasks, total, error, isLoading, more } = useTasks(filter, seesAll);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [failure, setFailure] = useState<unknown>(null);
-  const toggle = (id: string) => setSelected((before) => toggled(before, id));
+  const toggle = useCallback((id: string) => setSelected((before) => toggled(before, id)), []);
+  const narrowToOwner = useCallback(
+    (owner: string) => void navigate({ search: (before) => ({ ...before, owner }) }),
+    [navigate],
+  );
   const running = tasks.filter((task) => selected.has(task.id) && !isEnded(task)).map(({ id }) => id);
   const cancel = () => {
     cancelAll(running).then(
@@ -88,21 +91,23 @@ function CallerTasks() {
               </div>
             )
           }
-        >
-          {tasks.map((task) => (
-            <TaskRow
-              key={task.id}
-              task={task}
-              isSelected={selected.has(task.id)}
-              onSelect={toggle}
-              onOwner={
-                seesAll
-                  ? (one) => void navigate({ search: (before) => ({ ...before, owner: one }) })
-                  : undefined
-              }
-            />
-          ))}
-        </TaskTable>
+          count={tasks.length}
+          keyOf={(index) => tasks[index]?.id ?? String(index)}
+          row={(index) => {
+            const task = tasks[index];
+            return (
+              task !== undefined && (
+                <TaskRow
+                  task={task}
+                  place={index}
+                  isSelected={selected.has(task.id)}
+                  onSelect={toggle}
+                  onOwner={seesAll ? narrowToOwner : undefined}
+                />
+              )
+            );
+          }}
+        />
       )}
       {total !== null && tasks.length > 0 && (
         <div className="row">
@@ -142,11 +147,11 @@ function BrowserTasks() {
     );
   }
   return (
-    <TaskTable>
-      {ids.slice(0, SHOWN).map((id) => (
-        <LiveRow key={id} id={id} />
-      ))}
-    </TaskTable>
+    <TaskTable
+      count={ids.length}
+      keyOf={(index) => ids[index] ?? String(index)}
+      row={(index) => <LiveRow id={ids[index] ?? ''} place={index} />}
+    />
   );
 }
 

@@ -1,8 +1,8 @@
 import type { UsageQuery } from '../../api/operations.ts';
 import type { Money } from '../../parts/money.ts';
 
-/** A row of the API. */
-export type Row = UsageQuery['usage'][number];
+/** A row of the API, and whether it is of the sandbox, where nothing is paid. */
+export type Row = UsageQuery['usage'][number] & { readonly sandbox: boolean };
 
 /** What usage is grouped by here. */
 export const GROUPS = ['MODEL', 'GENERATOR', 'PROVIDER', 'OWNER', 'KEY'] as const;
@@ -21,7 +21,10 @@ export interface Sum {
   readonly seconds: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** What was paid. */
   readonly cost: Money;
+  /** What work of the sandbox would have cost; null amount: none did, or that is not known. */
+  readonly wouldCost: Money;
 }
 
 const FIELDS = {
@@ -37,29 +40,39 @@ export function nameOf(row: Row, group: Group): string | null {
   return row[FIELDS[group]];
 }
 
-/** Rows as one. An amount is unknown only when none is known, or the currencies differ. */
-export function sumOf(name: string | null, rows: readonly Row[]): Sum {
-  const add = (pick: (row: Row) => number | null) => rows.reduce((sum, row) => sum + (pick(row) ?? 0), 0);
+/** What rows cost together. An amount is unknown only when none is known, or the currencies differ. */
+function moneyOf(rows: readonly Row[], usualCurrency: string | null): Money {
   const priced = rows.filter(({ cost }) => cost.amount !== null && cost.currency !== null);
   const currencies = new Set(priced.map(({ cost }) => cost.currency));
   const amount = priced.reduce((sum, { cost }) => sum + (cost.amount ?? 0), 0);
-  const unpriced = add((row) => row.unpriced);
+  const unpriced = rows.reduce((sum, row) => sum + row.unpriced, 0);
   // Nothing known is unknown, never 0.
-  const isKnown = currencies.size === 1 && !(amount === 0 && unpriced > 0);
+  const isKnown = currencies.size <= 1 && !(amount === 0 && unpriced > 0);
+  return { amount: isKnown ? amount : null, currency: [...currencies][0] ?? usualCurrency };
+}
+
+/** Rows as one. */
+export function sumOf(name: string | null, rows: readonly Row[]): Sum {
+  const add = (pick: (row: Row) => number | null) => rows.reduce((sum, row) => sum + (pick(row) ?? 0), 0);
+  const usual = rows.find(({ cost }) => cost.currency !== null)?.cost.currency ?? null;
   return {
     name,
     done: add(({ succeeded, chats }) => succeeded + chats),
     failed: add((row) => row.failed),
     cancelled: add((row) => row.cancelled),
-    unpriced,
+    unpriced: add((row) => (row.sandbox ? 0 : row.unpriced)),
     pictures: add(({ cost }) => cost.units.pictures),
     seconds: add(({ cost }) => cost.units.seconds),
     inputTokens: add(({ cost }) => cost.units.inputTokens),
     outputTokens: add(({ cost }) => cost.units.outputTokens),
-    cost: {
-      amount: isKnown ? amount : null,
-      currency: [...currencies][0] ?? null,
-    },
+    cost: moneyOf(
+      rows.filter(({ sandbox }) => !sandbox),
+      usual,
+    ),
+    wouldCost: moneyOf(
+      rows.filter(({ sandbox }) => sandbox),
+      usual,
+    ),
   };
 }
 

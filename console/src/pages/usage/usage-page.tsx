@@ -4,19 +4,20 @@ import { useState } from 'react';
 
 import { serverUrl } from '../../api/addresses.ts';
 import { useIsSignedIn } from '../../api/credential.ts';
-import { UsageDocument } from '../../api/operations.ts';
+import { UsageDocument, type UsageDimension } from '../../api/operations.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
 import { SignInButton } from '../../parts/access/sign-in-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { moneyText } from '../../parts/money.ts';
+import { moneyFormat, moneyText } from '../../parts/money.ts';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
 import { language, t } from '../../text/text.ts';
 import { Budgets } from './budgets.tsx';
 import { Chart } from './chart.tsx';
-import { GROUPS, type Group, type Sum, sumOf, sumsBy } from './sums.ts';
+import { GROUPS, type Group, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
 
 const SPANS = [7, 30, 90] as const;
 /** Below it counts say more than costs. */
@@ -29,7 +30,7 @@ export function UsagePage() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.usage')}</h1>
+        <PageHeading>{t('page.usage')}</PageHeading>
         {isSignedIn && <Choices />}
       </header>
       <div className="page">
@@ -95,17 +96,18 @@ function Usage() {
   const navigate = useNavigate({ from: '/usage' });
   const seesAll = useCaller()?.mayAdministrate === true;
   const days = daysBack(count);
-  const { data, previousData, error } = useQuery(UsageDocument, {
-    variables: { by: ['DAY', group], from: `${days[0]}T00:00:00Z`, sandbox: sandboxOf(only) },
-    fetchPolicy: 'cache-and-network',
-  });
-  const before = useSpentBefore(count, only);
+  const from = `${days[0]}T00:00:00Z`;
+  const real = useRows({ by: ['DAY', group], from, sandbox: false, skip: only === 'sandbox' });
+  const played = useRows({ by: ['DAY', group], from, sandbox: true, skip: only === 'real' });
+  const before = useSpentBefore(count);
+  const error = real.error ?? played.error;
+  const rows = [...(real.rows ?? []), ...(played.rows ?? [])];
+  const isThere = real.rows !== undefined && played.rows !== undefined;
   // The page comes as a whole: its parts would push each other down.
-  if (before === undefined) return null;
-  if (data === undefined && previousData === undefined && error === undefined) return null;
-  const rows = data?.usage ?? [];
+  if (before === undefined || (!isThere && error === undefined))
+    return <div className="sk sk-table" aria-busy="true" />;
   const total = sumOf(null, rows);
-  const isUnused = data !== undefined && rows.length === 0;
+  const isUnused = isThere && rows.length === 0;
   const isMoney = (total.cost.amount ?? 0) >= CENT;
   const weigh = (sum: Sum) => (isMoney ? (sum.cost.amount ?? 0) : sum.done);
   const sums = sumsBy(rows, group, weigh);
@@ -136,11 +138,29 @@ function Usage() {
         )}
       </section>
       <div className="two">
-        {!isUnused && <Table sums={sums} total={total} group={group} />}
+        {!isUnused && <Table sums={sums} total={total} group={group} weigh={weigh} />}
         <Budgets seesAll={seesAll} />
       </div>
     </>
   );
+}
+
+interface RowsOptions {
+  readonly by: readonly UsageDimension[];
+  readonly from: string;
+  readonly sandbox: boolean;
+  readonly skip: boolean;
+}
+
+/** Usage of one sort of work; those of before until the answer to another question has come. */
+function useRows({ by, from, sandbox, skip }: RowsOptions) {
+  const { data, previousData, error } = useQuery(UsageDocument, {
+    variables: { by, from, sandbox },
+    skip,
+    fetchPolicy: 'cache-and-network',
+  });
+  const usage = skip ? [] : (data ?? previousData)?.usage;
+  return { rows: usage?.map((row): Row => ({ ...row, sandbox })), error };
 }
 
 interface TotalsProps {
@@ -152,16 +172,19 @@ interface TotalsProps {
 }
 
 /** What as many days before those that are shown have cost; undefined until it was asked for. */
-function useSpentBefore(days: number, only: 'real' | 'sandbox' | undefined): string | null | undefined {
+function useSpentBefore(days: number): string | null | undefined {
   const [from] = daysBack(days * 2);
   const [to] = daysBack(days);
   const { data, previousData, error } = useQuery(UsageDocument, {
-    variables: { by: ['DAY'], from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z`, sandbox: sandboxOf(only) },
+    variables: { by: ['DAY'], from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z`, sandbox: false },
   });
   const { usage } = data ?? previousData ?? {};
   if (usage === undefined) return error === undefined ? undefined : null;
-  const { cost } = sumOf(null, usage);
-  return cost.amount === null ? null : moneyText(cost);
+  const { cost } = sumOf(
+    null,
+    usage.map((row) => ({ ...row, sandbox: false })),
+  );
+  return cost.amount === null || cost.currency === null ? null : moneyText(cost);
 }
 
 function Totals({ total, isUnused, days, before }: TotalsProps) {
@@ -172,6 +195,9 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
         <span className="mute">{t('usage.spent')}</span>
         <b>{isUnused ? '–' : moneyText(total.cost)}</b>
         <span className="c12 mute">
+          {(total.wouldCost.amount ?? 0) > 0 && (
+            <span className="block">{t('usage.wouldCost', { amount: moneyText(total.wouldCost) })}</span>
+          )}
           {before !== null && (
             <span className="block">{t('usage.before', { amount: before, count: days })}</span>
           )}
@@ -205,12 +231,16 @@ function Table({
   sums,
   total,
   group,
+  weigh,
 }: {
   readonly sums: readonly Sum[];
   readonly total: Sum;
   readonly group: Group;
+  /** What the table is sorted by, and shares are of. */
+  readonly weigh: (sum: Sum) => number;
 }) {
-  const whole = total.done === 0 ? 1 : total.done;
+  const whole = weigh(total) || 1;
+  const money = moneyFormat(sums.map(({ cost }) => cost.amount));
   return (
     <section className="card">
       <header>
@@ -236,10 +266,17 @@ function Table({
                   {sum.name ?? <span className="mute">{t('usage.nothing')}</span>}
                 </td>
                 <td className="num">{sum.done.toLocaleString(language)}</td>
-                <td className="num p-hide">{Math.round((sum.done / whole) * 100)} %</td>
+                <td className="num p-hide">{Math.round((weigh(sum) / whole) * 100)} %</td>
                 <td className="num p-hide">{sum.pictures.toLocaleString(language)}</td>
                 <td className="num p-hide">{sum.seconds.toFixed(1)}</td>
-                <td className="num">{moneyText(sum.cost)}</td>
+                <td className="num">
+                  {money(sum.cost)}
+                  {(sum.wouldCost.amount ?? 0) > 0 && (
+                    <span className="block c12 mute">
+                      {t('usage.wouldCost', { amount: money(sum.wouldCost) })}
+                    </span>
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -251,7 +288,7 @@ function Table({
                 <td className="num p-hide">100 %</td>
                 <td className="num p-hide">{total.pictures.toLocaleString(language)}</td>
                 <td className="num p-hide">{total.seconds.toFixed(1)}</td>
-                <td className="num">{moneyText(total.cost)}</td>
+                <td className="num">{money(total.cost)}</td>
               </tr>
             </tfoot>
           )}

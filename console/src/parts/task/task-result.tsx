@@ -1,6 +1,12 @@
+import { Link } from '@tanstack/react-router';
+
 import type { TaskPartsFragment } from '../../api/operations.ts';
 import { t } from '../../text/text.ts';
+import { draftOf, setDraft } from '../../work/drafts.ts';
+import type { WorkKind } from '../../work/kinds.ts';
+import type { Tab } from '../../work/work.ts';
 import { CopyButton } from '../copy-button.tsx';
+import { Icon } from '../icons.tsx';
 import { ServerWords } from '../server-words.tsx';
 
 const PERSON = { true: 'studio.hasPerson', false: 'studio.noPerson', null: 'studio.unknownPerson' } as const;
@@ -15,15 +21,27 @@ export function TaskResult({ result }: { readonly result: NonNullable<TaskPartsF
       </p>
     );
   }
-  const id = idOf(result);
-  if (id === null) return null;
+  const next = nextOf(result);
+  if (next === null) return null;
+  const { tab, kind, member, id } = next;
   return (
-    <div className="col gap-1">
-      <p className="c12 mute">{t('studio.copyId')}</p>
-      <p className="row">
-        <code className="cut">{id}</code>
-        <CopyButton text={id} />
-      </p>
+    <div className="col gap-2">
+      <Link
+        className="btn self-start"
+        to="/"
+        search={{ kind: tab }}
+        onClick={() => setDraft(tab, { key: kind, values: { ...draftOf(tab)?.values, [member]: id } })}
+      >
+        <Icon name="input" size={14} />
+        {t('studio.nextStep')}
+      </Link>
+      <details className="c12 mute">
+        <summary>{t('studio.copyId')}</summary>
+        <p className="row">
+          <code className="cut">{id}</code>
+          <CopyButton text={id} />
+        </p>
+      </details>
     </div>
   );
 }
@@ -42,9 +60,20 @@ export function TaskTexts({
   ));
 }
 
-function idOf(result: NonNullable<TaskPartsFragment['result']>): string | null {
-  if ('voice' in result) return result.voice.id;
-  if ('characterId' in result) return result.characterId;
-  if ('videoId' in result) return result.videoId;
-  return 'digitalId' in result ? result.digitalId : null;
+/** The form that goes on with a result, and where its id goes there. */
+interface NextStep {
+  readonly tab: Tab;
+  readonly kind: WorkKind;
+  readonly member: string;
+  readonly id: string;
+}
+
+function nextOf(result: NonNullable<TaskPartsFragment['result']>): NextStep | null {
+  if ('voice' in result) return { tab: 'speech', kind: 'SPEECH', member: 'voiceId', id: result.voice.id };
+  if ('characterId' in result)
+    return { tab: 'image', kind: 'CHARACTER_IMAGE', member: 'characterId', id: result.characterId };
+  if ('videoId' in result) return { tab: 'avatar', kind: 'AVATAR', member: 'videoId', id: result.videoId };
+  if ('digitalId' in result)
+    return { tab: 'avatar', kind: 'AVATAR_VIDEO', member: 'digitalId', id: result.digitalId };
+  return null;
 }

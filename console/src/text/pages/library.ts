@@ -18,20 +18,20 @@ export const libraryEn = {
   'gallery.next': 'Next',
   'gallery.smaller': 'Smaller',
   'gallery.larger': 'Larger',
-  'gallery.deleteText': 'The bytes are removed and every address of them ends. This cannot be undone.',
+  'gallery.deleteText': 'The files are removed and all their links stop working. This cannot be undone.',
   'gallery.shareIt': 'Share',
-  'gallery.share': 'Share by an address that ends',
+  'gallery.share': 'Share by a link that ends',
   'gallery.shareFor': 'Ends in',
   'gallery.share.hour': 'An hour',
   'gallery.share.day': 'A day',
   'gallery.share.week': 'A week',
   'gallery.share.month': '30 days',
-  'gallery.shareMake': 'Make an address',
+  'gallery.shareMake': 'Create a link',
   'gallery.shareEnds': 'ends',
   'gallery.shareRevoke': 'Revoke',
-  'gallery.shareAddress': 'Address',
+  'gallery.shareAddress': 'Link',
   'gallery.shareText':
-    'Whoever has it sees this file without signing in, until it ends. It tells nothing about you or the task.',
+    'Anyone with the link sees this file without signing in, until it ends. It reveals nothing about you or the task.',
 } as const;
 
 /** The same in Simplified Chinese. */

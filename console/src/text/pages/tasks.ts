@@ -3,7 +3,7 @@ export const tasksEn = {
   'tasks.search': 'Search prompts',
   'tasks.kind': 'Kind',
   'tasks.anyKind': 'All kinds',
-  'tasks.read': '{count} read',
+  'tasks.read': '{count, plural, one {# row} other {# rows}} read',
   'tasks.selection': 'Selected tasks',
   'tasks.selected': '{count} selected',
   'tasks.cancelMany': 'Cancel {count}',
@@ -17,15 +17,15 @@ export const tasksEn = {
   'task.owner': 'Owner',
   'task.queued': 'queued',
   'task.started': 'started',
-  'task.polled': 'at the provider',
+  'task.polled': 'running',
   'task.stored': 'stored',
   'task.failedBar': 'failed',
-  'task.ticks': 'A tick is an answer that told something new',
+  'task.ticks': 'Each tick is a status update',
   'task.stages': 'Stages',
   'task.sameIn': 'The same in a program',
   'task.follow': 'Follow it in a program',
   'task.downloadAll': 'Download all',
-  'task.retryable': 'It may succeed when it is tried again.',
+  'task.retryable': 'Trying again may work.',
 } as const;
 
 /** The same in Simplified Chinese. */

@@ -8,6 +8,7 @@ import { uploadFile } from './files.ts';
 import { makeImages } from './images.ts';
 import { speak } from './speech.ts';
 import { videoJob } from './veo.ts';
+import { VOICES } from './voices.ts';
 
 /**
  * The Gemini API: chat (whole or streamed), images, speech and analyses as calls of generateContent, files in Google's own
@@ -28,6 +29,7 @@ export function createGemini({ http }: { readonly http: HttpClient }): Provider 
     },
     chat: (request, context) => chat(exchange, request, context),
     chatStream: (request, context) => chatStream(events, request, context),
+    voices: async () => VOICES,
     upload: ({ file }, context) => uploadFile(tools, file, context),
   };
 }

@@ -111,6 +111,18 @@ describe('the stand-in of Hedra', () => {
     });
   });
 
+  it('speaks with each of the voices that it lists', async () => {
+    const { voices } = await must(provider().voices, 'voices')(context());
+    expect(voices[0]).toEqual({
+      id: expect.stringMatching(/^voice_/),
+      name: expect.any(String),
+      language: 'en',
+      cloned: false,
+    });
+    const ends = await Promise.all(voices.map(({ id }) => run(talk({ voiceId: id }))));
+    expect(ends.map(({ state }) => state)).toEqual(voices.map(() => 'finished'));
+  });
+
   it('refuses a voice that it does not have, a text without words, and banned words when they run', async () => {
     expect(await failureOf(run(talk({ voiceId: 'voice_1' })))).toMatchObject({
       code: 'INVALID_INPUT',

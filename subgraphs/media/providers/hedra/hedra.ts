@@ -3,6 +3,7 @@ import type { CallContext, Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { uploadFile } from './files.ts';
 import { createJobs } from './jobs.ts';
+import { listVoices } from './speech.ts';
 import { createWebApp } from './web-app.ts';
 
 /**
@@ -28,6 +29,7 @@ export function createHedra({ http }: { readonly http: HttpClient }): Provider {
           isWebApp(context) ? undefined : jobs.watch(handle, context, report),
       },
     },
+    voices: (context) => (isWebApp(context) ? webApp.voices(context) : listVoices(exchange, context)),
     upload: ({ file }, context) =>
       isWebApp(context)
         ? webApp.upload({ file, field: 'file' }, context)

@@ -1,15 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import type { StartContext } from '../contract/provider.ts';
+import type { CallContext, StartContext, VoiceList } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
-import { asJob, firstVoice, hasEnded, speechOf, submittedJob } from './wire.ts';
+import { asJob, firstVoice, hasEnded, speechOf, submittedJob, voicesOf } from './wire.ts';
 
 /** The model that speaks texts for avatars; at most 5,000 characters. */
 const MODEL = 'elevenlabs-v3';
+const VOICES = `/models/${MODEL}/voices`;
 const POLL_MS = 500;
 /** A speech takes seconds; the start of a task has a minute. */
 const MAX_WAIT_MS = 45_000;
+
+/** The voices that texts for avatars are spoken with: the first page of the vendor's list. */
+export async function listVoices(exchange: Exchange, context: CallContext): Promise<VoiceList> {
+  return voicesOf(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
+}
 
 /**
  * Speaks a text by a job of its own and waits for it: the avatar models take audio only. Throws UpstreamError. The key
@@ -22,7 +28,7 @@ export async function speak(
 ): Promise<Record<string, string>> {
   const path = `/models/${MODEL}`;
   const voice =
-    voiceId ?? firstVoice(await exchange(context, { method: 'GET', path: `${path}/voices`, retry: 'safe' }));
+    voiceId ?? firstVoice(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
   const answer = await exchange(context, {
     method: 'POST',
     path,

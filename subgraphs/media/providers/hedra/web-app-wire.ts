@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
+import type { Json } from '../../../../platform/json.ts';
 import { modelGone, UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
-import type { JobStatus } from '../contract/provider.ts';
+import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { detailOf } from '../shared/fastapi-detail.ts';
 import { createReader, text } from '../shared/reader.ts';
@@ -70,12 +71,31 @@ export function asAsset(answer: ExchangeAnswer): z.output<typeof asset> {
 
 /** The first voice of the account, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
-  throwRefusal(answer, 'asset');
-  const [voice] = z.array(z.object({ id: z.string().min(1) })).safeParse(answer.json).data ?? [];
-  if (voice !== undefined) return voice.id;
+  const [first] = voicesOf(answer).voices;
+  if (first !== undefined) return first.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
   });
+}
+
+/** One entry that can not be read must not hide the others. */
+const voices = z.array(
+  z
+    .object({ id: z.string().min(1), name: text })
+    .nullable()
+    .catch(null),
+);
+
+/** The voices of an answer. */
+export function voicesOf(answer: ExchangeAnswer): VoiceList {
+  throwRefusal(answer, 'asset');
+  const found = voices.safeParse(answer.json).data ?? [];
+  return {
+    voices: found.flatMap((one) =>
+      one === null ? [] : [{ id: one.id, name: one.name || one.id, language: null, cloned: false }],
+    ),
+    answer: answer.json as Json,
+  };
 }
 
 /** The status of the work. Unknown states mean running: a new state must never fail a paid task. */

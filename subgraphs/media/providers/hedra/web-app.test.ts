@@ -112,6 +112,13 @@ describe('the stand-in of Hedra’s older API', () => {
     ]);
   });
 
+  it('speaks with each of the voices that it lists', async () => {
+    const { voices } = await must(provider().voices, 'voices')(context());
+    expect(voices.length).toBeGreaterThan(0);
+    const ends = await Promise.all(voices.map(({ id }) => run(talk({ voiceId: id }))));
+    expect(ends.map(({ state }) => state)).toEqual(voices.map(() => 'finished'));
+  });
+
   it('refuses a voice that it does not have, and banned words only when it runs', async () => {
     const voiceId = '3c90c3cc-0d44-4b50-8888-8dd25736052a';
     expect(await failureOf(run(talk({ voiceId })))).toMatchObject({

@@ -3,12 +3,19 @@ import { createHash } from 'node:crypto';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
-import type { CallContext, Handle, JobCapability, StartContext, UploadedFile } from '../contract/provider.ts';
+import type {
+  CallContext,
+  Handle,
+  JobCapability,
+  StartContext,
+  UploadedFile,
+  VoiceList,
+} from '../contract/provider.ts';
 import { beforeStart, type Exchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
 import type { SourceFile } from './files.ts';
 import { createAsset } from './web-app-assets.ts';
-import { asGeneration, firstVoice, jobStatus } from './web-app-wire.ts';
+import { asGeneration, firstVoice, jobStatus, voicesOf } from './web-app-wire.ts';
 
 type TalkRequest = RequestOf<'LIP_SYNC'>;
 
@@ -19,6 +26,8 @@ interface Wire {
 
 /** The verbs of the older API. */
 interface WebApp extends Required<Pick<JobCapability<TalkRequest>, 'start' | 'find' | 'status'>> {
+  /** The voices of the account. */
+  voices(context: CallContext): Promise<VoiceList>;
   /** Uploads a file as an asset. */
   upload(source: SourceFile, context: CallContext): Promise<UploadedFile>;
 }
@@ -36,6 +45,8 @@ export function createWebApp(wire: Wire): WebApp {
       const answer = await wire.exchange(context, { method: 'GET', path, retry: 'safe' });
       return jobStatus(asGeneration(answer, 'work'));
     },
+    voices: async (context) =>
+      voicesOf(await wire.exchange(context, { method: 'GET', path: VOICES, retry: 'safe' })),
     upload: (source, context) => createAsset(wire, source, context),
   };
 }
@@ -97,8 +108,10 @@ async function partsOf(
   };
 }
 
+const VOICES = '/public/voices';
+
 async function anyVoice(exchange: Exchange, context: CallContext): Promise<string> {
-  return firstVoice(await exchange(context, { method: 'GET', path: '/public/voices', retry: 'safe' }));
+  return firstVoice(await exchange(context, { method: 'GET', path: VOICES, retry: 'safe' }));
 }
 
 /** The existing asset of the file, or a new one. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
+import type { Json } from '../../../../platform/json.ts';
 import { UpstreamError, type UpstreamCode } from '../../domain/failure.ts';
-import type { JobStatus } from '../contract/provider.ts';
+import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { remoteFileOf, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { createReader, text } from '../shared/reader.ts';
 
@@ -42,7 +43,16 @@ const job = status.extend({
 /** A job with its outputs. */
 export type Job = z.output<typeof job>;
 
-const voices = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
+/** One entry that can not be read must not hide the others. */
+const voice = z
+  .object({
+    id: z.string().min(1),
+    name: text,
+    labels: z.object({ language: text }).nullish().catch(null),
+  })
+  .nullable()
+  .catch(null);
+const voices = z.object({ data: z.array(voice) });
 
 /** The wire's field names and ours. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -117,12 +127,25 @@ export function statusEvent(data: string): StatusOfJob | null {
 
 /** The first voice that a model has, for text without a voice. */
 export function firstVoice(answer: ExchangeAnswer): string {
-  throwRefusal(answer, 'file');
-  const [voice] = voices.safeParse(answer.json).data?.data ?? [];
-  if (voice !== undefined) return voice.id;
+  const [first] = voicesOf(answer).voices;
+  if (first !== undefined) return first.id;
   throw new UpstreamError('INVALID_INPUT', 'hedra has no voice for this account; name one', {
     field: 'voiceId',
   });
+}
+
+/** The voices of an answer; the vendor has none that are cloned. */
+export function voicesOf(answer: ExchangeAnswer): VoiceList {
+  throwRefusal(answer, 'file');
+  const { data } = voices.safeParse(answer.json).data ?? { data: [] };
+  return {
+    voices: data.flatMap((one) =>
+      one === null
+        ? []
+        : [{ id: one.id, name: one.name || one.id, language: one.labels?.language ?? null, cloned: false }],
+    ),
+    answer: answer.json as Json,
+  };
 }
 
 /** Whether the job has ended, well or not. */

@@ -23,8 +23,8 @@ function bounds(owner: RawBuilder<unknown>, generators: RawBuilder<unknown>): Ra
 
 /**
  * Common table expressions that charge costs to every budget that bounds them, in place of what was reserved. They read
- * `bounded` (owner and generator of all that may be charged) and `settled` (holder, owner, generator, cost and currency of
- * what is: each holder once); `charged` has the budgets that they changed.
+ * `bounded` (owner and generator of all that may be charged) and `settled` (holder, owner, generator, sandbox, cost and
+ * currency of what is: each holder once; work of the sandbox costs nothing); `charged` has the budgets that they changed.
  */
 export const CHARGE_BUDGETS: RawBuilder<unknown> = sql`
     charged_budgets as (
@@ -33,7 +33,7 @@ export const CHARGE_BUDGETS: RawBuilder<unknown> = sql`
       order by budget.id for no key update of budget
     ), charges as (
       select budget.id as budget_id, settled.holder, least(hold.amount, coalesce(settled.cost, 0)) as held,
-        case when settled.currency = budget.currency then coalesce(settled.cost, 0) else 0 end as cost
+        case when settled.currency = budget.currency and not settled.sandbox then coalesce(settled.cost, 0) else 0 end as cost
       from charged_budgets budget
         join settled on ${bounds(sql`settled.owner`, sql`array[settled.generator]`)}
         left join media.budget_holds hold on hold.holder = settled.holder and hold.budget_id = budget.id

@@ -14,6 +14,7 @@ import { TemplateFields } from '../../../library/template-fields.tsx';
 import { AdministratorsOnly } from '../../../parts/access/administrators-only.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
+import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Problem, problemText } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import type { Values } from '../../../work/work.ts';
@@ -76,7 +77,7 @@ function Refused() {
   return (
     <>
       <header className="top">
-        <h1>{t('page.shop')}</h1>
+        <PageHeading>{t('page.shop')}</PageHeading>
       </header>
       <AdministratorsOnly />
     </>
@@ -89,7 +90,7 @@ function Head({ title, children }: { readonly title: string; readonly children?:
       <Link className="btn ghost ico" to="/shop" search={{ view: 'manage' }} aria-label={t('shop.catalog')}>
         <Icon name="left" />
       </Link>
-      <h1 className="cut">{title}</h1>
+      <PageHeading className="cut">{title}</PageHeading>
       <span className="push row">{children}</span>
     </header>
   );

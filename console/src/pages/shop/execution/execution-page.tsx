@@ -12,6 +12,7 @@ import {
 } from '../../../api/operations.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
+import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { Outcome } from '../../../parts/task/outcome.tsx';
@@ -70,7 +71,7 @@ function Head({ execution: { template, taskId, status, task } }: { readonly exec
       >
         <Icon name="left" />
       </Link>
-      <h1 className="cut">{template.name}</h1>
+      <PageHeading className="cut">{template.name}</PageHeading>
       <span className="push row">
         {!isOver(status) && (
           <button

@@ -4,21 +4,42 @@ import { Icon } from '../../../parts/icons.tsx';
 import { Empty } from '../../../parts/problem.tsx';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
+import { createKeeper } from '../../../work/keeper.ts';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import { sentOptions } from '../../../work/options/values.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';
-import { useChat } from './use-chat.ts';
+import { type Message, useChat } from './use-chat.ts';
+
+/** What a conversation holds, kept in this browser for each account. */
+interface ChatDraft {
+  readonly key: string;
+  readonly words: string;
+  readonly options: unknown;
+  readonly messages: readonly Message[];
+}
+
+const EMPTY: ChatDraft = { key: '', words: '', options: {}, messages: [] };
+/** Most messages that a reload brings back. */
+const MOST_KEPT = 100;
+const chats = createKeeper<ChatDraft>('kiln.chats');
 
 /** A conversation with one of the language models. */
 export function Chat({ models }: { readonly models: readonly Model[] }) {
   const choices = current(models).filter(({ kinds }) => kinds.includes('CHAT'));
-  const [key, setKey] = useState(choices[0] === undefined ? '' : keyOf(choices[0]));
-  const [words, setWords] = useState('');
-  const [options, setOptions] = useState<unknown>({});
-  const chat = useChat();
-  const model = choices.find((one) => keyOf(one) === key);
+  const [draft, setDraft] = useState<ChatDraft>(() => chats.read('chat') ?? EMPTY);
+  const { words, options } = draft;
+  const change = (next: Partial<ChatDraft>) =>
+    setDraft((before) => {
+      const after = { ...before, ...next };
+      chats.write('chat', after);
+      return after;
+    });
+  const setWords = (next: string) => change({ words: next });
+  const chat = useChat(draft.messages, (messages) => change({ messages: messages.slice(-MOST_KEPT) }));
+  const model = choices.find((one) => keyOf(one) === draft.key) ?? choices[0];
   if (model === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
+  const key = keyOf(model);
   const fields = optionsOf(model);
   const send = () => {
     if (words.trim() === '' || chat.isAnswering) return;
@@ -35,7 +56,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
           id="chat-model"
           className="in max-w-80 min-w-0"
           value={key}
-          onChange={({ target }) => setKey(target.value)}
+          onChange={({ target }) => change({ key: target.value })}
         >
           {choices.map((one) => (
             <option key={keyOf(one)} value={keyOf(one)}>
@@ -53,7 +74,13 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
         </button>
       </div>
       <div className="chat-options">
-        <OptionsFields fields={fields} of={key} options={options} problems={{}} onChange={setOptions} />
+        <OptionsFields
+          fields={fields}
+          of={key}
+          options={options}
+          problems={{}}
+          onChange={(next) => change({ options: next })}
+        />
       </div>
       <div className="chat-log" role="log" aria-live="polite" aria-busy={chat.isAnswering}>
         {chat.messages.length === 0 && <Empty title={t('chat.empty')} />}

@@ -7,7 +7,7 @@ import type { Options } from '../../../work/options/values.ts';
 import type { Model } from '../../../work/work.ts';
 
 /** One message of a conversation. */
-interface Message {
+export interface Message {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
@@ -29,9 +29,17 @@ function typed({ role, content }: Message) {
 
 const ROLES = { user: 'USER', assistant: 'ASSISTANT' } as const;
 
-/** Talks with a language model. A lost connection replays the pieces by their key; nothing is paid twice. */
-export function useChat(): Conversation {
-  const [messages, setMessages] = useState<readonly Message[]>([]);
+/** Talks with a language model, going on from what was said. A lost connection replays the pieces by their key; nothing is paid twice. */
+export function useChat(
+  begun: readonly Message[],
+  onChange: (messages: readonly Message[]) => void,
+): Conversation {
+  const [messages, setMessages] = useState(begun);
+  const tell = useRef(onChange);
+  useEffect(() => {
+    tell.current = onChange;
+  });
+  useEffect(() => tell.current(messages), [messages]);
   const [isAnswering, setIsAnswering] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const running = useRef<{ unsubscribe(): void } | null>(null);

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import { Icon } from '../../../parts/icons.tsx';
+import { later } from '../../../parts/page/later.tsx';
 import { t } from '../../../text/text.ts';
 import type { Choice, Values } from '../../../work/work.ts';
 
-const CodeDialog = lazy(async () => ({ default: (await import('./code-dialog.tsx')).CodeDialog }));
+const CodeDialog = later(async () => (await import('./code-dialog.tsx')).CodeDialog);
 
 /** Shows the request of the form as code. */
 export function CodeButton({ choice, values }: { readonly choice: Choice; readonly values: Values }) {
@@ -20,11 +21,7 @@ export function CodeButton({ choice, values }: { readonly choice: Choice; readon
       >
         <Icon name="start" />
       </button>
-      {isOpen && (
-        <Suspense>
-          <CodeDialog choice={choice} values={values} onClose={() => setIsOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <CodeDialog choice={choice} values={values} onClose={() => setIsOpen(false)} />}
     </>
   );
 }

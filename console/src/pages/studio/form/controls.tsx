@@ -125,7 +125,7 @@ export function ChoiceField(
       <select
         id={id}
         className="in"
-        value={textOf(value)}
+        value={values.some((one) => one === value) ? textOf(value) : ''}
         onChange={({ target }) => onChange(values.find((one) => String(one) === target.value) ?? null)}
         {...aria(id, problem)}
       >

@@ -17,6 +17,7 @@ import { VoiceField } from './voice-field.tsx';
 
 const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
 const MOST_AT_ONCE = 4;
+const SPEED_MODES = ['fast', 'turbo', 'relax'];
 /** Reference images of a model that names no number. */
 const MOST_IMAGES = 10;
 
@@ -67,9 +68,9 @@ export function Field(props: FieldProps) {
     case 'format':
       return <ChoiceField {...common} value={value} values={model.formats ?? []} />;
     case 'speedMode':
-      return <ChoiceField {...common} value={value} values={['fast', 'turbo', 'relax']} />;
+      return <ChoiceField {...common} value={value} values={SPEED_MODES} />;
     case 'voiceId':
-      return <VoiceField {...common} value={value} generator={model.generator} />;
+      return <VoiceField {...common} value={value} choice={choice} />;
     case 'workflowName':
       return <ComfyFields {...props} />;
     case 'seed':

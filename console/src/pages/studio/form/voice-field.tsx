@@ -1,43 +1,51 @@
 import { useQuery } from '@apollo/client/react';
 
 import { VoicesDocument } from '../../../api/operations.ts';
+import { refusalCode } from '../../../api/refusal.ts';
 import { Problem } from '../../../parts/problem.tsx';
-import { t } from '../../../text/text.ts';
-import { textOf } from '../../../work/work.ts';
+import { language, t } from '../../../text/text.ts';
+import { type Choice, textOf } from '../../../work/work.ts';
+import { TextField } from './controls.tsx';
 
-/** Lip-sync and avatars are spoken by this generator before they move. */
-const SPEAKER = 'agg/speech_router';
+/** Avatars take sound alone: what they say is spoken by this generator first. */
+const SPEAKER_OF_AVATARS = 'agg/speech_router';
 
 interface VoiceFieldProps {
   readonly id: string;
   readonly label: string;
   readonly problem: string | undefined;
   readonly value: unknown;
-  readonly generator: string;
+  readonly choice: Choice;
   readonly onChange: (value: unknown) => void;
 }
 
-/** A voice of the generator, by language. */
-export function VoiceField({ id, label, problem, value, generator, onChange }: VoiceFieldProps) {
-  const speaker = generator.endsWith('speech_router') ? generator : SPEAKER;
-  const { data, error } = useQuery(VoicesDocument, { variables: { generator: speaker } });
+/** A voice that the model can speak with, by language; by its id where nobody lists them. */
+export function VoiceField(props: VoiceFieldProps) {
+  const { id, label, problem, value, choice, onChange } = props;
+  const generator = choice.kind === 'AVATAR_VIDEO' ? SPEAKER_OF_AVATARS : choice.model.generator;
+  const { data, error } = useQuery(VoicesDocument, { variables: { generator } });
+  if (refusalCode(error) === 'BAD_USER_INPUT') return <TextField {...props} value={textOf(value)} />;
   if (error !== undefined) return <Problem error={error} />;
-  const languages = Map.groupBy(data?.voices ?? [], ({ language, cloned }) =>
-    cloned ? t('voice.cloned') : (language ?? ''),
+  const voices = data?.voices ?? [];
+  const languages = Map.groupBy(voices, ({ language: of, cloned }) =>
+    cloned ? t('voice.cloned') : languageText(of),
   );
+  // What was chosen for another model is not among those of this one.
+  const chosen = voices.some((voice) => voice.id === value) ? textOf(value) : '';
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <select
         id={id}
         className="in"
-        value={textOf(value)}
+        value={chosen}
+        disabled={data === undefined}
         onChange={({ target }) => onChange(target.value === '' ? null : target.value)}
       >
-        <option value="">{t('voice.choose')}</option>
-        {[...languages].map(([language, voices]) => (
-          <optgroup key={language} label={language}>
-            {voices.map((voice) => (
+        <option value="">{t(choice.kind === 'SPEECH' ? 'voice.choose' : 'field.default')}</option>
+        {[...languages].map(([name, ofLanguage]) => (
+          <optgroup key={name} label={name}>
+            {ofLanguage.map((voice) => (
               <option key={voice.id} value={voice.id}>
                 {voice.name}
               </option>
@@ -52,4 +60,11 @@ export function VoiceField({ id, label, problem, value, generator, onChange }: V
       )}
     </div>
   );
+}
+
+/** `en` and `English` are written in the reader's language as far as they are codes. */
+function languageText(name: string | null): string {
+  if (name === null) return t('voice.any');
+  if (!/^[a-z]{2,3}(-[A-Za-z]+)?$/.test(name)) return name;
+  return new Intl.DisplayNames(language, { type: 'language' }).of(name) ?? name;
 }

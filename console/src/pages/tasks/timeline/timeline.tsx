@@ -1,7 +1,10 @@
+import type { CSSProperties } from 'react';
+
 import { isEnded } from '../../../api/use-live-task.ts';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
+import { axisText, stepOf, timesOf } from './axis.ts';
 import {
   nodesOf,
   type Segment,
@@ -26,7 +29,7 @@ export function Timeline({ task }: { readonly task: TaskLog }) {
         <span className="c12 faint num">{isEnded(task) ? durationText(total) : ''}</span>
         <Legend />
       </header>
-      <ul className="tl">
+      <ul className="tl" style={{ '--grid': `${(stepOf(total) / total) * 100}%` } as CSSProperties}>
         <Axis from={from} to={to} />
         <Stages task={task} from={from} to={to} />
         {task.attempts.map((attempt) => (
@@ -67,23 +70,21 @@ function AttemptLine({ task, attempt, from, to }: AttemptLineProps) {
   );
 }
 
-/** Steps of an axis in milliseconds: each a time that people count in. */
-const STEPS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000];
-/** Most times that stand beside each other without touching. */
-const MOST = 6;
-
 /** The time since the task was created, above the bars; these say the same in words. */
 function Axis({ from, to }: Span) {
   const total = Math.max(1, to - from);
-  const step = stepOf(total);
-  const times = Array.from({ length: Math.floor(total / step) + 1 }, (_, index) => index * step);
+  const times = timesOf(total);
   return (
     <li className="ax" aria-hidden="true">
       <span />
       <span className="track">
         {times.map((time) => (
-          <span key={time} className="tick" style={{ left: `${(time / total) * 100}%` }}>
-            {durationText(time)}
+          <span
+            key={time}
+            className={time / total > NEAR_END ? 'tick -translate-x-full' : 'tick'}
+            style={{ left: `${(time / total) * 100}%` }}
+          >
+            {axisText(time, stepOf(total))}
           </span>
         ))}
       </span>
@@ -92,16 +93,14 @@ function Axis({ from, to }: Span) {
   );
 }
 
-function stepOf(total: number): number {
-  const found = STEPS.find((step) => total / step <= MOST);
-  return found ?? Math.ceil(total / MOST / 60_000) * 60_000;
-}
-
 /** The time that all bars share. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
+
+/** A label of the axis beyond this share of it ends at its line, as there is no room after it. */
+const NEAR_END = 0.95;
 
 /** Nodes beyond these are not drawn; a graph may have hundreds. */
 const MOST_NODES = 40;

@@ -1,11 +1,12 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import type { StoredFile } from '../../../../api/upload.ts';
 import { FileField } from '../../../../library/file-field.tsx';
 import { Icon } from '../../../../parts/icons.tsx';
+import { later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
 
-const MaskEditor = lazy(async () => ({ default: (await import('./mask-editor.tsx')).MaskEditor }));
+const MaskEditor = later(async () => (await import('./mask-editor.tsx')).MaskEditor);
 
 interface MaskFieldProps {
   readonly label: string;
@@ -39,17 +40,15 @@ export function MaskField({ label, picture, mask, onChange }: MaskFieldProps) {
       </button>
       <p className="help">{t(picture === null ? 'mask.needsImage' : 'mask.help')}</p>
       {isPainting && picture !== null && (
-        <Suspense>
-          <MaskEditor
-            picture={picture}
-            mask={mask}
-            onClose={() => setIsPainting(false)}
-            onDone={(next) => {
-              setIsPainting(false);
-              onChange(next);
-            }}
-          />
-        </Suspense>
+        <MaskEditor
+          picture={picture}
+          mask={mask}
+          onClose={() => setIsPainting(false)}
+          onDone={(next) => {
+            setIsPainting(false);
+            onChange(next);
+          }}
+        />
       )}
     </div>
   );

@@ -3,8 +3,7 @@ import { useState } from 'react';
 
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
-import { hasEnded } from '../../../../work/ending.ts';
-import { insteadText, priceText } from '../../../../work/model-words.ts';
+import { priceText, refusalOf } from '../../../../work/model-words.ts';
 import { type UsualTime, useUsualTime } from '../../../../work/use-usual-time.ts';
 import type { Choice } from '../../../../work/work.ts';
 import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
@@ -86,16 +85,16 @@ function PickerList({ count, usualTime }: { readonly count: number; readonly usu
   );
 }
 
-/** A model that can be chosen; one that its provider has ended says what to use instead. */
+/** A model that can be chosen; one that can not says why, and what to use instead. */
 function ModelOption({ choice, usualTime }: { readonly choice: Choice; readonly usualTime: UsualTime }) {
   const { model } = choice;
-  const instead = insteadText(model);
+  const refusal = refusalOf(model);
   return (
-    <Combobox.Item value={choice} className="opt" disabled={instead !== null}>
+    <Combobox.Item value={choice} className="opt" disabled={refusal !== null}>
       <Glyph choice={choice} />
       <span className="col gap-0">
         <span className="cut med">{model.name}</span>
-        <span className="c12 mute">{instead ?? factsOf(choice, usualTime)}</span>
+        <span className="c12 mute">{refusal ?? factsOf(choice, usualTime)}</span>
       </span>
       <span className="price">
         <EndTag model={model} />
@@ -105,10 +104,10 @@ function ModelOption({ choice, usualTime }: { readonly choice: Choice; readonly 
   );
 }
 
-/** By kind and provider; those that have ended come last. */
+/** By kind and provider; those that can not be used come last. */
 function groupsOf(choices: readonly Choice[]): Group[] {
   const sorted = choices.toSorted(
-    (one, other) => Number(hasEnded(one.model)) - Number(hasEnded(other.model)),
+    (one, other) => Number(refusalOf(one.model) !== null) - Number(refusalOf(other.model) !== null),
   );
   const groups = Map.groupBy(sorted, ({ kind, model }) => `${t(`kind.${kind}`)} · ${model.provider}`);
   return [...groups].map(([value, items]) => ({ value, items }));

@@ -1,11 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
+import { later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
-import { insteadText } from '../../../../work/model-words.ts';
+import { refusalOf } from '../../../../work/model-words.ts';
 import { ChosenModel, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 
-const load = async () => ({ default: (await import('./model-list.tsx')).ModelList });
-const ModelList = lazy(load);
+const ModelList = later<ModelPickerProps>(async () => (await import('./model-list.tsx')).ModelList, {
+  fallback: (props) => <Closed {...props} onOpen={() => undefined} />,
+});
 
 /**
  * Chooses a model of the API's list, by kind of work where a tab has several; searchable, by keyboard too. The list is
@@ -13,21 +15,14 @@ const ModelList = lazy(load);
  */
 export function ModelPicker(props: ModelPickerProps) {
   const [isWanted, setWanted] = useState(false);
-  const button = <Closed {...props} onOpen={() => setWanted(true)} />;
-  const instead = insteadText(props.chosen.model);
+  const refusal = refusalOf(props.chosen.model);
   return (
     <div className="field">
       <span className="lab">{t('studio.model')}</span>
-      {isWanted ? (
-        <Suspense fallback={button}>
-          <ModelList {...props} />
-        </Suspense>
-      ) : (
-        button
-      )}
-      {instead !== null && (
+      {isWanted ? <ModelList {...props} /> : <Closed {...props} onOpen={() => setWanted(true)} />}
+      {refusal !== null && (
         <p className="help bad" role="status">
-          {instead}
+          {refusal}
         </p>
       )}
     </div>
@@ -36,7 +31,6 @@ export function ModelPicker(props: ModelPickerProps) {
 
 /** The button before its list is there. */
 function Closed({ chosen, onOpen }: ModelPickerProps & { readonly onOpen: () => void }) {
-  const prepare = () => void load().catch(() => undefined);
   return (
     <button
       type="button"
@@ -45,8 +39,8 @@ function Closed({ chosen, onOpen }: ModelPickerProps & { readonly onOpen: () => 
       aria-expanded={false}
       aria-haspopup="dialog"
       aria-label={labelOf(chosen)}
-      onPointerEnter={prepare}
-      onFocus={prepare}
+      onPointerEnter={ModelList.prepare}
+      onFocus={ModelList.prepare}
       onClick={onOpen}
     >
       <ChosenModel choice={chosen} />

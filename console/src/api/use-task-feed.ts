@@ -1,0 +1,68 @@
+import { useSubscription } from '@apollo/client/react';
+import { useEffect, useRef, useState } from 'react';
+
+import { lastHeard, useConnection } from './connection.ts';
+import { TasksProgressDocument, type TasksProgressSubscription } from './operations.ts';
+import { useHealing } from './use-healing.ts';
+
+/** A task as the feed tells it. */
+export type FedTask = TasksProgressSubscription['tasksProgress']['task'];
+
+interface FeedOptions {
+  /** Whether the tasks of everyone are followed; for administrators. */
+  readonly everyone: boolean;
+  readonly skip?: boolean;
+  /** Hears of tasks that have moved, several at a time; each is told as it was last. */
+  readonly onTasks: (tasks: readonly FedTask[]) => void;
+}
+
+/** Events of the time between the page and the subscription are replayed. */
+const OVERLAP_MS = 10_000;
+/** Events of so long are told together: a page is drawn once for them. */
+const TOGETHER_MS = 100;
+
+/**
+ * Follows all tasks of the caller by one subscription, also those that start anywhere. After a lost connection the ends
+ * that were missed are replayed. Answers what it has failed with.
+ */
+export function useTaskFeed({ everyone, skip = false, onTasks }: FeedOptions): Error | undefined {
+  const endedSince = useEndedSince();
+  const waiting = useRef(new Map<string, FedTask>());
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const hear = useRef(onTasks);
+  useEffect(() => {
+    hear.current = onTasks;
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const live = useSubscription(TasksProgressDocument, {
+    variables: { everyone, endedSince },
+    skip,
+    onData: ({ data: { data: event } }) => {
+      if (event === undefined) return;
+      const { task } = event.tasksProgress;
+      waiting.current.set(task.id, task);
+      timer.current ??= setTimeout(() => {
+        timer.current = undefined;
+        const tasks = [...waiting.current.values()];
+        waiting.current.clear();
+        hear.current(tasks);
+      }, TOGETHER_MS);
+    },
+  });
+  useHealing(live);
+  return live.error;
+}
+
+/** The moment from which ends are replayed: this page's opening, or the last sign of the connection that was lost. */
+function useEndedSince(): string {
+  const [since, setSince] = useState(overlapping);
+  const connection = useConnection();
+  useEffect(() => {
+    if (connection === 'lost') setSince(overlapping(lastHeard()));
+  }, [connection]);
+  return since;
+}
+
+function overlapping(moment = Date.now()): string {
+  return new Date(moment - OVERLAP_MS).toISOString();
+}

@@ -1,0 +1,74 @@
+import { useEffect, useMemo, useState } from 'react';
+
+import { client } from '../api/client.ts';
+import {
+  type MediaFilter,
+  type MediaPartsFragment,
+  TaskByIdDocument,
+  TaskEventsDocument,
+  type TaskPartsFragment,
+} from '../api/operations.ts';
+import { isEnded } from '../api/use-live-task.ts';
+import { useBatches } from '../work/batches.ts';
+import type { Pieces } from './use-pieces.ts';
+
+/** The outputs of the tasks that this browser has started; those that run are followed to their end. */
+export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {
+  const [tasks, setTasks] = useState<ReadonlyMap<string, TaskPartsFragment> | undefined>(undefined);
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  const ids = useBatches()
+    .flatMap((batch) => batch.tasks)
+    .join(' ');
+  const key = isWanted ? ids : null;
+  useEffect(() => {
+    if (key === null) return undefined;
+    const control = new AbortController();
+    const wanted = key.split(' ').filter((id) => id !== '');
+    const put = (task: TaskPartsFragment) =>
+      setTasks((before) => new Map([...(before ?? []), [task.id, task]]));
+    void Promise.allSettled(wanted.map(loadTask)).then((answers) => {
+      if (control.signal.aborted) return;
+      const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+      setTasks(new Map(found.map((task) => [task.id, task])));
+      for (const task of found) if (!isEnded(task)) follow(task, control.signal, put);
+    });
+    return () => control.abort();
+  }, [key]);
+  const shown = useMemo(() => {
+    const made = ids.split(' ').flatMap((id) => tasks?.get(id) ?? []);
+    return made
+      .flatMap((task) => task.outputs.map((media) => ({ media, task })))
+      .filter(({ media }) => !gone.has(media.id) && isOfKind(media, kinds));
+  }, [ids, tasks, gone, kinds]);
+  return {
+    pieces: shown,
+    total: tasks === undefined ? null : shown.length,
+    error: undefined,
+    isLoading: tasks === undefined,
+    loadMore: () => undefined,
+    drop: (dropped) => setGone((before) => new Set([...before, ...dropped])),
+  };
+}
+
+function isOfKind({ contentType }: Pick<MediaPartsFragment, 'contentType'>, kinds: MediaFilter['kinds']) {
+  return !kinds || kinds.some((kind) => contentType.startsWith(`${kind.toLowerCase()}/`));
+}
+
+async function loadTask(id: string): Promise<readonly TaskPartsFragment[]> {
+  const { data } = await client.query({ query: TaskByIdDocument, variables: { id } });
+  return data?.task ? [data.task] : [];
+}
+
+/** Tells the task when it has ended. */
+function follow(task: TaskPartsFragment, signal: AbortSignal, tell: (task: TaskPartsFragment) => void): void {
+  const variables = { id: task.id, afterSeq: task.lastSeq };
+  const subscription = client.subscribe({ query: TaskEventsDocument, variables }).subscribe({
+    next: ({ data }) => {
+      const now = data?.taskProgress.task;
+      if (now !== undefined && isEnded(now)) tell(now);
+    },
+    // The picture is there at the next visit.
+    error: () => undefined,
+  });
+  signal.addEventListener('abort', () => subscription.unsubscribe());
+}

@@ -1,0 +1,29 @@
+import { render, screen } from '@testing-library/react';
+import { expect, it } from 'vitest';
+
+import { Estimate } from './estimate.tsx';
+
+const budget = { id: 'b', amount: 10, left: 0.05, currency: 'USD', refusesUnknownPrices: false };
+
+it('work of the sandbox is free, and says what it would cost for real', () => {
+  const estimated = { total: 0.16, currency: 'USD', budget, problem: null };
+  render(<Estimate estimated={estimated} count={4} isFree />);
+  expect(screen.getByRole('status').textContent).toBe(
+    'Sandbox: free, drawn on this machine · for real about $0.16',
+  );
+});
+
+it('a price says what it is made of, what the budget has left, and that it is too much', () => {
+  const estimated = { total: 0.16, currency: 'USD', budget, problem: 'over' } as const;
+  render(<Estimate estimated={estimated} count={4} isFree={false} />);
+  expect(screen.getByText('$0.16')).toBeDefined();
+  expect(screen.getByText('4 × $0.04')).toBeDefined();
+  expect(screen.getByText(/\$0\.05 of \$10\.00 left/)).toBeDefined();
+  expect(screen.getByText('This is more than the budget has left.')).toBeDefined();
+});
+
+it('an unknown price is said to be unknown, never 0', () => {
+  const estimated = { total: null, currency: null, budget: undefined, problem: null };
+  render(<Estimate estimated={estimated} count={1} isFree={false} />);
+  expect(screen.getByRole('status').textContent).toBe('Price unknown');
+});

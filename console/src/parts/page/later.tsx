@@ -1,0 +1,102 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+
+import { t } from '../../text/text.ts';
+import { Icon } from '../icons.tsx';
+import { isOldBuild } from './build.ts';
+
+/** Milliseconds until code that could not be loaded is asked for again, and until a skeleton stands in its place. */
+const AGAIN_MS = 3_000;
+const SLOW_MS = 200;
+
+interface LaterOptions<Props> {
+  /** What is shown until it is there; nothing unless said otherwise. */
+  readonly fallback?: (props: Props) => ReactNode;
+}
+
+/** A component whose code is loaded when it is first drawn. */
+export interface Later<Props> {
+  (props: Props): ReactNode;
+  /** Loads the code now, as somebody is about to need it. */
+  readonly prepare: () => void;
+}
+
+/**
+ * A component whose code is loaded when it is first drawn. A load that fails is said in its place and tried again, and
+ * leaves the rest of the console as it is; where a newer console has been built, the page is loaded anew.
+ */
+export function later<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  { fallback }: LaterOptions<Props> = {},
+): Later<Props> {
+  let loaded: ComponentType<Props> | null = null;
+  const get = async () => (loaded ??= await load());
+  function LoadedLater(props: Props) {
+    const [Found, setFound] = useState<ComponentType<Props> | null>(() => loaded);
+    const [failures, setFailures] = useState(0);
+    useEffect(() => {
+      if (Found !== null) return undefined;
+      let isStale = false;
+      get().then(
+        (component) => !isStale && setFound(() => component),
+        async () => {
+          if (isStale) return;
+          if (await isOldBuild()) return location.reload();
+          setFailures((count) => count + 1);
+        },
+      );
+      return () => {
+        isStale = true;
+      };
+    }, [Found, failures]);
+    if (Found !== null) return <Found {...props} />;
+    if (failures > 0) return <NotLoaded />;
+    return fallback?.(props) ?? null;
+  }
+  return Object.assign(LoadedLater, { prepare: () => void get().catch(() => undefined) });
+}
+
+/** A page whose code is loaded when somebody goes there; a skeleton stands in its place where that is slow. */
+export function laterPage(load: () => Promise<ComponentType>): Later<object> {
+  return later(load, { fallback: () => <PageSkeleton /> });
+}
+
+function PageSkeleton() {
+  const [isSlow, setIsSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="page" aria-busy="true">
+      {isSlow && <div className="sk sk-table" />}
+    </div>
+  );
+}
+
+/** The browser may keep a failed load in mind: trying again loads the page, whose forms are kept. */
+function NotLoaded() {
+  useEffect(() => {
+    const again = async () => {
+      const isThere = await fetch(document.baseURI, { method: 'HEAD', cache: 'no-store' }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (isThere) location.reload();
+    };
+    const timer = setInterval(() => void again(), AGAIN_MS);
+    addEventListener('online', again);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('online', again);
+    };
+  }, []);
+  return (
+    <div className="note warn m-4" role="status">
+      <Icon name="warning" />
+      <p className="grow">{t('page.notLoaded')}</p>
+      <button type="button" className="btn sm" onClick={() => location.reload()}>
+        {t('page.tryAgain')}
+      </button>
+    </div>
+  );
+}

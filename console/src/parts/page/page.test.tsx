@@ -1,0 +1,53 @@
+import { render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, it } from 'vitest';
+
+import { later } from './later.tsx';
+import { PageHeading } from './page-heading.tsx';
+
+it('a heading names the window, and has the focus after a change of page', () => {
+  const { rerender } = render(<PageHeading key="a">Studio</PageHeading>);
+  expect(document.title).toBe('Studio · Kiln');
+  expect(document.activeElement).toBe(document.body);
+  rerender(<PageHeading key="b">Gallery</PageHeading>);
+  expect(document.title).toBe('Gallery · Kiln');
+  expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Gallery' }));
+});
+
+it('a heading leaves the focus where somebody is typing', async () => {
+  const page = (name: string) => (
+    <>
+      <input aria-label="Prompt" />
+      <PageHeading key={name}>{name}</PageHeading>
+    </>
+  );
+  const { rerender } = render(page('Gallery'));
+  await userEvent.click(screen.getByLabelText('Prompt'));
+  rerender(page('Tasks'));
+  expect(document.activeElement).toBe(screen.getByLabelText('Prompt'));
+});
+
+it('code that is loaded later is drawn when it is there', async () => {
+  const Part = later<{ readonly name: string }>(
+    async () =>
+      ({ name }) => <p>{name} is here</p>,
+    {
+      fallback: ({ name }) => <p>{name} comes</p>,
+    },
+  );
+  render(<Part name="It" />);
+  expect(screen.getByText('It comes')).toBeDefined();
+  expect(await screen.findByText('It is here')).toBeDefined();
+});
+
+it('code that can not be loaded is said in its place, and the rest of the page stays', async () => {
+  const Part = later(() => Promise.reject(new TypeError('failed to fetch')));
+  render(
+    <>
+      <p>the rest</p>
+      <Part />
+    </>,
+  );
+  expect(await screen.findByRole('button', { name: 'Try again' })).toBeDefined();
+  expect(screen.getByText('the rest')).toBeDefined();
+});

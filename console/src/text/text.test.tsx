@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+
+import { en } from './en.ts';
+import { t, textOr } from './text.ts';
+import { zh } from './zh.ts';
+
+it('a text has the values of its names, and the form that its number needs', () => {
+  expect(t('gallery.deleteMany', { count: 1 })).toBe('Delete 1 file for good?');
+  expect(t('gallery.deleteMany', { count: 1_200 })).toBe('Delete 1,200 files for good?');
+  expect(t('usage.of', { spent: '$1', amount: '$2' })).toBe('$1 of $2');
+  expect(textOr('refusal.NEW_CODE', 'other')).toBe('other');
+});
+
+it('every text of one language has the names of the other', () => {
+  const namesOf = (text: string) =>
+    [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map(([, name]) => name))].toSorted();
+  const differing = Object.keys(en).filter(
+    (key) => namesOf(en[key as keyof typeof en]).join() !== namesOf(zh[key as keyof typeof zh]).join(),
+  );
+  expect(differing).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { client } from '../api/client.ts';
+import { CallerDocument } from '../api/operations.ts';
+
+/** What forms and conversations hold, kept in this browser for each account. */
+export interface Keeper<Value> {
+  /** What the present caller has under this name: their own, or what was begun here before they signed in, if that is newer. */
+  read(name: string): Value | undefined;
+  write(name: string, value: Value): void;
+}
+
+/** The id of every visitor without an account. */
+const VISITOR = 'anon';
+/** Most entries of all accounts together, and characters of one: older ones go first. */
+const MOST = 60;
+const MOST_CHARACTERS = 100_000;
+
+interface Entry<Value> {
+  readonly owner: string;
+  readonly name: string;
+  readonly at: number;
+  readonly value: Value;
+}
+
+/** Keeps values in the storage of the browser under this key; what is too large lives as long as the page. */
+export function createKeeper<Value>(key: string): Keeper<Value> {
+  let entries: readonly Entry<Value>[] = stored<Value>(key);
+  return {
+    read(name) {
+      const owners = new Set([VISITOR, currentOwner()]);
+      const found = entries.filter((entry) => entry.name === name && owners.has(entry.owner));
+      return found.toSorted((one, other) => other.at - one.at)[0]?.value;
+    },
+    write(name, value) {
+      const owner = currentOwner();
+      // Other tabs write too; what a visitor has begun is theirs who has signed in since.
+      const others = joined(stored<Value>(key), entries).filter(
+        (entry) => entry.name !== name || (entry.owner !== owner && entry.owner !== VISITOR),
+      );
+      entries = [{ owner, name, at: Date.now(), value }, ...others].slice(0, MOST);
+      save(key, entries);
+    },
+  };
+}
+
+function joined<Value>(
+  fresh: readonly Entry<Value>[],
+  own: readonly Entry<Value>[],
+): readonly Entry<Value>[] {
+  const isFresh = (entry: Entry<Value>) =>
+    fresh.some(({ owner, name }) => owner === entry.owner && name === entry.name);
+  return [...fresh, ...own.filter((entry) => !isFresh(entry))].toSorted((one, other) => other.at - one.at);
+}
+
+function currentOwner(): string {
+  return client.cache.readQuery({ query: CallerDocument })?.caller.id ?? VISITOR;
+}
+
+function stored<Value>(key: string): readonly Entry<Value>[] {
+  try {
+    const found: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    return Array.isArray(found) ? (found as readonly Entry<Value>[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+function save(key: string, entries: readonly Entry<unknown>[]): void {
+  const fitting = entries.filter((entry) => JSON.stringify(entry).length <= MOST_CHARACTERS);
+  try {
+    localStorage.setItem(key, JSON.stringify(fitting));
+  } catch {
+    // The storage is full or refused: what is written lives as long as the page.
+  }
+}
