@@ -2,15 +2,26 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { InMemoryCache } from '@apollo/client/cache';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocuments from '@graphql-codegen/typed-document-node';
 import * as operations from '@graphql-codegen/typescript-operations';
-import { buildASTSchema, type DocumentNode, type FieldDefinitionNode, Kind, parse, visit } from 'graphql';
+import {
+  buildASTSchema,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  getOperationAST,
+  Kind,
+  parse,
+  print,
+  visit,
+} from 'graphql';
 
 /**
  * `npm run operations` writes src/api/operations.ts, the typed documents of all .graphql files below src/, from the
- * client SDL (schema/client.graphql). It fails when a document asks for a field that is not there; with `-- --check`
- * also when the written file is stale.
+ * client SDL (schema/client.graphql), and schema/console-documents.json, their texts as Apollo Client sends them: a gateway takes those
+ * of any size without a credential. It fails when a document asks for a field that is not there; with `-- --check`
+ * also when a written file is stale.
  */
 
 const root = import.meta.dirname;
@@ -56,10 +67,30 @@ function withoutMarkedNulls(schema: DocumentNode): DocumentNode {
   });
 }
 
+/** The manifest of persisted queries, one line for each operation. */
+async function manifest(): Promise<string> {
+  const cache = new InMemoryCache();
+  const documents = Object.values(await import(target)).filter(isDocument);
+  const operations = documents.map((document) => ({
+    name: getOperationAST(document)?.name?.value,
+    body: print(cache.transformDocument(document)),
+  }));
+  return `{\n"operations": [\n${operations.map((one) => JSON.stringify(one)).join(',\n')}\n]\n}\n`;
+}
+
+function isDocument(value: unknown): value is DocumentNode {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === Kind.DOCUMENT;
+}
+
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const code = await generate();
-if (!values.check) writeFileSync(target, code);
-else if (readFileSync(target, 'utf8') !== code) {
-  process.stderr.write('console/src/api/operations.ts is stale. Run npm run operations.\n');
+
+/** Writes a file; with --check compares it. */
+function put(file: string, text: string): void {
+  if (!values.check) return writeFileSync(file, text);
+  if (readFileSync(file, 'utf8') === text) return;
+  process.stderr.write(`${path.relative(path.dirname(root), file)} is stale. Run npm run operations.\n`);
   process.exitCode = 1;
 }
+
+put(target, await generate());
+put(path.join(root, '../schema/console-documents.json'), await manifest());

@@ -118,6 +118,7 @@ export async function startPublicServer(
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
     trustedDocuments: await readTrustedDocuments(config.limits.trustedDocumentsFile),
+    trustedOnly: config.limits.trustedDocumentsFile !== null,
     requiresCredential: config.auth.mode === 'required',
     ...(hasMedia && COUNTED),
     readiness: options.readiness,

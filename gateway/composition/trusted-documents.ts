@@ -4,16 +4,24 @@ import { z } from 'zod';
 
 const manifest = z.object({ operations: z.array(z.object({ body: z.string() })) });
 
-/** Reads the file of TRUSTED_DOCUMENTS: the texts of its operations; undefined without one. Throws an Error that names the file and the remedy. */
-export async function readTrustedDocuments(file: string | null): Promise<ReadonlySet<string> | undefined> {
-  if (file === null) return undefined;
+/** What the console sends, as `npm run operations` writes it. */
+const CONSOLE = new URL('../../schema/console-documents.json', import.meta.url);
+
+/** Reads the texts of the console's documents, and of those in the file of TRUSTED_DOCUMENTS. Throws an Error that names the file and the remedy. */
+export async function readTrustedDocuments(file: string | null): Promise<ReadonlySet<string>> {
+  const own = await bodiesOf(CONSOLE);
+  if (file === null) return new Set(own);
   try {
-    const { operations } = manifest.parse(JSON.parse(await readFile(file, 'utf8')));
-    return new Set(operations.map(({ body }) => body));
+    return new Set([...own, ...(await bodiesOf(file))]);
   } catch (cause) {
     throw new Error(
       `TRUSTED_DOCUMENTS: ${file} must be a manifest of persisted queries, {"operations": [{"body": "query ..."}]}`,
       { cause },
     );
   }
+}
+
+async function bodiesOf(file: string | URL): Promise<readonly string[]> {
+  const { operations } = manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  return operations.map(({ body }) => body);
 }

@@ -18,6 +18,8 @@ export interface DocumentShape {
   rootFields: number;
   /** All fields, fragments unfolded. */
   fields: number;
+  /** Those that are planned: all but introspection. */
+  plannedFields: number;
   /** Fields with selections of their own, each counted as often as it is deep, fragments unfolded: the time of planning grows with it. */
   levels: number;
   /** Depth of nested introspection lists (`fields`, `interfaces`, ...). */
@@ -29,6 +31,7 @@ interface Measures {
   readonly aliases: number;
   readonly ownFields: number;
   readonly fields: number;
+  readonly plannedFields: number;
   /** Fields with selections of their own. */
   readonly parents: number;
   readonly levels: number;
@@ -40,6 +43,7 @@ const NOTHING: Measures = {
   aliases: 0,
   ownFields: 0,
   fields: 0,
+  plannedFields: 0,
   parents: 0,
   levels: 0,
   introspectionDepth: 0,
@@ -55,6 +59,7 @@ export function measureDocument(document: DocumentNode): DocumentShape {
     aliases: 0,
     rootFields: 0,
     fields: 0,
+    plannedFields: 0,
     levels: 0,
     introspectionDepth: 0,
   };
@@ -67,6 +72,7 @@ export function measureDocument(document: DocumentNode): DocumentShape {
     shape.introspectionDepth = Math.max(shape.introspectionDepth, found.introspectionDepth);
     shape.aliases += found.aliases;
     shape.fields += found.fields;
+    shape.plannedFields += found.plannedFields;
     shape.levels += found.levels;
   }
   return shape;
@@ -100,8 +106,9 @@ function createMeasure(document: DocumentNode): (selectionSet: SelectionSetNode)
       aliases: inside.aliases + (field.alias !== undefined && field.alias.value !== name ? 1 : 0),
       ownFields: 1,
       fields: inside.fields + 1,
+      plannedFields: isMeta ? 0 : inside.plannedFields + 1,
       parents: isMeta ? 0 : inside.parents + isParent,
-      // Each parent inside is one level deeper here. Introspection is not planned.
+      // Each parent inside is one level deeper here.
       levels: isMeta ? 0 : inside.levels + inside.parents + isParent,
       introspectionDepth: inside.introspectionDepth + (INTROSPECTION_LISTS.has(name) ? 1 : 0),
     };
@@ -126,6 +133,7 @@ function beside(left: Measures, right: Measures): Measures {
     aliases: left.aliases + right.aliases,
     ownFields: left.ownFields + right.ownFields,
     fields: left.fields + right.fields,
+    plannedFields: left.plannedFields + right.plannedFields,
     parents: left.parents + right.parents,
     levels: left.levels + right.levels,
     introspectionDepth: Math.max(left.introspectionDepth, right.introspectionDepth),

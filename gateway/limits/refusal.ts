@@ -14,7 +14,6 @@ export type LimitName =
   | 'fields'
   | 'introspection-depth'
   | 'cost'
-  | 'points'
   | 'batch'
   | 'concurrent-operations';
 

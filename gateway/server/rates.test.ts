@@ -198,7 +198,7 @@ describe('a document that is new', () => {
 });
 
 test('callers without a credential send the trusted documents alone, where those are named', async () => {
-  gateway = await startTestGateway({ trustedDocuments: new Set(['{ hello }']) });
+  gateway = await startTestGateway({ trustedDocuments: new Set(['{ hello }']), trustedOnly: true });
   expect((await post(gateway, { query: '{ hello }' })).status).toBe(200);
   expect((await post(gateway, { query: '{ whoami }' }, BEARER)).status).toBe(200);
   // Also what others have sent before.

@@ -32,8 +32,10 @@ interface CallerOptions {
   readonly production: boolean;
   /** Whether callers may ask for the schema (default: not in production). */
   readonly introspection?: boolean | undefined;
-  /** The documents that callers without a credential may send to /graphql; absent: any. */
+  /** Documents that callers without a credential may send to /graphql in any case (default: none). */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Whether they may send no others (default: no). */
+  readonly trustedOnly?: boolean | undefined;
   /** Operations that callers name by a hash, and which they may send at all (default: any text, no hash). */
   readonly persisted?: PersistedOperations | undefined;
   /** PUBLIC_URL, for its path prefix; null: none. */

@@ -141,6 +141,7 @@ function sharedOf(options: GatewayServerOptions): TransportOptions & { readonly 
       documents: federation.documents,
       rateLimiter,
       trustedDocuments: options.trustedDocuments,
+      trustedOnly: options.trustedOnly,
       refusalOf: options.persisted?.refusalOf,
       anonymousPoints: options.anonymousPoints,
       paidSubscriptions: options.paidSubscriptions,

@@ -12,10 +12,10 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { rootFieldsOf } from '../../../platform/graphql/operations/root-fields.ts';
+import { pointsOfFields, pointsOfText } from '../../limits/document-points.ts';
 import { measureDocument } from '../../limits/document-shape.ts';
 import type { QueryLimits } from '../../limits/query-limits.ts';
 import type { RateLimiter, RateVerdict } from '../../limits/rate-limit.ts';
-import { refusal } from '../../limits/refusal.ts';
 import type { OperationRequest } from './read-operation.ts';
 
 /** Admission control of every operation on every transport: limits, syntax, validation, and the caller's rate. */
@@ -62,11 +62,13 @@ export interface AdmissionOptions {
   readonly documents: Pick<Documents, 'known' | 'add'>;
   readonly limits: QueryLimits;
   readonly rateLimiter?: RateLimiter | undefined;
-  /** The documents that callers without a credential may send; absent: any. */
+  /** Documents that callers without a credential may send in any case (default: none). */
   readonly trustedDocuments?: ReadonlySet<string> | undefined;
+  /** Whether they may send no others (default: no). */
+  readonly trustedOnly?: boolean | undefined;
   /** Why nobody may send a text (default: nothing is known against any). */
   readonly refusalOf?: ((query: string) => GraphQLError | null) | undefined;
-  /** Most points of one document without a credential, unless it shares its plan with another (default: no bound). */
+  /** Most points of one other document without a credential, unless it shares its plan with another (default: no bound). */
   readonly anonymousPoints?: number | undefined;
   /** Root fields of subscriptions that start paid work. */
   readonly paidSubscriptions?: readonly string[] | undefined;
@@ -76,14 +78,10 @@ export interface AdmissionOptions {
   readonly signIns?: readonly string[] | undefined;
 }
 
-/** What of a new document counts as one point of the class `plan`: the time of planning grows with each of them. */
-const CHARACTERS_PER_POINT = 1_000;
-const FIELDS_PER_POINT = 50;
-const LEVELS_PER_POINT = 10;
-
 /** Makes the admission that all transports share. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { documents, rateLimiter, trustedDocuments, refusalOf } = options;
+  const { documents, rateLimiter, trustedOnly = false, refusalOf } = options;
+  const isTrusted = createTrust(options);
   const operations = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
   const check = createCheck(options);
@@ -103,7 +101,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     async admit({ query, operationName }, caller, isCounted = false) {
       let rate = isCounted ? undefined : await rateLimiter?.take(caller, 'read');
       if (rate?.allowed === false) return tooMany(rate);
-      if (trustedDocuments?.has(query) === false && caller.kind === 'anonymous') {
+      if (trustedOnly && !isTrusted(query, caller)) {
         return { errors: [notTrusted()], status: 400 };
       }
       const refused = refusalOf?.(query) ?? null;
@@ -130,11 +128,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
 function createCheck(
   options: AdmissionOptions,
 ): (query: string, caller: Caller) => Promise<DocumentNode | Refusal> {
-  const { documents, limits, rateLimiter, trustedDocuments, anonymousPoints = Infinity } = options;
+  const { documents, limits, rateLimiter, anonymousPoints = Infinity } = options;
+  const isTrusted = createTrust(options);
   const excessOf = (points: number, caller: Caller, query: string): Refusal | null => {
-    const isBound = caller.kind === 'anonymous' && trustedDocuments?.has(query) !== true;
-    if (!isBound || points <= anonymousPoints) return null;
-    return { errors: [refusal('points', anonymousPoints, points)], status: 400 };
+    if (points <= anonymousPoints || isTrusted(query, caller)) return null;
+    return { errors: [tooLarge(anonymousPoints, points)], status: 400 };
   };
 
   return async (query, caller) => {
@@ -142,15 +140,14 @@ function createCheck(
       const rate = points === 0 ? undefined : await rateLimiter?.take(caller, 'plan', points);
       return rate?.allowed === false ? tooMany(rate, 'points of new documents') : null;
     };
-    const ofLength = Math.ceil(query.length / CHARACTERS_PER_POINT);
+    const ofLength = pointsOfText(query);
     const beforeParsing = (await counted(ofLength)) ?? excessOf(ofLength, caller, query);
     if (beforeParsing !== null) return beforeParsing;
     const document = limits.parse(query);
     if (document instanceof GraphQLError) return { errors: [document], status: 400 };
     const shared = documents.known(query, document);
     if (shared !== undefined) return shared;
-    const { fields, levels } = measureDocument(document);
-    const points = Math.floor(fields / FIELDS_PER_POINT + levels / LEVELS_PER_POINT);
+    const points = pointsOfFields(document);
     const beforeValidating = (await counted(points)) ?? excessOf(ofLength + points, caller, query);
     if (beforeValidating !== null) return beforeValidating;
     const errors = documents.add(query, document, limits.validationRules);
@@ -173,6 +170,19 @@ function operationFacts(
     ? Math.max(0, measureDocument(document).rootFields - written - signedIn)
     : Number(fields.some((name) => paidSubscriptions.includes(name)));
   return { kind: operation.operation, document, fields, starts, writes: written, signIns: signedIn };
+}
+
+/** Whether a caller may send a document of any size: with a credential any, without one those that are trusted. */
+function createTrust({ trustedDocuments }: AdmissionOptions): (query: string, caller: Caller) => boolean {
+  return (query, caller) => caller.kind !== 'anonymous' || trustedDocuments?.has(query) === true;
+}
+
+function tooLarge(allowed: number, found: number): GraphQLError {
+  return codedError(
+    'QUERY_REFUSED',
+    `without a credential a new document has at most ${allowed} points, this one has ${found}: send Authorization: Bearer, or ask for fewer fields`,
+    { limit: 'points', allowed, found },
+  );
 }
 
 function notTrusted(): GraphQLError {

@@ -27,12 +27,12 @@ export const capacitySettings = {
   ),
   ANONYMOUS_DOCUMENT_POINTS: setting(
     integer(1, 1_000),
-    'most points (as RATE_LIMIT counts them) of one GraphQL document that is new and comes without a credential in compat and required; those of TRUSTED_DOCUMENTS have no bound',
-    '15',
+    'most points (as RATE_LIMIT counts them) of one GraphQL document that is new and comes without a credential in compat and required; those of the console and of TRUSTED_DOCUMENTS have no bound',
+    '3',
   ),
   TRUSTED_DOCUMENTS: optional(
     z.string(),
-    'file with the GraphQL documents that callers without a credential may send to /graphql, as a manifest of persisted queries ({"operations": [{"body": "query ..."}]}); others are refused',
+    `file with the GraphQL documents that callers without a credential may send to /graphql, as a manifest of persisted queries ({"operations": [{"body": "query ..."}]}); others but the console's are refused`,
     'any document',
   ),
   RATE_COUNTS: optional(

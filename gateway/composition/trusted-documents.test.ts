@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { ExecutionPageDocument, TaskLogDocument } from '../../console/src/api/operations.ts';
+import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
+import { temporaryDataDir } from '../../test/kit/processes/kiln-process.ts';
+import { readTrustedDocuments } from './trusted-documents.ts';
+
+let folder: { readonly dataDir: string; readonly remove: () => void };
+let kiln: KilnUnderTest;
+const manifest = () => path.join(folder.dataDir, 'manifest.json');
+
+beforeAll(async () => {
+  folder = await temporaryDataDir();
+  writeFileSync(manifest(), JSON.stringify({ operations: [{ body: '{ health { service } }' }] }));
+  const settings = { REST_AUTH: 'compat', ANONYMOUS_DOCUMENT_POINTS: '1', TRUSTED_DOCUMENTS: manifest() };
+  kiln = await startKiln({ settings });
+});
+
+afterAll(async () => {
+  await kiln.close();
+  folder.remove();
+});
+
+const client = () =>
+  new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: `${kiln.url}/graphql` }) });
+
+test('what the console sends is answered without a credential, of any size, and beside TRUSTED_DOCUMENTS', async () => {
+  const id = '0199aaaa-0000-7000-8000-000000000000';
+  const page = await client().query({ query: ExecutionPageDocument, variables: { id, taskId: id } });
+  expect(page.data).toMatchObject({ execution: null });
+  const log = await client().query({ query: TaskLogDocument, variables: { id } });
+  expect(log.data).toMatchObject({ task: null });
+});
+
+test('besides, callers without a credential send what TRUSTED_DOCUMENTS names', async () => {
+  const ask = async (query: string) => {
+    const answer = await fetch(`${kiln.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    return [answer.status, await answer.json()];
+  };
+  expect(await ask('{ health { service } }')).toMatchObject([200, { data: { health: {} } }]);
+  expect(await ask('{ health { version } }')).toMatchObject([
+    400,
+    { errors: [{ extensions: { code: 'QUERY_REFUSED', limit: 'trusted-documents' } }] },
+  ]);
+});
+
+test('a file that is no manifest is refused by its name', async () => {
+  writeFileSync(path.join(folder.dataDir, 'other.json'), '[]');
+  const read = readTrustedDocuments(path.join(folder.dataDir, 'other.json'));
+  await expect(read).rejects.toThrow(/TRUSTED_DOCUMENTS: .*other\.json must be a manifest/);
+});
