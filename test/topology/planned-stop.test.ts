@@ -151,7 +151,8 @@ describe('one process that is everything', () => {
     const signalledAt = performance.now();
     first.signal('SIGINT');
     expect(await first.exited).toEqual({ code: 1, signal: null });
-    expect(performance.now() - signalledAt).toBeLessThan(3_000);
+    // It would have waited for the call for a minute.
+    expect(performance.now() - signalledAt).toBeLessThan(30_000);
     const second = await startKiln();
     const { data } = await until(
       () => graphql(second.url, TASK, { id }, serviceKey),

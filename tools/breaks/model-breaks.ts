@@ -18,6 +18,11 @@ export const MODEL_BREAKS: readonly Break[] = [
         from: 'and claim is not null and claimed_at < now() - make_interval(secs => ${staleSeconds})',
         to: 'and claim is not null and ${staleSeconds}::integer > 0',
       },
+      {
+        file: ATTEMPTS,
+        from: 'sql<boolean>`claimed_at < now() - make_interval(secs => ${staleSeconds})`',
+        to: 'sql<boolean>`claimed_at is not null and ${staleSeconds}::integer > 0`',
+      },
     ],
   },
   {

@@ -11,7 +11,7 @@ const LONGEST_MS = 15 * 60_000;
 const MOST_KEPT = 1_000_000;
 
 /** What a tool said of one break. */
-export interface Trial {
+interface Trial {
   readonly isFound: boolean;
   /** Everything that it printed. */
   readonly printed: string;

@@ -109,10 +109,12 @@ function isAgain(answer: unknown): answer is { readonly again: string } {
 async function submit(gateways: readonly string[], number: number, seen: Seen): Promise<void> {
   const key = `chaos-${number}`;
   const byRest = number % 2 === 0;
-  const id = await persist<string>(gateways, seen, (url) =>
-    byRest ? restTask(url, key) : graphqlTask(url, key),
-  );
+  const ask = () =>
+    persist<string>(gateways, seen, (url) => (byRest ? restTask(url, key) : graphqlTask(url, key)));
+  const id = await ask();
   seen.tasks.set(key, id);
+  // As a client whose answer was lost.
+  if (number % 4 > 1 && (await ask()) !== id) throw new Error(`${key} has two tasks`);
   if (number % 5 === 0) await follow(gateways, id, seen);
 }
 

@@ -176,12 +176,14 @@ export async function saveHandle(
   return rows.length === 1;
 }
 
-/** An attempt that is closed if it is still in one of `from` (and under `claim`, when there is one). */
+/** An attempt that is closed if it is still in one of `from` (and under `claim`, when there is one, or under none yet). */
 export interface ClosedAs extends AttemptKey {
   readonly from: readonly AttemptState[];
   readonly to: AttemptState;
   readonly error?: Failure | undefined;
   readonly claim?: string | undefined;
+  /** Only while nobody has claimed it (default: whether or not). */
+  readonly isUnclaimed?: boolean | undefined;
 }
 
 /** Closes attempts; answers those that it has closed. They are locked in order of their keys, as by polling. */
@@ -194,12 +196,13 @@ export async function closeAttempts(
     with ${jsonEntries(
       attempts,
       `"taskId" uuid, step integer, number integer, "from" text[], "to" text, error jsonb,
-       claim uuid`,
+       claim uuid, "isUnclaimed" boolean`,
     )}, held as materialized (
       select attempt.task_id, attempt.step, attempt.number, entry."to", entry.error
       from media.attempts attempt join entry
         on attempt.task_id = entry."taskId" and attempt.step = entry.step and attempt.number = entry.number
       where attempt.state = any(entry."from") and (entry.claim is null or attempt.claim = entry.claim)
+        and (attempt.claim is null or entry."isUnclaimed" is not true)
       order by attempt.task_id, attempt.step, attempt.number for update of attempt
     )
     update media.attempts attempt set state = held."to", error = held.error, ended_at = now() from held

@@ -18,6 +18,8 @@ export interface AttemptEnd {
   readonly failure: Failure;
   /** Only when the attempt is still under this claim. */
   readonly claim?: string;
+  /** Only while nobody has claimed it. */
+  readonly isUnclaimed?: boolean;
   readonly retryAfter?: number | undefined;
 }
 
@@ -28,7 +30,7 @@ export interface AttemptEnd {
 export async function endAttempt(
   dependencies: WorkerDependencies,
   attempt: AttemptRow,
-  { from, failure, claim, retryAfter }: AttemptEnd,
+  { from, failure, claim, isUnclaimed, retryAfter }: AttemptEnd,
 ): Promise<boolean> {
   const { transactor, transitions, logger } = dependencies;
   const isUnknown = failure.code === 'START_UNKNOWN';
@@ -42,6 +44,7 @@ export async function endAttempt(
       to: isUnknown ? 'UNKNOWN' : isOver ? 'CANCELLED' : 'FAILED',
       error: isUnknown ? { ...failure, retryable: false } : failure,
       claim,
+      isUnclaimed,
     });
     if (!closed) return false;
     logger.info({ ...key, code: failure.code }, 'an attempt ended');

@@ -143,7 +143,12 @@ async function prepareOrEnd(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof UpstreamError)) throw error;
-    await endAttempt(options, attempt, { from: ['STARTING'], failure: failureFrom(error) });
+    // Delivered twice, the job may have got farther elsewhere.
+    await endAttempt(options, attempt, {
+      from: ['STARTING'],
+      isUnclaimed: true,
+      failure: failureFrom(error),
+    });
     return null;
   }
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { referencesOf } from '../../../domain/attempt.ts';
 import { startQueue } from '../../rules/queues.ts';
+import { closeAttempt } from '../../storage/attempt-store.ts';
 import { image, me, registryOf, startEngine, type TestEngine, until } from '../../testing/engine.ts';
 import { testBinding, testProvider } from '../../testing/provider.ts';
 import { startUpstream, type Upstream } from '../../testing/upstream.ts';
@@ -78,4 +79,19 @@ it('a start that is claimed while its binding is found to be another one by now 
   );
   expect(rows).toEqual([{ state: 'RUNNING', attempts: 1 }]);
   expect(upstream.starts).toEqual([]);
+});
+
+it('a start that one of two deliveries could not prepare is left to the other one, which has claimed it', async () => {
+  const binding = testBinding('test#0', testProvider(engine.http), upstream.url);
+  const { id } = await engine.service(registryOf(binding)).submit(me, image());
+  await engine.pool.query(
+    `insert into media.attempts (task_id, step, number, binding, provider, reference, claim, claimed_at)
+      values ($1, 1, 1, 'test#0', 'test', 'mine', gen_random_uuid(), now())`,
+    [id],
+  );
+  const key = { taskId: id, step: 1, number: 1 };
+  const unprepared = { from: ['STARTING'], to: 'FAILED', isUnclaimed: true } as const;
+  expect(await closeAttempt(engine.database, key, unprepared)).toBe(false);
+  await engine.pool.query('update media.attempts set claim = null, claimed_at = null');
+  expect(await closeAttempt(engine.database, key, unprepared)).toBe(true);
 });
