@@ -47,6 +47,9 @@ kill $watch 2>/dev/null
 exit $code
 `;
 
+/** What it says when it accepts connections; a standby accepts reads only. */
+const READY = /database system is ready to accept (?:read-only )?connections/;
+
 /** Starts the server and resolves when it accepts connections. Rejects with its output when it ends instead. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   const { bin, directory, runAs } = options;
@@ -114,7 +117,7 @@ async function untilReady(
     // A shutdown ends connections, each with a FATAL line.
     const level = / (FATAL|PANIC): /.test(line) && !isStopping() ? 'warn' : 'debug';
     logger[level]({ postgres: line }, 'database server');
-    if (line.includes('database system is ready to accept connections')) isReady();
+    if (READY.test(line)) isReady();
   });
   void ended.then((code) => {
     failed(

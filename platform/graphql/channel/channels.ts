@@ -47,7 +47,7 @@ export function createChannels({
   maxAnswerBytes,
 }: ChannelsOptions): Channels {
   const lines = new Map<Endpoint, Line>();
-  const timeoutMs = endpoints.count() > 1 ? OPEN_MS.several : OPEN_MS.one;
+  const timeoutMs = () => (endpoints.count() > 1 ? OPEN_MS.several : OPEN_MS.one);
   const open = createOpener({ internalKey, audience, timeoutMs });
   let isClosed = false;
   endpoints.onGone((endpoint) => {

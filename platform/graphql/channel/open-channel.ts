@@ -24,7 +24,7 @@ export interface OpenOptions {
   /** The subgraph. */
   readonly audience: string;
   /** Milliseconds until it is open. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: () => number;
 }
 
 /** Milliseconds between two probes of an idle connection by the system. */
@@ -51,7 +51,7 @@ export function createOpener({ internalKey, audience, timeoutMs }: OpenOptions) 
       },
     });
     const { promise, resolve, reject } = Promise.withResolvers<OpenedSocket | null>();
-    const late = setTimeout(() => request.destroy(noChannel('no channel in time')), timeoutMs);
+    const late = setTimeout(() => request.destroy(noChannel('no channel in time')), timeoutMs());
     request.on('upgrade', ({ headers }: IncomingMessage, socket: Socket, head: Buffer) => {
       const answering = headers[NONCE_HEADER];
       if (headers.upgrade !== CHANNEL_PROTOCOL || typeof answering !== 'string') {

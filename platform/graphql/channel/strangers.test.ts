@@ -24,7 +24,7 @@ const question = JSON.stringify([
 async function open(url: string) {
   const endpoints = createEndpoints({ urls: [url], logger: silentLogger() });
   const endpoint = endpoints.next();
-  const opener = createOpener({ internalKey: KEY, audience: 'media', timeoutMs: 5_000 });
+  const opener = createOpener({ internalKey: KEY, audience: 'media', timeoutMs: () => 5_000 });
   const opened = endpoint === undefined ? null : await opener(endpoint);
   if (opened === null) throw new Error('no channel');
   return opened;
