@@ -15,8 +15,7 @@ import { readGatewayFile } from '../configuration/gateway-file.ts';
 import { createErrorInclusion, createHeaderRules } from '../configuration/subgraph-rules.ts';
 import { linksFromSupergraph, subgraphNames } from '../federation/links-from-supergraph.ts';
 import { openSharedCounts, type SharedCounts } from '../limits/shared-counts.ts';
-import { createFileProxy } from '../server/file-proxy.ts';
-import { createHookProxy } from '../server/hook-proxy.ts';
+import { createFileProxy, createHookProxy } from '../server/media-proxy.ts';
 import { reservePort } from './port.ts';
 import { startPublicServer, checkedInSupergraph, type PublicServer } from './public-server.ts';
 
