@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { bearerOf } from '../../platform/access/bearer.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** Credentials and their identities. */
 
@@ -80,13 +81,9 @@ function partOf(secret: string, index: 0 | 1): Readonly<Record<string, unknown>>
   if (parts.length !== 3) return {};
   try {
     const part: unknown = JSON.parse(Buffer.from(parts[index] ?? '', 'base64url').toString());
-    return isRecord(part) ? part : {};
+    return isObject(part) ? part : {};
   } catch {
     // Not a JWS, so not ours.
     return {};
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

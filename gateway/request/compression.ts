@@ -4,7 +4,7 @@ import compression from 'compression';
 import type { Request, RequestHandler, Response } from 'express';
 
 import { requestSlot } from '../../platform/request-slot.ts';
-import { addVary, type Step } from './steps.ts';
+import { addVary, type Exchange } from './steps.ts';
 
 /** Content types that are compressed: not media, and not streams, whose events must be sent at once. */
 const COMPRESSED =
@@ -22,7 +22,7 @@ const THRESHOLD = 1_024;
  */
 export interface Compression {
   /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
-  readonly beforeHead: Step;
+  beforeHead(exchange: Exchange): true;
   /**
    * Decides for JSON of a known size whose head is set: the response is wrapped only if it will be compressed. Where
    * `beforeHead` has run, nothing is left to do.

@@ -87,7 +87,7 @@ async function serveRest(
     request.url = url;
     return express(request, response);
   }
-  await compression.beforeHead(exchange);
+  compression.beforeHead(exchange);
   await serve(response);
 }
 

@@ -39,26 +39,34 @@ export interface HttpOperationOptions extends TransportOptions {
 
 /** Makes the steps of operations. */
 export function createHttpOperations(options: HttpOperationOptions): HttpOperations {
-  const { errors, federation, multipart, rateLimiter, compression } = options;
+  const { admission, errors, federation, rateLimiter, compression } = options;
   return {
     count: inOrder(async (exchange) => {
       const { request, response } = exchange;
       const { caller } = contextOf(request);
       const refusal = await overLimit(caller, { rateLimiter, rateClass: 'read', response });
       if (refusal === null) return true;
-      await compression.beforeHead(exchange);
+      compression.beforeHead(exchange);
       answerGraphql(response, refusal);
       return false;
     }),
     async serve(exchange, operation, run) {
       const { request, response } = exchange;
-      const admitted = await admit(options, exchange, operation);
-      if (admitted === null) return true;
       const context = contextOf(request);
-      if (admitted.kind === 'subscription') {
-        await compression.beforeHead(exchange);
-        if (multipart.accepts(request)) await multipart.stream(request, response, operation, admitted);
-        else sendJson(response, 406, { errors: [errors.formatError(needsStream(), context.caller.traceId)] });
+      const { caller } = context;
+      const verdict = await admission.admit(operation, caller, true);
+      if ('errors' in verdict) {
+        const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
+        compression.beforeHead(exchange);
+        response.setHeaders(new Map(Object.entries(headers)));
+        sendJson(response, status, body);
+        return true;
+      }
+      if (verdict.rate !== undefined) response.setHeaders(new Map(Object.entries(rateHeaders(verdict.rate))));
+      const { kind, fields } = verdict.operation;
+      if (kind === 'mutation') noteRequest(response, { changes: fields });
+      if (kind === 'subscription') {
+        await subscribe(options, exchange, { operation, admitted: verdict.operation });
         return true;
       }
       if (run === 'elsewhere') return false;
@@ -69,26 +77,17 @@ export function createHttpOperations(options: HttpOperationOptions): HttpOperati
   };
 }
 
-/** Admits an operation, and sets the headers of its rate; null when it was refused and answered. */
-async function admit(
-  { admission, errors, compression }: HttpOperationOptions,
+/** Streams a subscription to a client that accepts that. */
+async function subscribe(
+  { errors, multipart, compression }: HttpOperationOptions,
   exchange: Exchange,
-  operation: OperationRequest,
-): Promise<Admitted['operation'] | null> {
+  { operation, admitted }: { readonly operation: OperationRequest; readonly admitted: Admitted['operation'] },
+): Promise<void> {
   const { request, response } = exchange;
-  const { caller } = contextOf(request);
-  const verdict = await admission.admit(operation, caller, true);
-  if ('errors' in verdict) {
-    const { status, headers, body } = refusedAnswer(verdict, errors, caller.traceId);
-    await compression.beforeHead(exchange);
-    response.setHeaders(new Map(Object.entries(headers)));
-    sendJson(response, status, body);
-    return null;
-  }
-  if (verdict.rate !== undefined) response.setHeaders(new Map(Object.entries(rateHeaders(verdict.rate))));
-  const { kind, fields } = verdict.operation;
-  if (kind === 'mutation') noteRequest(response, { changes: fields });
-  return verdict.operation;
+  compression.beforeHead(exchange);
+  if (multipart.accepts(request)) return multipart.stream(request, response, operation, admitted);
+  const { traceId } = contextOf(request).caller;
+  sendJson(response, 406, { errors: [errors.formatError(needsStream(), traceId)] });
 }
 
 async function sendResult(

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 /** Compares JSON values by their shape: names of fields, types, and words of enumerations. Pure. */
 
 /** Fields whose texts are words that clients compare with. */
@@ -92,8 +93,4 @@ function kindOf(value: unknown): string {
   if (typeof value !== 'string') return `a ${typeof value}`;
   if (/^https?:\/\//.test(value)) return 'an address';
   return /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:?\d\d)$/.test(value) ? 'a time' : 'a text';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

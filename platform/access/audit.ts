@@ -15,7 +15,7 @@ interface AuditedAction {
 
 /** Whose the things in an answer are: those with an `owner`, alone or in the lists of a page. */
 export function ownersIn(answer: unknown): readonly Owned[] {
-  if (!isObject(answer)) return [];
+  if (!isObjectOrList(answer)) return [];
   if (isOwned(answer)) return [answer];
   return Object.values(answer).flatMap((member: unknown) =>
     Array.isArray(member) ? member.filter(isOwned) : isOwned(member) ? [member] : [],
@@ -28,9 +28,9 @@ interface Owned {
 }
 
 function isOwned(value: unknown): value is Owned {
-  return isObject(value) && typeof value['owner'] === 'string';
+  return isObjectOrList(value) && typeof value['owner'] === 'string';
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObjectOrList(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../../../platform/graphql/operations/nesting.ts';
+import { isObject } from '../../../platform/json.ts';
 import { refusal } from '../../limits/refusal.ts';
 
 /** One GraphQL operation as a client sent it. */
@@ -15,13 +16,13 @@ export interface OperationRequest {
 export function readOperation(body: unknown): OperationRequest | GraphQLError {
   if (body instanceof GraphQLError) return body;
   if (Array.isArray(body)) return refusal('batch', 1, body.length);
-  if (!isRecord(body)) return badRequest('send a JSON object with a query');
+  if (!isObject(body)) return badRequest('send a JSON object with a query');
   const { query, operationName, variables } = body;
   if (typeof query !== 'string' || query === '') return badRequest('query must be a text that is not empty');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
     return badRequest('operationName must be a text');
   }
-  if (variables !== undefined && variables !== null && !isRecord(variables)) {
+  if (variables !== undefined && variables !== null && !isObject(variables)) {
     return badRequest('variables must be an object');
   }
   if (nestsDeeperThan(variables, MAX_NESTING)) {
@@ -49,8 +50,4 @@ export function readOperationOfUrl(url: string): OperationRequest | GraphQLError
 
 function badRequest(message: string): GraphQLError {
   return codedError('BAD_REQUEST', message);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -45,7 +45,7 @@ function readJson(text: unknown): unknown {
 }
 
 function staysInside(operations: unknown, map: unknown): boolean {
-  if (!isObject(map)) return true;
+  if (!isObjectOrList(map)) return true;
   const paths = Object.values(map).flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
   return paths.every((path) => typeof path !== 'string' || leadsInto(operations, path.split('.')));
 }
@@ -54,13 +54,13 @@ function staysInside(operations: unknown, map: unknown): boolean {
 function leadsInto(operations: unknown, steps: readonly string[]): boolean {
   let place = operations;
   for (const [index, step] of steps.entries()) {
-    if (!isObject(place)) return false;
+    if (!isObjectOrList(place)) return false;
     if (!Object.hasOwn(place, step)) return index === steps.length - 1 && !(step in place);
     place = place[step];
   }
   return true;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObjectOrList(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

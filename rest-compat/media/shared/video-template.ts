@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../platform/json.ts';
+import { isObject, type JsonObject } from '../../../platform/json.ts';
 import type { VideoTemplateFields, VideoTemplateInput } from '../../documents/media/template.ts';
 
 /** Video templates between the names of the REST document and those of GraphQL. Pure. */
@@ -70,8 +70,4 @@ export function templateReply(template: VideoTemplateFields): object {
 
 function linesOf(text: string): readonly string[] {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
-}
-
-function isObject(value: VideoTemplateFields['fields']): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,6 +11,7 @@ import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
+import { authorizeByKey } from '../shared/authorize.ts';
 import { createResults } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { startWebhooks } from '../shared/webhooks.ts';
@@ -50,7 +51,13 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
     name: FAL,
     mount: 'fal',
     headers: () => ({ 'x-fal-request-id': randomUUID() }),
-    authorize: (request) => checkCredentials(request, secret),
+    authorize: authorizeByKey({
+      scheme: 'Key',
+      secret,
+      // The list is public.
+      isOpen: (path) => path.startsWith('/results/') || path === '/v1/models',
+      refusal: () => platformError(401, 'No user found for Key ID and Secret'),
+    }),
     refuse: (status, message) => platformError(status, message),
     refuseModel: ({ path }) =>
       platformError(404, `Application '${path.replace(/^\/(run\/)?/, '')}' not found`),
@@ -70,19 +77,6 @@ export function createFal(options: FalOptions): readonly [queue: StandIn, storag
     publicKey: { ...publicKey.export({ format: 'jwk' }), kid: 'sandbox', use: 'sig', alg: 'EdDSA' },
   });
   return [{ wire, runner }, storage];
-}
-
-function checkCredentials(
-  { path, headers }: WireRequest,
-  secret: string | null,
-): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const credential = headers['authorization'];
-  const isIn =
-    path.startsWith('/results/') ||
-    // The list is public.
-    path === '/v1/models' ||
-    (secret === null ? credential !== undefined : credential === `Key ${secret}`);
-  return isIn ? { path, params: {} } : { answer: platformError(401, 'No user found for Key ID and Secret') };
 }
 
 function submitRoutes(parts: Parameters<typeof submit>[0]): WireRoute[] {

@@ -6,6 +6,7 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
+import { authorizeByKey } from '../shared/authorize.ts';
 import { detail } from '../shared/fastapi.ts';
 import { renderImages } from '../shared/images.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
@@ -50,7 +51,12 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   const wire: Wire = {
     name: HIGGSFIELD,
     mount: 'higgsfield',
-    authorize: (request) => checkCredentials(request, secret),
+    authorize: authorizeByKey({
+      scheme: 'Key',
+      secret,
+      isOpen: (path) => OPEN.test(path),
+      refusal: () => detail(401, 'Invalid API credentials'),
+    }),
     refuse: (status, message) => detail(status, message),
     refuseModel: notFound,
     routes: [results.route, ...fileRoutes(parts), ...characterRoutes(parts), ...soulRoutes(parts)],
@@ -58,14 +64,8 @@ export function createHiggsfield(options: HiggsfieldOptions): StandIn {
   return { wire, runner };
 }
 
-/** Checks the key; the URLs of files need none. */
+/** The URLs of files need no key. */
 const OPEN = /^\/(results|upload|files)\/(?!generate-upload-url)/;
-
-function checkCredentials({ path, headers }: WireRequest, secret: string | null) {
-  const credential = headers['authorization'];
-  const isIn = secret === null ? credential !== undefined : credential === `Key ${secret}`;
-  return isIn || OPEN.test(path) ? { path, params: {} } : { answer: detail(401, 'Invalid API credentials') };
-}
 
 /** A header that the address of an upload was signed with. */
 const TAG = 'lifetime=temporary';

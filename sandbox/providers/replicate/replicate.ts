@@ -10,6 +10,7 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
+import { authorizeByKey } from '../shared/authorize.ts';
 import { createResults } from '../shared/results.ts';
 import type { WebhookStandInOptions, StandIn } from '../shared/stand-in.ts';
 import { isStateChange, startWebhooks } from '../shared/webhooks.ts';
@@ -50,7 +51,13 @@ export function createReplicate(options: ReplicateOptions): StandIn {
   const wire: Wire = {
     name: REPLICATE,
     mount: 'replicate',
-    authorize: (request) => checkCredentials(request, secret),
+    authorize: authorizeByKey({
+      scheme: 'Bearer',
+      secret,
+      // The vendor's addresses of streams and results carry their own permission.
+      isOpen: (path) => path.startsWith('/results/') || /^\/v1\/predictions\/\w+\/stream$/.test(path),
+      refusal: () => problem(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
+    }),
     refuse: (status, message) => problem(status, TITLES[status], message),
     refuseModel: notFound,
     routes: [
@@ -76,20 +83,6 @@ const TITLES = {
   429: 'Too Many Requests',
   500: 'Internal Server Error',
 } as const;
-
-function checkCredentials(
-  { path, headers }: WireRequest,
-  secret: string | null,
-): { path: string; params: Record<string, string> } | { answer: Answer } {
-  const credential = headers['authorization'];
-  const isIn =
-    // The vendor's addresses of streams and results carry their own permission.
-    path.startsWith('/results/') ||
-    /^\/v1\/predictions\/\w+\/stream$/.test(path) ||
-    (secret === null ? credential !== undefined : credential === `Bearer ${secret}`);
-  const refusal = 'You did not pass a valid authentication token';
-  return isIn ? { path, params: {} } : { answer: problem(401, 'Unauthenticated', refusal) };
-}
 
 function startRoutes(parts: ReplicateParts): WireRoute[] {
   const named = MODELS.filter(({ isOfCommunity }) => isOfCommunity !== true);

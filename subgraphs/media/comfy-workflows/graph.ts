@@ -1,5 +1,5 @@
 import { badInput } from '../../../platform/errors.ts';
-import type { JsonObject } from '../../../platform/json.ts';
+import { isObject, type JsonObject } from '../../../platform/json.ts';
 
 /**
  * Whether something can be a ComfyUI graph at all: nodes with a class, inputs, links to nodes that exist. Whether the
@@ -61,11 +61,6 @@ function isLink(value: unknown): value is readonly [string, number] {
   return (
     Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && Number.isInteger(value[1])
   );
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function name(id: string): string {

@@ -1,8 +1,8 @@
 import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import type { Json, JsonObject } from '../../../platform/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../platform/json.ts';
 import { comfyWorkflows, type ComfyWorkflow, type DeclaredInput } from './comfy-workflows.ts';
-import { checkedGraph, isObject, type Graph } from './graph.ts';
+import { checkedGraph, type Graph } from './graph.ts';
 
 /** Exactly one of workflow and workflowName, and values for its inputs. */
 export interface ComfyRequest {

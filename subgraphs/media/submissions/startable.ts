@@ -1,8 +1,8 @@
 import { AppError, badInput } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
+import { isObject } from '../../../platform/json.ts';
 import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
-import { isObject } from '../comfy-workflows/graph.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { FileKind } from '../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../domain/inputs/input.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../../platform/json.ts';
 
 /** A graph in ComfyUI's API format. */
 export interface GraphNode {
@@ -53,8 +53,4 @@ export function orderFrom(graph: Graph, ends: readonly string[]): readonly strin
   };
   for (const id of ends) visit(id);
   return [...order];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { badInput } from '../../../../platform/errors.ts';
-import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { isObject, type Json } from '../../../../platform/json.ts';
 import type { ChatFormat, ChatOptions, ChatTool } from '../../domain/chat-options.ts';
 import { checkedOptions } from '../../domain/inputs/vendor-options/check.ts';
 import type { ChatFormatInput, ChatInput, ChatMessageInput, ChatPartInput, ChatToolInput } from './input.ts';
@@ -188,8 +188,4 @@ function checkFormat(format: ChatFormatInput | null): ChatFormat | null {
 
 function checkName(name: string, field: string): void {
   if (!NAME.test(name)) throw badInput(field, `${field} must be 1 to 64 letters, digits, _ and -`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { badInput } from '../../../../platform/errors.ts';
-import type { Json, JsonObject } from '../../../../platform/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../../platform/json.ts';
 import { checkCalls, KINDS, ROLES, type Message, type Part, type WrittenCall } from './messages.ts';
 
 /** Checks a message in OpenAI's format: { role, content }, `tool_calls`, `tool_call_id`. Throws BAD_USER_INPUT. */
@@ -91,8 +91,4 @@ function mediaPart(
     }
   }
   throw badInput(field, `${field} must be { url } or { fileId }`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

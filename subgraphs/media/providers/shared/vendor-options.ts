@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../platform/json.ts';
+import { isObject, type JsonObject } from '../../../../platform/json.ts';
 import { invalidInput } from '../../domain/failure.ts';
 
 /** Fields as a wire sends them; what is undefined is not sent. */
@@ -32,10 +32,6 @@ function merged(fields: Fields, options: JsonObject, at: string): Record<string,
     else throw invalidInput(field, 'is sent by Kiln itself, from the other inputs');
   }
   return all;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A value as a field of a form has it. */

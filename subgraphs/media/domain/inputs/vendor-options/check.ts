@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { badInput, type Problem } from '../../../../../platform/errors.ts';
-import type { Json, JsonObject } from '../../../../../platform/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../../../platform/json.ts';
 import type { OptionSchema, OptionsSchema } from './schema.ts';
 import { schemaFor, translationsOf, type Translatable } from './translated.ts';
 import { allowedWords, listed, NOT_TAKEN } from './words.ts';
@@ -141,8 +141,4 @@ function fieldOf(path: readonly string[]): string {
 function isShallow(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((inner: Json) => isShallow(inner, depth - 1));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

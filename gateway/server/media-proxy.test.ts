@@ -10,7 +10,7 @@ import {
 } from '../../platform/graphql/assertions/caller-assertion.ts';
 import { createEndpoints } from '../../platform/http/endpoints/endpoints.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
-import { createHookProxy, type HookProxy } from './hook-proxy.ts';
+import { createHookProxy, type HookProxy } from './media-proxy.ts';
 
 /** A gateway with nothing but the proxy, before a media process that writes down what it is asked. */
 
