@@ -3,11 +3,11 @@ import type { Pool } from 'pg';
 import { AppError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Logger } from '../process/logger.ts';
+import { createLoop } from '../process/loop.ts';
 import { createClaims } from './claim.ts';
-import { createClaimedJobs } from './claimed-jobs.ts';
+import { type ClaimedJobs, createClaimedJobs } from './claimed-jobs.ts';
 import type { PgBossJobs } from './pg-boss-jobs.ts';
 import type { JobHandler, QueueWorker, WorkOptions } from './queue.ts';
-import { createTicker } from './ticker.ts';
 import type { WaitingJobs } from './waiting-jobs.ts';
 import { type SlotWorker, startSlotWorker } from './worker.ts';
 
@@ -15,6 +15,8 @@ import { type SlotWorker, startSlotWorker } from './worker.ts';
 export const TOPIC = 'queue';
 /** The topic of grown capacities. */
 export const FREED_TOPIC = 'queue-freed';
+
+const BETWEEN_PRUNES_MS = 600_000;
 
 interface Options {
   readonly pool: Pool;
@@ -24,13 +26,21 @@ interface Options {
   readonly logger: Logger;
 }
 
+interface State extends Options {
+  readonly claimed: ClaimedJobs;
+  readonly workers: Map<string, SlotWorker>;
+  pruneAt: number;
+}
+
 /** The workers of this process, one per queue, who listen and poll from the first one on. */
-export function createWorkers({ pool, waiting, pgBoss, bus, logger }: Options) {
+export function createWorkers(options: Options) {
+  const { pool, waiting, bus, logger } = options;
   const claimed = createClaimedJobs(pool);
   const workers = new Map<string, SlotWorker>();
+  const state: State = { ...options, claimed, workers, pruneAt: 0 };
   const polls = new Map<string, number>();
-  const pauseMs = () => Math.min(1000, ...polls.values());
-  const ticker = createTicker({ workers, claimed, waiting, pgBoss, logger, pauseMs });
+  const everyMs = () => Math.min(1000, ...polls.values());
+  const ticker = createLoop({ tick: () => tick(state), everyMs, logger, name: 'queues' });
   const stopListening: (() => void)[] = [];
 
   function listen(): void {
@@ -45,7 +55,7 @@ export function createWorkers({ pool, waiting, pgBoss, bus, logger }: Options) {
 
   return {
     /** Works a queue. Throws INTERNAL when this process works it already. */
-    work(queue: string, options: WorkOptions, handler: JobHandler): QueueWorker {
+    work(queue: string, worked: WorkOptions, handler: JobHandler): QueueWorker {
       if (workers.has(queue)) throw new AppError('INTERNAL', `queue ${queue} has a handler already`);
       const fetch = createClaims(pool, queue);
       const onReleased = () => bus.publish(TOPIC, queue, Date.now());
@@ -60,7 +70,7 @@ export function createWorkers({ pool, waiting, pgBoss, bus, logger }: Options) {
         onReleased,
       });
       workers.set(queue, worker);
-      polls.set(queue, Math.max(options.pollMs ?? 1000, 50));
+      polls.set(queue, Math.max(worked.pollMs ?? 1000, 50));
       listen();
       return {
         wake: () => worker.wake(),
@@ -78,4 +88,25 @@ export function createWorkers({ pool, waiting, pgBoss, bus, logger }: Options) {
       await Promise.all([...workers.values()].map((worker) => worker.stop(graceSeconds)));
     },
   };
+}
+
+/**
+ * The slow poll behind the wake-ups, one for all queues of a process, so that an idle process costs two small statements a
+ * second. Finds jobs that are due or whose wake-up was lost, and jobs of dead workers; deletes old ones.
+ */
+async function tick(state: State): Promise<void> {
+  const { workers, claimed, waiting, pgBoss, logger } = state;
+  await pgBoss?.move();
+  for (const { queue, id, state: is } of await claimed.reclaimLost()) {
+    if (is === 'failed')
+      logger.error({ queue, job: id }, 'a job failed for good: its workers were lost each time');
+    else logger.warn({ queue, job: id }, 'a job of a lost worker will be retried');
+  }
+  const idle = [...workers].filter(([, worker]) => worker.hasFreeSlot()).map(([queue]) => queue);
+  if (idle.length > 0) for (const queue of await waiting.withWork(idle)) workers.get(queue)?.wake();
+  if (Date.now() < state.pruneAt) return;
+  // Not every process at once.
+  state.pruneAt = Date.now() + BETWEEN_PRUNES_MS * (0.8 + 0.4 * Math.random());
+  await claimed.prune();
+  await pgBoss?.prune();
 }
