@@ -5,14 +5,11 @@ import { onceThere } from '../database/once-there.ts';
 import { AppError } from '../errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Logger } from '../process/logger.ts';
-import { createClaims } from './claim.ts';
-import { createClaimedJobs } from './claimed-jobs.ts';
 import { createDefinitions, type Definitions, type Reader } from './definitions.ts';
 import { findPgBossJobs, OPEN_PG_BOSS_JOBS } from './pg-boss-jobs.ts';
 import type { AnyTransaction, NewJob, Queue } from './queue.ts';
-import { createTicker } from './ticker.ts';
 import { createWaitingJobs, enqueueStatement } from './waiting-jobs.ts';
-import { type SlotWorker, startSlotWorker } from './worker.ts';
+import { createWorkers, FREED_TOPIC, TOPIC } from './workers.ts';
 
 /** The queue over its tables, which the migrations of `queue` make. */
 export interface CreateQueueOptions {
@@ -20,9 +17,6 @@ export interface CreateQueueOptions {
   readonly bus: EventBus;
   readonly logger: Logger;
 }
-
-const TOPIC = 'queue';
-const FREED_TOPIC = 'queue-freed';
 
 /** Makes the queue as soon as the database is there; it works nothing yet. */
 export async function createQueue({ database, bus, logger }: CreateQueueOptions): Promise<Queue> {
@@ -32,25 +26,8 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
   await whenThere(async () => pgBoss?.move());
   const definitions = createDefinitions(pool);
   await whenThere(() => definitions.load());
-  const claimed = createClaimedJobs(pool);
   const waiting = createWaitingJobs(pool, pgBoss === null ? null : OPEN_PG_BOSS_JOBS);
-  const workers = new Map<string, SlotWorker>();
-  const polls = new Map<string, number>();
-  const pauseMs = () => Math.min(1000, ...polls.values());
-  const ticker = createTicker({ workers, claimed, waiting, pgBoss, logger, pauseMs });
-  const stopListening: (() => void)[] = [];
-  const wake = (name: string) => bus.publish(TOPIC, name, Date.now());
-
-  function listen(): void {
-    if (stopListening.length > 0) return;
-    stopListening.push(
-      bus.listen(TOPIC, (name) => workers.get(name)?.wake()),
-      bus.listen(FREED_TOPIC, (name) => workers.get(name)?.freed()),
-      bus.onGap(() => workers.forEach((worker) => worker.wake())),
-    );
-    ticker.start();
-  }
-
+  const workers = createWorkers({ pool, waiting, pgBoss, bus, logger });
   return {
     // Queues are declared while a process starts, which waits for its database.
     define: (name, options) => whenThere(() => definitions.define(name, options)),
@@ -61,32 +38,10 @@ export async function createQueue({ database, bus, logger }: CreateQueueOptions)
       return enqueueStatement(jobs);
     },
     withoutJob: (name, data) => waiting.withoutJob(name, data),
-    wake,
+    wake: (name) => bus.publish(TOPIC, name, Date.now()),
     freed: (name) => bus.publish(FREED_TOPIC, name, Date.now()),
-    async work(name, options, handler) {
-      if (workers.has(name)) throw new AppError('INTERNAL', `queue ${name} has a handler already`);
-      const fetch = createClaims(pool, name);
-      const onReleased = () => wake(name);
-      const parts = { queue: name, options, handler, claimed, waiting, fetch, logger, onReleased };
-      const worker = startSlotWorker(parts);
-      workers.set(name, worker);
-      polls.set(name, Math.max(options.pollMs ?? 1000, 50));
-      listen();
-      return {
-        wake: () => worker.wake(),
-        hasten: () => worker.hasten(),
-        async stop(graceSeconds) {
-          await worker.stop(graceSeconds);
-          workers.delete(name);
-          polls.delete(name);
-        },
-      };
-    },
-    async stop(graceSeconds) {
-      await ticker.stop();
-      for (const stop of stopListening) stop();
-      await Promise.all([...workers.values()].map((worker) => worker.stop(graceSeconds)));
-    },
+    work: async (name, options, handler) => workers.work(name, options, handler),
+    stop: (graceSeconds) => workers.stop(graceSeconds),
   };
 }
 
