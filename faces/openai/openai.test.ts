@@ -54,6 +54,34 @@ async function refusalOf(call: Promise<unknown>) {
 
 const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
 
+describe('a remix', () => {
+  it('is a video of the same model and inputs by another prompt', async () => {
+    const first = await anna.videos.create({
+      model: 'kling-v2-5-turbo' as never,
+      prompt: 'the sea',
+      seconds: '10' as never,
+      size: '1280x720',
+    });
+    expect(await refusalOf(anna.videos.remix(first.id, { prompt: 'at night' }))).toMatchObject({
+      status: 400,
+      param: 'video_id',
+    });
+    await until(
+      () => anna.videos.retrieve(first.id),
+      ({ status }) => status === 'completed',
+      60_000,
+    );
+    const { id, ...remix } = await anna.videos.remix(first.id, { prompt: 'the sea at night' });
+    expect(remix).toMatchObject({
+      model: 'kling-v2-5-turbo',
+      prompt: 'the sea at night',
+      seconds: '10',
+      remixed_from_video_id: first.id,
+    });
+    expect(id).not.toBe(first.id);
+  });
+});
+
 describe('pictures', () => {
   it('are made of a prompt, in base64, with the task in the headers', async () => {
     const { data, response } = await anna.images
