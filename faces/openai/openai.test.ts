@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import OpenAI, { APIError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { until } from '../../test/kit/clients/requests.ts';
+import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
+import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 
 /** OpenAI's own SDK against a whole Kiln, and what it does not say: retries, headers, refusals. */
@@ -12,14 +13,17 @@ import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
 const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
 
 let kiln: KilnUnderTest;
+let receiver: Receiver;
 let anna: OpenAI;
 let png: Buffer;
 beforeAll(async () => {
   const keys = Object.entries(secrets).map(
     ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
   );
+  receiver = await startReceiver();
   kiln = await startKiln({
     settings: {
+      OUTBOUND_ALLOW: receiver.host,
       SERVICE_KEYS: keys.join(','),
       REST_AUTH: 'required',
       OPENAI_MODEL_ALIASES: 'dall-e-3=gpt-image-2,tts-1=speech-2.8-turbo,whisper-1=gemini-3.8-flash',
@@ -29,7 +33,10 @@ beforeAll(async () => {
   anna = clientOf('anna');
   png = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
 });
-afterAll(() => kiln.close());
+afterAll(async () => {
+  await kiln?.close();
+  await receiver?.close();
+});
 
 function clientOf(name: keyof typeof secrets): OpenAI {
   return new OpenAI({ apiKey: secrets[name], baseURL: `${kiln.url}/v1`, maxRetries: 0 });
@@ -53,6 +60,61 @@ async function refusalOf(call: Promise<unknown>) {
 }
 
 const picture = { model: 'gpt-image-2', prompt: 'a boat' } as const;
+
+describe('the end of a video', () => {
+  it("is told in OpenAI's words to endpoints that ask for them", async () => {
+    const made = await graphql(
+      kiln.url,
+      'mutation ($url: String!) { createWebhookEndpoint(url: $url, eventTypes: ["video.*"]) { endpoint { id } } }',
+      { url: receiver.url },
+      { authorization: `Bearer ${secrets.anna}` },
+    );
+    expect(made.errors).toBeUndefined();
+    const { id } = await anna.videos.create({ model: 'kling-v2-5-turbo' as never, prompt: 'a told sea' });
+    const events = await until(
+      async () =>
+        receiver.received.map(({ body }) => JSON.parse(body) as { readonly data: { readonly id: string } }),
+      (all) => all.some(({ data }) => data.id === id),
+      60_000,
+    );
+    expect(events.find(({ data }) => data.id === id)).toEqual({
+      id: `evt_${id.replaceAll('-', '')}`,
+      object: 'event',
+      created_at: expect.any(Number),
+      timestamp: expect.any(String),
+      type: 'video.completed',
+      data: { id },
+    });
+  });
+});
+
+describe('a remix', () => {
+  it('is a video of the same model and inputs by another prompt', async () => {
+    const first = await anna.videos.create({
+      model: 'kling-v2-5-turbo' as never,
+      prompt: 'the sea',
+      seconds: '10' as never,
+      size: '1280x720',
+    });
+    expect(await refusalOf(anna.videos.remix(first.id, { prompt: 'at night' }))).toMatchObject({
+      status: 400,
+      param: 'video_id',
+    });
+    await until(
+      () => anna.videos.retrieve(first.id),
+      ({ status }) => status === 'completed',
+      60_000,
+    );
+    const { id, ...remix } = await anna.videos.remix(first.id, { prompt: 'the sea at night' });
+    expect(remix).toMatchObject({
+      model: 'kling-v2-5-turbo',
+      prompt: 'the sea at night',
+      seconds: '10',
+      remixed_from_video_id: first.id,
+    });
+    expect(id).not.toBe(first.id);
+  });
+});
 
 describe('pictures', () => {
   it('are made of a prompt, in base64, with the task in the headers', async () => {

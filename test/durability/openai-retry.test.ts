@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
@@ -55,4 +55,59 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     expect(data.data?.[0]?.b64_json).toBeTruthy();
     expect(Object.values(await sandbox.starts())).toEqual([1]);
   });
+
+  it('an edit, a video and a batch go on, each started once, and a speech is answered', async () => {
+    await sandbox.latency({ queuedMs: 0, runningMs: 5_000 });
+    const first = await start('0');
+    const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
+    const png = await readFile(new URL('../kit/samples/picture.png', import.meta.url));
+    const image = await toFile(png, 'a.png', { type: 'image/png' });
+    const edit = client.images.edit({ model: 'midjourney', image, prompt: 'a hat' });
+    const speech = client.audio.speech.create({ model: 'speech-2.8-turbo', voice: 'alloy', input: 'Hello' });
+    const video = await client.videos.create({ model: 'kling-v2-5-turbo' as never, prompt: 'the sea' });
+    const batch = await begunBatch(client, ['a', 'b', 'c']);
+    const allRun = (tasks: Awaited<ReturnType<typeof allTasks>>): boolean =>
+      tasks.length === 6 && tasks.every(({ attempts }) => attempts[0]?.state === 'RUNNING');
+    await until(() => allTasks(first.url), allRun, 60_000);
+    await first.killEverything();
+    await start(new URL(first.url).port);
+    expect((await edit).data?.[0]?.b64_json).toBeTruthy();
+    expect((await (await speech).arrayBuffer()).byteLength).toBeGreaterThan(100);
+    await until(
+      () => client.videos.retrieve(video.id),
+      ({ status }) => status === 'completed',
+      120_000,
+    );
+    const { request_counts: counts, output_file_id: output } = await until(
+      () => client.batches.retrieve(batch),
+      ({ status }) => status === 'completed',
+      120_000,
+    );
+    expect(counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    expect((await (await client.files.content(output ?? '')).text()).trimEnd().split('\n')).toHaveLength(3);
+    // A speech is one call that MiniMax gives no name to: only its answer can be joined.
+    expect(Object.values(await sandbox.starts())).toEqual([1, 1, 1, 1, 1]);
+  });
 });
+
+async function begunBatch(client: OpenAI, names: readonly string[]): Promise<string> {
+  const url = '/v1/images/generations';
+  const lines = names.map((name) =>
+    JSON.stringify({
+      custom_id: name,
+      method: 'POST',
+      url,
+      body: { model: 'midjourney', prompt: `a ${name}` },
+    }),
+  );
+  const file = await client.files.create({
+    file: await toFile(Buffer.from(lines.join('\n')), 'calls.jsonl'),
+    purpose: 'batch',
+  });
+  const { id } = await client.batches.create({
+    input_file_id: file.id,
+    endpoint: url,
+    completion_window: '24h',
+  });
+  return id;
+}

@@ -586,6 +586,8 @@ class DescriptionArguments(TypedDict, total=False):
     generator: Required[str]
     # The image.
     image: Required[MediaInput]
+    # What the model takes besides, in the names of its vendor: see `optionsSchema` of `models`.
+    options: NotRequired[Optional[Any]]
 
 class PersonDetectionArguments(TypedDict, total=False):
     """Starts looking for a person or a figure in a picture; the result is a PersonDetection."""
@@ -615,7 +617,7 @@ Kind = Literal["image", "description", "video", "frameVideo", "speech", "voiceCl
 
 STARTS = {
     "image": "generateImage ImageInput!",
-    "description": "describeImage generator:String! image:MediaInput!",
+    "description": "describeImage generator:String! image:MediaInput! options:JSON",
     "video": "generateVideo VideoInput!",
     "frameVideo": "generateFrameVideo VideoInput!",
     "speech": "synthesizeSpeech SpeechInput!",

@@ -261,6 +261,8 @@ export interface ModelOptions {
   readonly 'speech-2.6-turbo': ModelOptions['speech-2.8-hd'];
   /** MiniMax speech-02-hd */
   readonly 'speech-02-hd': ModelOptions['speech-2.8-hd'];
+  /** MiniMax speech-02-turbo */
+  readonly 'speech-02-turbo': ModelOptions['speech-2.8-hd'];
   /** GPT Image 2 */
   readonly 'gpt-image-2': {
     /** How much is spent on the picture. */

@@ -644,6 +644,8 @@ export interface StartInputs {
     readonly generator: string;
     /** The image. */
     readonly image: MediaInput;
+    /** What the model takes besides, in the names of its vendor: see `optionsSchema` of `models`. */
+    readonly options?: unknown;
   };
   /** Starts making a video. */
   readonly video: VideoInput;
@@ -719,7 +721,7 @@ export type RequestErrorCode =
 /** Each kind's mutation, and the type of its `input` or its arguments. */
 export const STARTS = {
   image: 'generateImage ImageInput!',
-  description: 'describeImage generator:String! image:MediaInput!',
+  description: 'describeImage generator:String! image:MediaInput! options:JSON',
   video: 'generateVideo VideoInput!',
   frameVideo: 'generateFrameVideo VideoInput!',
   speech: 'synthesizeSpeech SpeechInput!',

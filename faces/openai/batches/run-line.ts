@@ -87,8 +87,14 @@ interface Asked {
   readonly pathParams?: Readonly<Record<string, string>>;
 }
 
+/** One answer, and headers that say whether to ask again. */
+interface Answered {
+  readonly outcome: LineOutcome;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** What the route of the face answers the owner of the batch. */
-async function answerOf(parts: FaceParts, asked: Asked) {
+async function answerOf(parts: FaceParts, asked: Asked): Promise<Answered> {
   const { batch, signal, route, headers = {}, body, pathParams = {} } = asked;
   const requestId = newTraceId();
   const request = new IncomingMessage(new Socket());
@@ -111,7 +117,7 @@ async function answerOf(parts: FaceParts, asked: Asked) {
     signal.throwIfAborted();
     const { status, headers: told, body: said, unexpected } = failureAnswer(thrown, requestId);
     if (unexpected) parts.logger.error({ error: thrown, batch: batch.id }, 'a call of a batch failed');
-    return { outcome: { status, requestId, body: said }, headers: told as Readonly<Record<string, string>> };
+    return { outcome: { status, requestId, body: said }, headers: told };
   }
 }
 

@@ -26,6 +26,25 @@ export const FaceVideo = graphql(
 /** What to make a video of. */
 export type VideoInput = InputOf<typeof FaceVideo>['input'];
 
+/** What a video was asked for, files included. */
+export const FaceVideoInput = graphql(`
+  query FaceVideoInput($id: ID!) {
+    task(id: $id) {
+      input {
+        model
+        options
+        files {
+          input
+          url
+          media {
+            id
+          }
+        }
+      }
+    }
+  }
+`);
+
 /** The caller's own videos, newest first. */
 export const FaceVideos = graphql(
   `

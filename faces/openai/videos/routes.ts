@@ -4,7 +4,7 @@ import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { fileAddress } from '../answers/files.ts';
 import { FaceModelByName, FaceModels } from '../documents/models.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
-import { FaceDeleteTask, FaceVideo, FaceVideos } from '../documents/video.ts';
+import { FaceDeleteTask, FaceVideo, FaceVideoInput, FaceVideos } from '../documents/video.ts';
 import { textIn } from '../request/fields.ts';
 import { contentOf, readBody } from '../request/media.ts';
 import { pageOf } from '../request/page.ts';
@@ -12,6 +12,7 @@ import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored, nameTask, readTask, startTask } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
 import { readVideo } from './input.ts';
+import { remixVideo } from './remix.ts';
 import { videoOf } from './reply.ts';
 
 /** Videos: started, asked for, listed, fetched and deleted by the id of their task. */
@@ -68,6 +69,14 @@ export const videoRoutes: readonly FaceRoute[] = [
       await runDocument(call, FaceDeleteTask, { id, manageToken });
       return { body: { id, object: 'video.deleted', deleted: true } };
     },
+  },
+  {
+    method: 'POST',
+    path: '/videos/{id}/remix',
+    summary: 'Starts a video like another one, by another prompt.',
+    rateClass: 'start',
+    documents: [FaceTaskById, FaceVideoInput, FaceVideo],
+    run: async (call) => remixVideo(call, await readVideoTask(call)),
   },
   {
     method: 'GET',

@@ -34,8 +34,8 @@ export type MediaInput = InputOf<typeof DescribeImage>['image'];
 
 /** Starts describing an image. */
 export const DescribeImage = graphql(
-  `mutation DescribeImage($generator: String!, $image: MediaInput!, ${startVariables}, $cdn: Boolean = false) {
-    describeImage(generator: $generator, image: $image, ${startArguments}) { ...TaskFields }
+  `mutation DescribeImage($generator: String!, $image: MediaInput!, $options: JSON, ${startVariables}, $cdn: Boolean = false) {
+    describeImage(generator: $generator, image: $image, options: $options, ${startArguments}) { ...TaskFields }
   }`,
   [taskFields],
 );

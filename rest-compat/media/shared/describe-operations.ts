@@ -2,7 +2,7 @@ import { DescribeImage } from '../../documents/media/start.ts';
 import { taskReply } from '../../replies/task.ts';
 import { file, form } from '../../route/params.ts';
 import type { Route } from '../../route/route.ts';
-import { multipart, urlencoded } from './inputs.ts';
+import { multipart, urlencoded, vendorOptions } from './inputs.ts';
 import { synchronous } from './start-operations.ts';
 
 /** The operations that put an image into words, for the current and the older group of generator A. */
@@ -16,21 +16,21 @@ interface DescribeOperation {
 const described = synchronous(DescribeImage, { responseSchema: 'DescriptionTask', reply: taskReply });
 
 /** Describes an image given by its link, and waits for the prompts. */
-export function describeLink({ generator, ...options }: DescribeOperation): Route {
+export function describeLink({ generator, ...shown }: DescribeOperation): Route {
   return described({
-    ...options,
-    params: { img_url: form.url() },
+    ...shown,
+    params: { img_url: form.url(), ...vendorOptions },
     body: urlencoded,
-    variables: ({ img_url }) => ({ generator, image: { url: img_url } }),
+    variables: ({ img_url, options }) => ({ generator, image: { url: img_url }, options }),
   });
 }
 
 /** Describes an image that is sent along, and waits for the prompts. */
-export function describeFile({ generator, ...options }: DescribeOperation): Route {
+export function describeFile({ generator, ...shown }: DescribeOperation): Route {
   return described({
-    ...options,
-    params: { img_file: file() },
+    ...shown,
+    params: { img_file: file(), ...vendorOptions },
     body: multipart,
-    variables: ({ img_file }) => ({ generator, image: { fileId: img_file.id } }),
+    variables: ({ img_file, options }) => ({ generator, image: { fileId: img_file.id }, options }),
   });
 }

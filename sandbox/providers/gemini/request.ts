@@ -3,7 +3,9 @@ import { z } from 'zod';
 /** The schema of generateContent; unknown fields are refused, as by Google. */
 
 const displayName = z.string().optional();
-const blob = z.strictObject({ mimeType: z.string().min(1), data: z.base64(), displayName });
+/** Either alphabet: Google's clients write bytes with - and _. */
+const base64 = z.union([z.base64(), z.base64url(), z.string().regex(/^[\w-]+={0,2}$/)]);
+const blob = z.strictObject({ mimeType: z.string().min(1), data: base64, displayName });
 const fileData = z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1), displayName });
 const part = z.union([
   z.strictObject({ text: z.string() }),
@@ -31,6 +33,9 @@ const toolFields = {
               description: z.string().optional(),
               parameters: schema.optional(),
               parametersJsonSchema: schema.optional(),
+              response: schema.optional(),
+              responseJsonSchema: schema.optional(),
+              behavior: z.enum(['UNSPECIFIED', 'BLOCKING', 'NON_BLOCKING']).optional(),
             }),
           ),
         },

@@ -17,7 +17,7 @@ import { perform } from './perform.ts';
 import { speak } from './speech.ts';
 import { MODERATED } from './start.ts';
 import type { OpenaiContext } from './start.ts';
-import { deleteVideo, listVideos, showVideo, startVideo, videoContent } from './videos.ts';
+import { deleteVideo, listVideos, remixVideo, showVideo, startVideo, videoContent } from './videos.ts';
 
 /** The name of this wire in faults, latencies and jobs, and its mount. */
 export const OPENAI = 'openai';
@@ -74,6 +74,7 @@ function routesOf(context: OpenaiContext): WireRoute[] {
     post(context, { path: '/v1/images/edits', operation: 'edits', handle: editImages }),
     post(context, { path: '/v1/audio/speech', operation: 'speech', handle: speak }),
     post(context, { path: '/v1/videos', operation: 'videos', handle: startVideo }),
+    post(context, { path: '/v1/videos/:id/remix', operation: 'remix', handle: remixVideo }),
     {
       method: 'GET',
       path: '/v1/videos',

@@ -52,6 +52,24 @@ export async function startVideo(
   return 'answer' in started ? started.answer : json(videoJson(context, started.job));
 }
 
+/** POST /v1/videos/{id}/remix: a video of the same model, size and length by another prompt. */
+export async function remixVideo(
+  context: OpenaiContext,
+  request: WireRequest,
+  fault: Fault | null,
+): Promise<Answer> {
+  const { id = '' } = request.params;
+  const original = videoOf(context, id);
+  if (original === null) return noVideo(id);
+  if (original.state !== 'finished') return invalid('Video is not completed.', 'id');
+  const prompt = jsonObject(request)?.['prompt'];
+  if (typeof prompt !== 'string' || prompt === '') return invalid('prompt is required', 'prompt');
+  const { model = 'sora-2', seconds = '4', size = '720x1280' } = original.input;
+  const input = { prompt, model, seconds, size, remixedFrom: id };
+  const started = await accept(context, { operation: 'videos', request, fault, pictures: [], input });
+  return 'answer' in started ? started.answer : json(videoJson(context, started.job));
+}
+
 /** GET /v1/videos/{id}. */
 export async function showVideo(
   context: OpenaiContext,
@@ -146,7 +164,7 @@ function videoJson({ runner }: OpenaiContext, job: Job): object {
     size: input['size'],
     seconds: input['seconds'],
     prompt: input['prompt'],
-    remixed_from_video_id: null,
+    remixed_from_video_id: input['remixedFrom'] ?? null,
     error: failure === null ? null : errorOf(failure),
   };
 }

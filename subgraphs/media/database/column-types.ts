@@ -39,4 +39,8 @@ export interface StoredEvent {
   /** ISO 8601. */
   readonly timestamp: string;
   readonly data: JsonObject;
+  /** Of events in OpenAI's words: their id, `event`, and seconds since 1970. */
+  readonly id?: string;
+  readonly object?: 'event';
+  readonly created_at?: number;
 }

@@ -45,13 +45,22 @@ builder.mutationField('describeImage', (t) =>
     args: {
       generator: t.arg.string({ required: true, description: 'Who describes it, such as agg/imga.' }),
       image: t.arg({ type: MediaInput, required: true, description: 'The image.' }),
+      options: t.arg({
+        type: 'JSON',
+        description:
+          'What the model takes besides, in the names of its vendor: see `optionsSchema` of `models`.',
+      }),
       ...startArguments(t),
     },
-    resolve: (_, { generator, image, idempotencyKey = null, ...options }, { caller, services, signal }) =>
+    resolve: (
+      _,
+      { generator, image, options, idempotencyKey = null, ...start },
+      { caller, services, signal },
+    ) =>
       services.submissions.describeImage(
         caller,
-        { generator, image },
-        { idempotencyKey, ...options, signal },
+        { generator, image, options },
+        { idempotencyKey, ...start, signal },
       ),
   }),
 );

@@ -67,6 +67,8 @@ const eventTypes = [
   'payment.cancelled',
   'payment.refunded',
   'payment.disputed',
+  'video.completed',
+  'video.failed',
 ] as const;
 
 /** What the workflow service publishes. */

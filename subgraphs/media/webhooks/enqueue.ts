@@ -14,9 +14,16 @@ import { defineWebhookQueue, enqueueRound } from './rounds.ts';
 export function createWebhookEndListener(queue: Queue, publisher?: EventPublisher): EndListener {
   return {
     defineQueues: () => defineWebhookQueue(queue),
-    async ended(scope, { id: taskId, callbackUrl: url }, state) {
+    async ended(scope, { id: taskId, kind, callbackUrl: url }, state) {
       if (url !== null) await enqueueDelivery(scope, { taskId, url });
       await publisher?.taskEnded(scope, taskId, `task.${state.toLowerCase()}`);
+      if (kind === 'VIDEO' || kind === 'FRAME_VIDEO') {
+        await publisher?.videoEnded(
+          scope,
+          taskId,
+          state === 'SUCCEEDED' ? 'video.completed' : 'video.failed',
+        );
+      }
     },
     prune: pruneDeliveries,
   };

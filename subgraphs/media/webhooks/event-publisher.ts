@@ -16,6 +16,12 @@ export interface EventPublisher {
   readonly publish: (scope: TransactionScope, event: OperatorEvent) => Promise<void>;
   /** The end of a task; its message is made when it is sent, because addresses of files expire. */
   taskEnded(scope: TransactionScope, taskId: string, type: string): Promise<void>;
+  /** The same end of a video in OpenAI's words, for endpoints that name them. */
+  videoEnded(
+    scope: TransactionScope,
+    taskId: string,
+    type: 'video.completed' | 'video.failed',
+  ): Promise<void>;
   /** Endpoints have changed: every process reads them again. */
   changed(): void;
   close(): void;
@@ -51,13 +57,23 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
         event: { type, timestamp: at.toISOString(), data },
       }),
     taskEnded: (scope, taskId, type) => deliver(scope, type, { eventId: taskId, taskId, event: null }),
+    async videoEnded(scope, taskId, type) {
+      const now = new Date();
+      const envelope = { id: `evt_${taskId.replaceAll('-', '')}`, object: 'event' } as const;
+      const moments = { created_at: Math.floor(now.getTime() / 1_000), timestamp: now.toISOString() };
+      const event = { ...envelope, ...moments, type, data: { id: taskId } };
+      await deliver(scope, type, { eventId: `video:${taskId}`, taskId: null, event });
+    },
     changed: () => endpoints.changed(),
     close: () => endpoints.close(),
   };
 }
 
-/** Whether an endpoint of these types receives an event. */
+/** OpenAI's words for what has a word of ours. */
+const ALIASES = 'video';
+
+/** Whether an endpoint of these types receives an event. `*` is each event once, so OpenAI's words are no part of it. */
 function hears(eventTypes: readonly string[], type: string): boolean {
   const [group = ''] = type.split('.');
-  return eventTypes.some((one) => one === type || one === '*' || one === `${group}.*`);
+  return eventTypes.some((one) => one === type || (one === '*' && group !== ALIASES) || one === `${group}.*`);
 }

@@ -34,6 +34,7 @@ const NAMES: Readonly<Record<string, readonly [provider: string, prefix: string]
   openai: ['openai', ''],
   gemini: ['gemini', 'gemini/'],
   minimax: ['minimax', 'minimax/'],
+  ark: ['volcengine', 'volcengine/'],
   fal: ['fal_ai', 'fal_ai/'],
   replicate: ['replicate', 'replicate/'],
 };
