@@ -7,7 +7,12 @@ import type {
   GraphqlRequest,
   ResultStream,
 } from '../../platform/graphql/operations/executor.ts';
-import { isEndOfStream, isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
+import {
+  isEndOfStream,
+  isStream,
+  mapStream,
+  type Stream,
+} from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -15,6 +20,7 @@ import { inSpan } from '../../platform/tracing/span.ts';
 import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
+import { joinAhead } from './concurrent-events.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
@@ -39,6 +45,8 @@ export interface ExecutionOptions {
   readonly refuseRootField?: RefuseRootField | undefined;
   /** What callers may see, where the supergraph says so. */
   readonly authorize?: Authorize | undefined;
+  /** Most events of one subscription that are joined at once (default 1). */
+  readonly concurrentEvents?: number | undefined;
   /** What operations cost, where that is counted. */
   readonly costs?: Costs | undefined;
 }
@@ -72,7 +80,7 @@ export interface Permitted {
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { links, logger, metrics = noMetrics } = options;
+  const { links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
@@ -92,16 +100,22 @@ export function createExecution(options: ExecutionOptions): Execution {
     const started = await subscribeTo(plan.primary, inputOf(request));
     if (!isStream<ExecutionResult>(started)) return started;
     const end = (): void => void stream.return();
-    const stream = mapStream<ExecutionResult, ExecutionResult>({
-      source: started,
-      map: async (result) =>
-        isEndOfStream(result)
-          ? endOf(result, plan)
-          : complete(await runEvent(result, plan, inputOf(request))),
-      failed: (thrown) => failed(thrown, request),
+    const join = async (result: ExecutionResult): Promise<ExecutionResult> =>
+      isEndOfStream(result) ? endOf(result, plan) : complete(await runEvent(result, plan, inputOf(request)));
+    const isJoined = plan.plan.node?.kind === 'Sequence' && plan.plan.node.nodes.length > 1;
+    const ends = {
+      failed: (thrown: unknown) => failed(thrown, request),
       signals: [request.context.signal],
       onEnd: () => open.forget(end),
-    });
+    };
+    const stream: Stream<ExecutionResult> =
+      concurrentEvents > 1 && isJoined
+        ? mapStream({
+            source: joinAhead(started, join, concurrentEvents),
+            map: ({ joined }) => joined,
+            ...ends,
+          })
+        : mapStream({ source: started, map: join, ...ends });
     open.keep(end, request.context.signal);
     return stream;
   };
