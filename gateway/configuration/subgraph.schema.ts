@@ -109,6 +109,12 @@ export const subgraph = z.strictObject({
   retries: integer(0, 5)
     .optional()
     .describe('How often a query that got no answer is sent again (default: 0).'),
+  sharesReads: z
+    .boolean(must('must be true or false'))
+    .optional()
+    .describe(
+      'Equal queries of one caller that are on their way share one answer (default: as SHARED_READS says).',
+    ),
   headers: headerRules.optional().describe('After those for every subgraph.'),
   responseHeaders: responseRules.optional().describe('After those of every subgraph.'),
   errors: errors.optional(),

@@ -147,8 +147,8 @@ interface LinkParts {
 function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }: LinkParts): SubgraphLink {
   const { logger } = parts;
   if (!isOurs(parts, name)) {
-    const sharesReads = parts.config.split.sharedReads.includes(name);
     const its = file.subgraphs?.[name] ?? {};
+    const { sharesReads = parts.config.split.sharedReads.includes(name) } = its;
     const { timeoutMs, retries, headers = [], errors = file.errors, subscriptions = {}, tls } = its;
     const answered = [...(file.responseHeaders ?? []), ...(its.responseHeaders ?? [])];
     const { protocol, connectionParams } = subscriptions;
