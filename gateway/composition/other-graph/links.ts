@@ -3,10 +3,13 @@ import { createRemoteLink } from '../../../platform/graphql/links/remote-link.ts
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { createEndpoints, type Endpoints } from '../../../platform/http/endpoints/endpoints.ts';
 import type { ReadinessCheck } from '../../../platform/http/readiness.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
+import { once } from '../../../platform/once.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import { createResponseRules } from '../../configuration/response-headers.ts';
 import { createErrorInclusion, createHeaderRules } from '../../configuration/subgraph-rules.ts';
+import { createEntityCache, type EntityCache } from '../../entity-cache/entity-cache.ts';
 import { linksFromSupergraph } from '../../federation/links-from-supergraph.ts';
 
 /** The links to the subgraphs of one graph. */
@@ -37,8 +40,29 @@ interface Kept {
   users: number;
 }
 
+export interface LinkStoreOptions {
+  readonly metrics: Metrics;
+  /** Most bytes of entities that are kept. */
+  readonly entityCacheBytes?: number | undefined;
+}
+
+/** What keeps entities, where the file says so. */
+interface CacheLink {
+  readonly cache: () => EntityCache;
+  readonly count: ReturnType<Metrics['counter']>;
+}
+
 /** Makes the store. */
-export function createLinkStore(parts: ProcessParts): LinkStore {
+export function createLinkStore(
+  parts: ProcessParts,
+  { metrics, entityCacheBytes = 64_000_000 }: LinkStoreOptions,
+): LinkStore {
+  const count = metrics.counter(
+    'kiln_entity_cache_total',
+    'Entities of other graphs that were kept, or were not.',
+    ['subgraph', 'outcome'],
+  );
+  const cached: CacheLink = { cache: once(() => createEntityCache(entityCacheBytes)), count };
   const kept = new Map<string, Kept>();
   const readiness: Record<string, ReadinessCheck> = {};
   const take = (
@@ -52,7 +76,7 @@ export function createLinkStore(parts: ProcessParts): LinkStore {
     const key = JSON.stringify(
       isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
     );
-    const known = kept.get(key) ?? { ...open(parts, { name, url, file }), users: isOwn ? 1 : 0 };
+    const known = kept.get(key) ?? { ...open(parts, { name, url, file, cached }), users: isOwn ? 1 : 0 };
     kept.set(key, known);
     known.users += 1;
     return Object.assign(known, { key });
@@ -102,9 +126,10 @@ interface Asked {
   /** As the supergraph says. */
   readonly url: string;
   readonly file: GatewayFile | undefined;
+  readonly cached: CacheLink;
 }
 
-function open(parts: ProcessParts, { name, url, file = {} }: Asked): Omit<Kept, 'users'> {
+function open(parts: ProcessParts, { name, url, file = {}, cached }: Asked): Omit<Kept, 'users'> {
   const { logger } = parts;
   const { url: configured = url, websocketUrl } = file.subgraphs?.[name] ?? {};
   const urls = ownUrlsOf(parts, name) ?? [configured];
@@ -113,7 +138,7 @@ function open(parts: ProcessParts, { name, url, file = {} }: Asked): Omit<Kept, 
     websocketUrl === undefined
       ? undefined
       : createEndpoints({ urls: [websocketUrl.replace(/^ws/, 'http')], logger });
-  const link = linkTo(parts, name, { endpoints, sockets, file });
+  const link = cachedLink(linkTo(parts, name, { endpoints, sockets, file }), { name, file, cached });
   return {
     link,
     endpoints,
@@ -173,6 +198,27 @@ function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }:
   }
   const sign = signerFor(parts, name);
   return createRemoteLink({ name, endpoints, logger, ...(sign && { sign }) });
+}
+
+/** The same link, which keeps entities where the file says so; those of Kiln's own subgraphs never. */
+function cachedLink(
+  link: SubgraphLink,
+  { name, file, cached }: { readonly name: string; readonly file: GatewayFile; readonly cached: CacheLink },
+): SubgraphLink {
+  const { entityCache, headers = [] } = file.subgraphs?.[name] ?? {};
+  if (entityCache === undefined) return link;
+  const { maxAgeSeconds, types = {}, scope = 'private' } = entityCache;
+  const rules = createHeaderRules([...(file.headers ?? []), ...headers]);
+  return cached.cache().over(link, {
+    subgraph: name,
+    maxAgeSeconds,
+    types,
+    identityOf:
+      scope === 'public'
+        ? null
+        : (context) => JSON.stringify(rules(context, { authorization: context.caller.bearer ?? '' })),
+    count: (outcome) => cached.count({ subgraph: name, outcome }),
+  });
 }
 
 /** Names that nothing would come of. */
