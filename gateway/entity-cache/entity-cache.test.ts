@@ -62,7 +62,8 @@ it('gives everybody an entity of their own', async () => {
   const { ask } = cached(answering().link);
   await ask(['u1']);
   const [first, second] = [await ask(['u1']), await ask(['u1'])];
-  (first.data?.['_entities'] as { name: string }[])[0] = { name: 'changed' };
+  const { _entities: entities } = Object(first.data) as { readonly _entities: { name: string }[] };
+  entities[0] = { name: 'changed' };
   expect(second.data).toEqual({ _entities: [{ name: 'u1 1' }] });
 });
 

@@ -81,41 +81,56 @@ export function createEntityCache(maxBytes: number): EntityCache {
           }
           const representations = representationsOf(request);
           if (representations === null || writing.has(caller)) return await asked(request);
-          const { representations: _all, ...variables } = request.variables;
-          const whose = hash([subgraph, request.query, variables, identity, writes.get(identity) ?? 0]);
-          const keys = representations.map((one) => `${whose} ${JSON.stringify(one)}`);
-          const found = keys.map((key) => kept.get(key));
-          const missing = keys.flatMap((_, index) => (found[index] === undefined ? [index] : []));
-          for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
-          const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
-          if (missing.length === 0) return { data: { _entities: known } };
-          const rest = missing.map((index) => representations[index]);
-          const result = await asked({ ...request, variables: { ...variables, representations: rest } });
-          const entities: unknown = result.data?.['_entities'];
-          if (!Array.isArray(entities) || entities.length !== missing.length)
-            // It failed: what is kept is given, what was asked for has the error.
-            return missing.length === representations.length
-              ? result
-              : { ...result, data: { _entities: known } };
-          for (const [at, index] of missing.entries()) {
-            const entity: unknown = entities[at];
-            known[index] = entity;
-            const representation = representations[index];
-            const seconds = representation && (rule.types[representation.__typename] ?? rule.maxAgeSeconds);
-            if (!seconds || result.errors !== undefined || typeof entity !== 'object' || entity === null)
-              continue;
-            const { __typename: typename } = representation;
-            const one: KeptEntity = { subgraph, typename, representation, text: JSON.stringify(entity) };
-            kept.set(keys[index] ?? '', one, { ttl: seconds * 1_000 });
-          }
-          return {
-            ...result,
-            ...(result.errors && { errors: moved(result.errors, missing) }),
-            data: { _entities: known },
-          };
+          const whose = [identity, writes.get(identity) ?? 0] as const;
+          return await fetchMissing({ kept, rule, asked, request, representations, whose });
         },
       };
     },
+  };
+}
+
+interface Missing {
+  readonly kept: LRUCache<string, KeptEntity>;
+  readonly rule: EntityCacheRule;
+  readonly asked: SubgraphLink['execute'];
+  readonly request: SubgraphRequest;
+  readonly representations: readonly Representation[];
+  /** What tells callers apart. */
+  readonly whose: readonly unknown[];
+}
+
+/** Asks for the entities that are not kept, and keeps them; the answer has all. */
+async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
+  const { kept, rule, asked, request, representations, whose } = missed;
+  const { subgraph } = rule;
+  const { representations: _all, ...variables } = request.variables;
+  const common = hash([subgraph, request.query, variables, whose]);
+  const keys = representations.map((one) => `${common} ${JSON.stringify(one)}`);
+  const found = keys.map((key) => kept.get(key));
+  const missing = keys.flatMap((_, index) => (found[index] === undefined ? [index] : []));
+  for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
+  const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
+  if (missing.length === 0) return { data: { _entities: known } };
+  const rest = missing.map((index) => representations[index]);
+  const result = await asked({ ...request, variables: { ...variables, representations: rest } });
+  const entities: unknown = result.data?.['_entities'];
+  if (!Array.isArray(entities) || entities.length !== missing.length)
+    // It failed: what is kept is given, what was asked for has the error.
+    return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
+  for (const [at, index] of missing.entries()) {
+    const entity: unknown = entities[at];
+    known[index] = entity;
+    const representation = representations[index];
+    const seconds = representation && (rule.types[representation.__typename] ?? rule.maxAgeSeconds);
+    if (!seconds || result.errors !== undefined || typeof entity !== 'object' || entity === null) continue;
+    const { __typename: typename } = representation;
+    const one: KeptEntity = { subgraph, typename, representation, text: JSON.stringify(entity) };
+    kept.set(keys[index] ?? '', one, { ttl: seconds * 1_000 });
+  }
+  return {
+    ...result,
+    ...(result.errors && { errors: moved(result.errors, missing) }),
+    data: { _entities: known },
   };
 }
 

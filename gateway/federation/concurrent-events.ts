@@ -1,3 +1,5 @@
+import { toError } from '../../platform/errors.ts';
+
 /** An event that is being joined. */
 interface Joining<Out> {
   readonly joined: Promise<Out>;
@@ -14,17 +16,11 @@ export function joinAhead<In, Out>(
   join: (value: In) => Promise<Out>,
   most: number,
 ): AsyncIterator<Joining<Out>> {
-  const ready: IteratorResult<Joining<Out>>[] = [];
-  const waiting: ((item: IteratorResult<Joining<Out>>) => void)[] = [];
+  const { ready, waiting, deliver } = createQueue<IteratorResult<Joining<Out>>>();
   let held = 0;
   let isTaking = false;
   let isOver = false;
 
-  const deliver = (item: IteratorResult<Joining<Out>>): void => {
-    const resolve = waiting.shift();
-    if (resolve === undefined) ready.push(item);
-    else resolve(item);
-  };
   const joining = (joined: Promise<Out>): void => {
     // Its reader hears of a failure when it comes to it.
     joined.catch(() => undefined);
@@ -49,7 +45,7 @@ export function joinAhead<In, Out>(
       (thrown: unknown) => {
         isTaking = false;
         if (isOver) return;
-        joining(Promise.reject(thrown as Error));
+        joining(Promise.reject(toError(thrown)));
         end();
       },
     );
@@ -73,4 +69,16 @@ export function joinAhead<In, Out>(
       return Promise.resolve(DONE);
     },
   };
+}
+
+/** What waits for its reader, or the reader for it. */
+function createQueue<Item>() {
+  const ready: Item[] = [];
+  const waiting: ((item: Item) => void)[] = [];
+  const deliver = (item: Item): void => {
+    const resolve = waiting.shift();
+    if (resolve === undefined) ready.push(item);
+    else resolve(item);
+  };
+  return { ready, waiting, deliver };
 }

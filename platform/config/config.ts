@@ -71,6 +71,8 @@ export function readConfig(
     signIn,
     /** `--config FILE`: settings of the gateway of another supergraph. */
     gatewayFile,
+    /** The same as it is now. Throws ConfigError when it can't be read. */
+    readGatewayFile: () => readAgain(absolute(commandLine.config), environment),
     providers: {
       ...providersOf(values),
       generatorsFile,
@@ -83,6 +85,14 @@ export function readConfig(
     /** Names of workflows that other systems use. */
     workflowNames,
   };
+}
+
+function readAgain(file: string | null, environment: NodeJS.ProcessEnv) {
+  const problems: ConfigProblem[] = [];
+  const report = (setting: string, message: string) => void problems.push({ setting, message });
+  const text = readGeneratorsFile(file, environment, report, '--config');
+  if (problems.length > 0) throw new ConfigError(problems);
+  return text;
 }
 
 /** All settings with default and meaning, in order: the table of docs/settings.md and .env.example. */

@@ -46,12 +46,13 @@ const open = (types: string): string =>
   types.replaceAll(/ @(?:authenticated|requiresScopes|policy)(?:\([^)]*\))?/g, '');
 
 // By `require`: its types bring those of browsers with them, which then are everybody's.
-const { createYoga } = createRequire(import.meta.url)('graphql-yoga') as {
-  createYoga(options: {
+const require = createRequire(import.meta.url);
+const { createYoga } = require('graphql-yoga') as {
+  readonly createYoga: (options: {
     readonly logging: boolean;
     readonly schema: GraphQLSchema;
     readonly plugins: readonly { onParams(asked: { readonly params: { readonly query?: string } }): void }[];
-  }): RequestListener;
+  }) => RequestListener;
 };
 
 /** The running subgraphs, and what tests control. */

@@ -13,7 +13,7 @@ import { createEntityCache, type EntityCache } from '../../entity-cache/entity-c
 import { linksFromSupergraph } from '../../federation/links-from-supergraph.ts';
 
 /** The links to the subgraphs of one graph. */
-export interface GraphLinks {
+interface GraphLinks {
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly endpoints: ReadonlyMap<string, Endpoints>;
   readonly urls: Readonly<Record<string, readonly string[]>>;
@@ -63,30 +63,8 @@ export function createLinkStore(
     ['subgraph', 'outcome'],
   );
   const cached: CacheLink = { cache: once(() => createEntityCache(entityCacheBytes)), count };
-  const kept = new Map<string, Kept>();
   const readiness: Record<string, ReadinessCheck> = {};
-  const take = (
-    name: string,
-    url: string,
-    file: GatewayFile | undefined,
-  ): Kept & { readonly key: string } => {
-    const { headers, responseHeaders, errors, subgraphs } = file ?? {};
-    // One of ours stays what it is: callers are looked up over it.
-    const isOwn = isOurs(parts, name);
-    const key = JSON.stringify(
-      isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
-    );
-    const known = kept.get(key) ?? { ...open(parts, { name, url, file, cached }), users: isOwn ? 1 : 0 };
-    kept.set(key, known);
-    known.users += 1;
-    return Object.assign(known, { key });
-  };
-  const give = (key: string): void => {
-    const known = kept.get(key);
-    if (known === undefined || --known.users > 0) return;
-    kept.delete(key);
-    void known.close();
-  };
+  const { kept, take, give } = createKeptLinks(parts, cached);
   const store: LinkStore = {
     readiness,
     open(supergraphSdl, file) {
@@ -119,6 +97,32 @@ export function createLinkStore(
     },
   };
   return store;
+}
+
+/** Links by what they are made of, with how many graphs have each. */
+function createKeptLinks(parts: ProcessParts, cached: CacheLink) {
+  const kept = new Map<string, Kept>();
+  return {
+    kept,
+    take(name: string, url: string, file: GatewayFile | undefined): Kept & { readonly key: string } {
+      const { headers, responseHeaders, errors, subgraphs } = file ?? {};
+      // One of ours stays what it is: callers are looked up over it.
+      const isOwn = isOurs(parts, name);
+      const key = JSON.stringify(
+        isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
+      );
+      const known = kept.get(key) ?? { ...open(parts, { name, url, file, cached }), users: isOwn ? 1 : 0 };
+      kept.set(key, known);
+      known.users += 1;
+      return Object.assign(known, { key });
+    },
+    give(key: string): void {
+      const known = kept.get(key);
+      if (known === undefined || --known.users > 0) return;
+      kept.delete(key);
+      void known.close();
+    },
+  };
 }
 
 interface Asked {

@@ -20,8 +20,8 @@ import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.t
 import { extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
 import { breakCircuit, type BreakerOptions } from './broken-circuit.ts';
 import { CALLER_HEADER, type CallerSigner, operationHash } from './caller-assertion.ts';
-import { createPostClient, type PostAnswer } from './remote-http.ts';
-import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
+import { createPostClient, type PostAnswer, type PostClient } from './remote-http.ts';
+import { createRemoteSubscriptions, parsedResult, type RemoteSubscriptions } from './remote-subscriptions.ts';
 import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
 import type { SocketCredentials } from './socket-clients.ts';
@@ -73,30 +73,10 @@ export interface RemoteLinkOptions {
  * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
-  const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = 32 * 1024 * 1024 } = options;
-  const { connections, tls, breaker } = options;
-  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes, connections, tls });
-  const broken = breaker === undefined ? own : breakCircuit(own, breaker);
-  const retried = options.retries === undefined ? broken : retryReads(broken, options.retries);
-  const client = options.sharesReads === true && sign === undefined ? shareReads(retried) : retried;
+  const { name, endpoints, sign, logger } = options;
+  const client = clientOf(options);
   const { includeErrors = (result: ExecutionResult) => result } = options;
-  const { protocol = 'graphql-ws' } = options;
-  const subscribing = {
-    name,
-    endpoints: options.socketEndpoints ?? endpoints,
-    timeoutMs,
-    logger,
-    maxMessageBytes: maxResponseBytes,
-    tls,
-  };
-  const subscriptions =
-    protocol === 'graphql-ws'
-      ? createRemoteSubscriptions({ ...subscribing, sign, credentialsFor: credentialsOf(options) })
-      : createStreamSubscriptions({
-          ...subscribing,
-          protocol,
-          headersFor: (context) => ownHeaders(context, options),
-        });
+  const subscriptions = subscriptionsOf(options);
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const { headers, body } = await encode(request, options);
@@ -145,6 +125,44 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       await Promise.all([subscriptions.close(), client.close()]);
     },
   };
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** What fetches, with what the options put around it. */
+function clientOf(options: RemoteLinkOptions): PostClient {
+  const { endpoints, timeoutMs = TIMEOUT_MS, maxResponseBytes = MAX_BYTES, connections, tls } = options;
+  const { breaker, retries, sharesReads = false, sign } = options;
+  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes, connections, tls });
+  const broken = breaker === undefined ? own : breakCircuit(own, breaker);
+  const retried = retries === undefined ? broken : retryReads(broken, retries);
+  return sharesReads && sign === undefined ? shareReads(retried) : retried;
+}
+
+function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
+  const {
+    name,
+    endpoints,
+    sign,
+    logger,
+    timeoutMs = TIMEOUT_MS,
+    maxResponseBytes = MAX_BYTES,
+    tls,
+  } = options;
+  const { protocol = 'graphql-ws' } = options;
+  const common = {
+    name,
+    endpoints: options.socketEndpoints ?? endpoints,
+    timeoutMs,
+    logger,
+    maxMessageBytes: maxResponseBytes,
+    tls,
+  };
+  if (protocol === 'graphql-ws')
+    return createRemoteSubscriptions({ ...common, sign, credentialsFor: credentialsOf(options) });
+  const headersFor = (context: RequestContext) => ownHeaders(context, options);
+  return createStreamSubscriptions({ ...common, protocol, headersFor });
 }
 
 /** Whether a document may hold a mutation: one that only mentions the word is taken for one, which is never sent twice. */
