@@ -71,8 +71,6 @@ export function readConfig(
     signIn,
     /** `--config FILE`: settings of the gateway of another supergraph. */
     gatewayFile,
-    /** The same as it is now. Throws ConfigError when it can't be read. */
-    readGatewayFile: () => readAgain(absolute(commandLine.config), environment),
     providers: {
       ...providersOf(values),
       generatorsFile,
@@ -87,7 +85,8 @@ export function readConfig(
   };
 }
 
-function readAgain(file: string | null, environment: NodeJS.ProcessEnv) {
+/** Reads the file of `--config` as it is now; null without one. Throws ConfigError when it can't be read. */
+export function readGatewayFileAgain(file: string | null, environment: NodeJS.ProcessEnv = process.env) {
   const problems: ConfigProblem[] = [];
   const report = (setting: string, message: string) => void problems.push({ setting, message });
   const text = readGeneratorsFile(file, environment, report, '--config');

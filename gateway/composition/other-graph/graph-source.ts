@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
+import { readGatewayFileAgain } from '../../../platform/config/config.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import { readGatewayFile } from '../../configuration/gateway-file.ts';
@@ -38,7 +39,7 @@ export function createGraphSource({ config, logger }: ProcessParts): GraphSource
     files: () => [...named, ...schemas],
     async read() {
       const supergraphSdl = await readSupergraph();
-      const text = config.readGatewayFile();
+      const text = readGatewayFileAgain(configFile);
       const file = text === null ? undefined : readGatewayFile(text, subgraphNames(supergraphSdl));
       return { supergraphSdl, file };
     },
