@@ -19,7 +19,7 @@ export interface Issuer {
 }
 
 /** Whose a token is. */
-export interface TokenOwner {
+interface TokenOwner {
   /** `jwt_` and a hash of issuer and subject. */
   readonly id: string;
   readonly claims: Readonly<Record<string, unknown>>;

@@ -24,7 +24,7 @@ export interface DeniedField {
 }
 
 /** An operation without what its caller may not see. */
-export interface PermittedOperation {
+interface PermittedOperation {
   /** The document to plan. */
   readonly document: DocumentNode;
   readonly denied: readonly DeniedField[];

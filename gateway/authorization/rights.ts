@@ -44,5 +44,5 @@ const NO_RIGHTS: Rights = { isAuthenticated: false, scopes: NONE, policies: NONE
 function textsOf(claim: unknown): readonly string[] {
   if (Array.isArray(claim)) return claim.map(String);
   if (claim === undefined || claim === null || claim === false || claim === '') return [];
-  return [String(claim)];
+  return [typeof claim === 'object' ? JSON.stringify(claim) : `${claim as string | number}`];
 }

@@ -21,7 +21,8 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
   const { config, logger, lifecycle } = parts;
   const source = config.split.isOtherGraph ? createGraphSource(parts) : null;
   const { supergraphSdl, file } = source === null ? await ownGraph() : await source.read();
-  const links = createLinkStore(parts);
+  const metrics = await startMetrics(parts);
+  const links = createLinkStore(parts, { metrics, entityCacheBytes: file?.entityCacheBytes });
   const first = links.open(supergraphSdl, file);
   checkSharedReads(parts, Object.keys(first.links));
   lifecycle.add('links', () => links.close());
@@ -36,7 +37,7 @@ export async function startGatewayAlone(parts: ProcessParts): Promise<PublicServ
     serviceKeys: config.auth.serviceKeys,
     publicUrl,
     reserved,
-    metrics: await startMetrics(parts),
+    metrics,
     tracer: await startTracing(parts),
     sharedCounts: await sharedCountsOf(parts, database),
     readiness: links.readiness,

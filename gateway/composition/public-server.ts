@@ -162,6 +162,7 @@ function federationsOf({ config }: ProcessParts, options: PublicServerOptions, l
       links: observed(withKnown(graph.links), options),
       metrics: options.metrics,
       ...planningOf(config),
+      concurrentEvents: isForeign ? CONCURRENT_EVENTS : undefined,
       costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
       authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
       logger,
@@ -169,6 +170,9 @@ function federationsOf({ config }: ProcessParts, options: PublicServerOptions, l
   });
   return { openGraph, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
 }
+
+/** A thousand events a second of one subscription stay in time where a join takes 100 ms. */
+const CONCURRENT_EVENTS = 200;
 
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
 const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns: SIGN_INS };

@@ -46,6 +46,3 @@ export const authenticationSchema = z.strictObject({
     .optional()
     .describe('Who has the policies of @policy.'),
 });
-
-/** That part of the file. */
-export type AuthenticationFile = z.output<typeof authenticationSchema>;

@@ -41,6 +41,9 @@ export const gatewayFileSchema = z.strictObject(
     cost: costSchema
       .optional()
       .describe('Bounds what operations cost by @cost and @listSize (default: limits.cost alone).'),
+    entityCacheBytes: integer(100_000, 100_000_000_000)
+      .optional()
+      .describe('Most bytes of all entities that are kept (default: 64000000). Read at the start alone.'),
     limits: limits.optional(),
     introspection: z
       .boolean(must('must be true or false'))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect, it } from 'vitest';
@@ -76,6 +77,16 @@ it('applies rules for headers in their order', () => {
     'x-user': 'ada',
     'x-roles': '["a","b"]',
   });
+});
+
+it('reads every example of docs/gateway.md', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/gateway.md'), 'utf8');
+  const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text ?? '');
+  const configurations = examples.filter((text) => !/^ +schema: /m.test(text));
+  expect(configurations.length).toBeGreaterThan(4);
+  const subgraphs = ['media', 'workflow', 'accounts', 'reviews'];
+  for (const text of configurations)
+    readGatewayFile({ path: '/etc/gateway.yaml', text, variables: { GATEWAY_KEY: 'k' } }, subgraphs);
 });
 
 it('has the form that editors are told', async () => {

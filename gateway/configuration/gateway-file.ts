@@ -31,7 +31,10 @@ export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly st
             subscriptions: one.subscriptions && {
               ...one.subscriptions,
               connectionParams: filled(one.subscriptions.connectionParams, [
-                ...['subgraphs', name, 'subscriptions', 'connectionParams'],
+                'subgraphs',
+                name,
+                'subscriptions',
+                'connectionParams',
               ]),
             },
             tls:

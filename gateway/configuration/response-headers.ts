@@ -24,7 +24,7 @@ export function createResponseRules(
 }
 
 /** What both allow. */
-export function strictest(one: unknown, other: string): string {
+function strictest(one: unknown, other: string): string {
   if (typeof one !== 'string') return other;
   const both = [one, other].map((text) => text.toLowerCase());
   if (both.some((text) => /no-store|no-cache/.test(text))) return 'no-store';

@@ -33,7 +33,7 @@ export function createHeaderRules(
 /** A claim as a header; undefined where it is absent, or can't be one. */
 function headerOf(claim: unknown): string | undefined {
   if (claim === undefined || claim === null) return undefined;
-  const text = typeof claim === 'object' ? JSON.stringify(claim) : String(claim);
+  const text = typeof claim === 'object' ? JSON.stringify(claim) : `${claim as string | number}`;
   return /^[\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined;
 }
 

@@ -97,6 +97,22 @@ const subscriptions = z.strictObject({
     .describe('What it gets in connection_init of graphql-ws (default: the bearer token as authorization).'),
 });
 
+const seconds = integer(0, 31_536_000);
+
+const entityCache = z.strictObject({
+  maxAgeSeconds: seconds.describe('How long an entity is kept; 0: only those of types.'),
+  types: z
+    .record(z.string(), seconds, must('must be an object: name of a type -> seconds'))
+    .optional()
+    .describe('Seconds by type; 0: not kept.'),
+  scope: z
+    .enum(['private', 'public'], must('must be private or public'))
+    .optional()
+    .describe(
+      'Whose they are: of callers of whom the subgraph gets the same headers, or everybody (default: private).',
+    ),
+});
+
 /** What the file says of one subgraph. */
 export const subgraph = z.strictObject({
   url: address(['http:', 'https:'])
@@ -109,6 +125,13 @@ export const subgraph = z.strictObject({
   retries: integer(0, 5)
     .optional()
     .describe('How often a query that got no answer is sent again (default: 0).'),
+  entityCache: entityCache.optional().describe('Entities that are kept (default: none).'),
+  sharesReads: z
+    .boolean(must('must be true or false'))
+    .optional()
+    .describe(
+      'Equal queries of one caller that are on their way share one answer (default: as SHARED_READS says).',
+    ),
   headers: headerRules.optional().describe('After those for every subgraph.'),
   responseHeaders: responseRules.optional().describe('After those of every subgraph.'),
   errors: errors.optional(),

@@ -7,7 +7,13 @@ import type {
   GraphqlRequest,
   ResultStream,
 } from '../../platform/graphql/operations/executor.ts';
-import { isEndOfStream, isStream, mapStream } from '../../platform/graphql/operations/streams.ts';
+import {
+  isEndOfStream,
+  isStream,
+  mapStream,
+  type MapStreamOptions,
+  type Stream,
+} from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
@@ -15,6 +21,7 @@ import { inSpan } from '../../platform/tracing/span.ts';
 import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
+import { joinAhead } from './concurrent-events.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
@@ -39,6 +46,8 @@ export interface ExecutionOptions {
   readonly refuseRootField?: RefuseRootField | undefined;
   /** What callers may see, where the supergraph says so. */
   readonly authorize?: Authorize | undefined;
+  /** Most events of one subscription that are joined at once (default 1). */
+  readonly concurrentEvents?: number | undefined;
   /** What operations cost, where that is counted. */
   readonly costs?: Costs | undefined;
 }
@@ -63,7 +72,7 @@ export type Authorize = (
 ) => Permitted | null;
 
 /** A part of an operation, and what tells its caller of the rest. */
-export interface Permitted {
+interface Permitted {
   readonly document: DocumentNode;
   /** Absent where something is left to be asked for. */
   readonly refused?: ExecutionResult | undefined;
@@ -72,7 +81,7 @@ export interface Permitted {
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { links, logger, metrics = noMetrics } = options;
+  const { links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
@@ -84,27 +93,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     links,
     failure: (thrown) => gatewayFailure(thrown, context, logger),
   });
-  const subscribePlanned = async (
-    plan: SubscriptionPlan,
-    request: GraphqlRequest,
-    complete: Permitted['complete'] = (result) => result,
-  ): Promise<ResultStream | ExecutionResult> => {
-    const started = await subscribeTo(plan.primary, inputOf(request));
-    if (!isStream<ExecutionResult>(started)) return started;
-    const end = (): void => void stream.return();
-    const stream = mapStream<ExecutionResult, ExecutionResult>({
-      source: started,
-      map: async (result) =>
-        isEndOfStream(result)
-          ? endOf(result, plan)
-          : complete(await runEvent(result, plan, inputOf(request))),
-      failed: (thrown) => failed(thrown, request),
-      signals: [request.context.signal],
-      onEnd: () => open.forget(end),
-    });
-    open.keep(end, request.context.signal);
-    return stream;
-  };
+  const subscribePlanned = createSubscribing({ open, inputOf, failed, concurrentEvents });
 
   return {
     async execute(request) {
@@ -132,6 +121,51 @@ export function createExecution(options: ExecutionOptions): Execution {
     },
     close: () => open.close(),
   };
+}
+
+interface Subscribing {
+  readonly open: ReturnType<typeof createOpenStreams>;
+  readonly inputOf: (request: GraphqlRequest) => RunInput;
+  readonly failed: (thrown: unknown, request: GraphqlRequest) => ExecutionResult;
+  readonly concurrentEvents: number;
+}
+
+type SubscribePlanned = (
+  plan: SubscriptionPlan,
+  request: GraphqlRequest,
+  complete?: Permitted['complete'],
+) => Promise<ResultStream | ExecutionResult>;
+
+/** Makes what subscribes by a plan, and joins the events. */
+function createSubscribing({ open, inputOf, failed, concurrentEvents }: Subscribing): SubscribePlanned {
+  return async (plan, request, complete = (result) => result) => {
+    const started = await subscribeTo(plan.primary, inputOf(request));
+    if (!isStream<ExecutionResult>(started)) return started;
+    const end = (): void => void stream.return();
+    const join = async (result: ExecutionResult): Promise<ExecutionResult> =>
+      isEndOfStream(result) ? endOf(result, plan) : complete(await runEvent(result, plan, inputOf(request)));
+    const isJoined = plan.plan.node?.kind === 'Sequence' && plan.plan.node.nodes.length > 1;
+    const stream = joinedStream(started, join, isJoined ? concurrentEvents : 1, {
+      failed: (thrown: unknown) => failed(thrown, request),
+      signals: [request.context.signal],
+      onEnd: () => open.forget(end),
+    });
+    open.keep(end, request.context.signal);
+    return stream;
+  };
+}
+
+type Ends = Pick<MapStreamOptions<ExecutionResult, ExecutionResult>, 'failed' | 'signals' | 'onEnd'>;
+
+/** Joins the events of a source: one after the other, or several at once in their order. */
+function joinedStream(
+  source: ResultStream,
+  join: (result: ExecutionResult) => Promise<ExecutionResult>,
+  most: number,
+  ends: Ends,
+): Stream<ExecutionResult> {
+  if (most === 1) return mapStream({ source, map: join, ...ends });
+  return mapStream({ source: joinAhead(source, join, most), map: ({ joined }) => joined, ...ends });
 }
 
 /** Makes what prepares a request: its plan, or its refusal. */

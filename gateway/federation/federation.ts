@@ -59,6 +59,8 @@ export interface FederationOptions {
   readonly refuseRootField?: RefuseRootField | undefined;
   /** What callers may see of an operation, where the supergraph says so (default: everything). */
   readonly authorize?: Authorize | undefined;
+  /** Most events of one subscription that are joined at once, in their order (default 1). */
+  readonly concurrentEvents?: number | undefined;
   /** What operations cost (default: nothing is counted but by limits of documents). */
   readonly costs?: Costs | undefined;
 }
@@ -94,6 +96,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
     refuseRootField: options.refuseRootField,
     authorize: options.authorize,
     costs: options.costs,
+    concurrentEvents: options.concurrentEvents,
   });
   const schema = () => ({ supergraphSdl, apiSchema: planner.apiSchema });
   return {

@@ -123,18 +123,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     return { kind: 'subscription', ...planned, primary, plan: eventPlan, compiled: compiled(eventPlan) };
   };
 
-  const kept = (
-    whole: DocumentNode,
-    operationName: string | undefined,
-    part: DocumentNode,
-  ): OperationPlan => {
-    const known = plans.get(part)?.get(operationName ?? '');
-    if (known !== undefined) return known;
-    const plan = makePlan(whole, operationName, part);
-    const ofDocument = plans.get(part) ?? new Map<string, OperationPlan>();
-    plans.set(part, ofDocument.set(operationName ?? '', plan));
-    return plan;
-  };
+  const kept = keepPlans(plans, makePlan);
   return {
     hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
     get apiSchema() {
@@ -150,9 +139,23 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
       return parts().subgraphs;
     },
     planOf: (document, operationName) => kept(document, operationName, document),
-    planOfPart: (whole, operationName, part) => kept(whole, operationName, part),
+    planOfPart: kept,
     plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
     warmUp: () => void parts(),
+  };
+}
+
+type MakePlan = (whole: DocumentNode, operationName: string | undefined, part: DocumentNode) => OperationPlan;
+
+/** Makes each plan once for its document, or for the part that it fetches. */
+function keepPlans(plans: WeakMap<DocumentNode, Map<string, OperationPlan>>, make: MakePlan): MakePlan {
+  return (whole, operationName, part) => {
+    const known = plans.get(part)?.get(operationName ?? '');
+    if (known !== undefined) return known;
+    const plan = make(whole, operationName, part);
+    const ofDocument = plans.get(part) ?? new Map<string, OperationPlan>();
+    plans.set(part, ofDocument.set(operationName ?? '', plan));
+    return plan;
   };
 }
 

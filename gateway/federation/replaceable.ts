@@ -1,8 +1,9 @@
+import type { Documents } from '../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
-import type { GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
+import type { GraphqlRequest, ResultStream } from '../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
-import { endable } from './ended-stream.ts';
+import { type EndableStream, endable } from './ended-stream.ts';
 import type { FederatedExecutor } from './federation.ts';
 import { createServerGateway } from './server-gateway.ts';
 
@@ -59,6 +60,21 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
       left(graph);
     }
   };
+  const subscribe: ReplaceableFederation['subscribe'] = async (request) => {
+    const graph = current;
+    graph.running += 1;
+    try {
+      const outcome = await graph.federation.subscribe(request);
+      if (!isStream(outcome)) return outcome;
+      const running = keepStream(graph, { request, outcome, left });
+      // It was replaced while the subgraph was asked.
+      if (graph.isReplaced && !goesOn(graph, current, request)) running.endWith({ errors: [COME_BACK] });
+      return running.stream;
+    } finally {
+      graph.running -= 1;
+      left(graph);
+    }
+  };
   const { gateway, update } = createServerGateway(
     () => ({ apiSchema: current.federation.apiSchema(), supergraphSdl: current.supergraphSdl }),
     { execute },
@@ -66,36 +82,9 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
   return {
     gateway,
     execute,
-    async subscribe(request) {
-      const graph = current;
-      graph.running += 1;
-      try {
-        const outcome = await graph.federation.subscribe(request);
-        if (!isStream(outcome)) return outcome;
-        const { stream, endWith } = endable(outcome, () => {
-          graph.streams.delete(running);
-          left(graph);
-        });
-        const running: RunningStream = { request, endWith };
-        graph.streams.add(running);
-        // It was replaced while the subgraph was asked.
-        if (graph.isReplaced && !goesOn(graph, current, request)) endWith({ errors: [COME_BACK] });
-        return stream;
-      } finally {
-        graph.running -= 1;
-        left(graph);
-      }
-    },
+    subscribe,
     apiSchema: () => current.federation.apiSchema(),
-    documents: {
-      prepare: (query) => current.federation.documents.prepare(query),
-      known: (query, parsed) => current.federation.documents.known(query, parsed),
-      add: (query, document, rules) => current.federation.documents.add(query, document, rules),
-      all: () => current.federation.documents.all(),
-      get bytes() {
-        return current.federation.documents.bytes;
-      },
-    },
+    documents: documentsOf(() => current.federation.documents),
     plan: (query, operationName) => current.federation.plan(query, operationName),
     planned: () => current.federation.planned(),
     outline: (planned) => current.federation.outline(planned),
@@ -116,6 +105,41 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
     },
     async close() {
       await Promise.all([current, ...before].map(({ federation }) => federation.close()));
+    },
+  };
+}
+
+/** Keeps a stream among those of its graph, until it ends. */
+function keepStream(
+  graph: Served,
+  {
+    request,
+    outcome,
+    left,
+  }: {
+    readonly request: GraphqlRequest;
+    readonly outcome: ResultStream;
+    readonly left: (graph: Served) => void;
+  },
+): EndableStream {
+  const made = endable(outcome, () => {
+    graph.streams.delete(running);
+    left(graph);
+  });
+  const running: RunningStream = { request, endWith: made.endWith };
+  graph.streams.add(running);
+  return made;
+}
+
+/** The documents of the graph that serves now. */
+function documentsOf(current: () => Documents): Documents {
+  return {
+    prepare: (query) => current().prepare(query),
+    known: (query, parsed) => current().known(query, parsed),
+    add: (query, document, rules) => current().add(query, document, rules),
+    all: () => current().all(),
+    get bytes() {
+      return current().bytes;
     },
   };
 }

@@ -5,6 +5,7 @@ import { failedResult, withExtensions } from '../../platform/graphql/operations/
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import { remade } from '../../platform/graphql/operations/partial-data.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import { renamedExtensions } from './operation/renamed-extensions.ts';
 
 /** The result of a request that could not be run; an unexpected error is masked and logged. */
 export function gatewayFailure(thrown: unknown, context: RequestContext, logger: Logger): ExecutionResult {
@@ -49,23 +50,13 @@ export function renamedResult(result: ExecutionResult, { names }: SharedForm): E
   };
 }
 
-/** `valueCompletion` has errors, with paths. */
-function renamedExtensions(
-  extensions: Readonly<Record<string, unknown>>,
-  rename: (error: GraphQLError) => GraphQLError,
-): Record<string, unknown> {
-  const { valueCompletion } = extensions;
-  if (!Array.isArray(valueCompletion)) return extensions;
-  const errors = valueCompletion.map((error: unknown) =>
-    error instanceof GraphQLError ? rename(error) : error,
-  );
-  return { ...extensions, valueCompletion: errors };
-}
+/** A name of a shared document in a message: of a null in a root field that may not be null. */
+const SHARED_NAME = /\b_r\d+\b/g;
 
 function renamedError(error: GraphQLError, nameOf: (key: string) => string): GraphQLError {
   const [first, ...further] = error.path ?? [];
   if (typeof first !== 'string') return error;
-  return new GraphQLError(error.message, {
+  return new GraphQLError(error.message.replaceAll(SHARED_NAME, nameOf), {
     path: [nameOf(first), ...further],
     originalError: error.originalError ?? null,
     extensions: error.extensions,

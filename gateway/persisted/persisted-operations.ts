@@ -10,9 +10,9 @@ import type { ManifestOperation } from './manifest.ts';
 /** Operations that callers name by a hash, and which they may send at all. */
 export interface PersistedOperations {
   /** A request with the text that its hash stands for, without the hash; the same one where it has none; an error where nothing is known of it. */
-  expand(body: unknown): unknown;
+  readonly expand: (body: unknown) => unknown;
   /** Why a text may not be sent; null where it may. */
-  refusalOf(query: string): GraphQLError | null;
+  readonly refusalOf: (query: string) => GraphQLError | null;
   /** What can be planned before anybody asks. */
   readonly operations: readonly ManifestOperation[];
 }

@@ -85,6 +85,15 @@ export function readConfig(
   };
 }
 
+/** Reads the file of `--config` as it is now; null without one. Throws ConfigError when it can't be read. */
+export function readGatewayFileAgain(file: string | null, environment: NodeJS.ProcessEnv = process.env) {
+  const problems: ConfigProblem[] = [];
+  const report = (setting: string, message: string) => void problems.push({ setting, message });
+  const text = readGeneratorsFile(file, environment, report, '--config');
+  if (problems.length > 0) throw new ConfigError(problems);
+  return text;
+}
+
 /** All settings with default and meaning, in order: the table of docs/settings.md and .env.example. */
 export function settingsTable(): readonly SettingLine[] {
   return Object.entries(settings).map(([name, line]) => ({

@@ -36,7 +36,10 @@ export async function startGatewayOf(options: OtherGatewayOptions): Promise<Othe
     const program = await startNode(
       path.resolve(import.meta.dirname, '../../gateway/main.ts'),
       [
-        ...['--role', 'gateway', '--supergraph', file('supergraph.graphql')],
+        '--role',
+        'gateway',
+        '--supergraph',
+        file('supergraph.graphql'),
         ...(config === undefined ? [] : ['--config', file('gateway.yaml')]),
       ],
       { settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings }, ready: () => isReady(url) },

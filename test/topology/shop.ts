@@ -1,10 +1,10 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { parse } from 'graphql';
-import { createSchema, createYoga } from 'graphql-yoga';
+import { type GraphQLSchema, parse } from 'graphql';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 import { createPushStream, type PushStream } from '../../platform/graphql/operations/streams.ts';
@@ -44,6 +44,16 @@ type Subscription { reviewAdded: Review! }
 /** The same without what needs a right. */
 const open = (types: string): string =>
   types.replaceAll(/ @(?:authenticated|requiresScopes|policy)(?:\([^)]*\))?/g, '');
+
+// By `require`: its types bring those of browsers with them, which then are everybody's.
+const require = createRequire(import.meta.url);
+const { createYoga } = require('graphql-yoga') as {
+  readonly createYoga: (options: {
+    readonly logging: boolean;
+    readonly schema: GraphQLSchema;
+    readonly plugins: readonly { onParams(asked: { readonly params: { readonly query?: string } }): void }[];
+  }) => RequestListener;
+};
 
 /** The running subgraphs, and what tests control. */
 export interface Shop {
@@ -123,14 +133,14 @@ export async function openShop(): Promise<Shop> {
         },
         Subscription: { reviewAdded: subscribe('reviewAdded', reviewOf) },
       },
-    }) as ReturnType<typeof createSchema>,
+    }),
     plugins: [{ onParams: ({ params }) => void queries.push(params.query ?? '') }],
   });
   const server = createServer((request, response) => {
     seen.push(request.headers);
     response.setHeader('cache-control', 'max-age=60');
     response.appendHeader('set-cookie', 'review=seen');
-    void yoga(request, response);
+    yoga(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;

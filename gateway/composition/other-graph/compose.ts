@@ -39,11 +39,6 @@ interface Composed {
   readonly files: readonly string[];
 }
 
-interface Surroundings {
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  readonly logger: Logger;
-}
-
 /** Milliseconds and bytes of an answer with a subgraph's schema. */
 const SCHEMA_MS = 10_000;
 const MAX_SCHEMA_BYTES = 10_000_000;
@@ -52,7 +47,7 @@ const MAX_SCHEMA_BYTES = 10_000_000;
  * Composes a supergraph of the subgraphs that a file names: their schemas are files, or are asked for at their addresses
  * (`_service { sdl }`). Throws NOT_CONFIGURED with what does not compose.
  */
-export async function composeFromFile(file: string, { logger }: Surroundings): Promise<Composed> {
+export async function composeFromFile(file: string, logger: Logger): Promise<Composed> {
   const text = await readFile(file, 'utf8');
   const { subgraphs } = readCheckedFile(
     { setting: '--subgraphs', path: file, text, parse: parseYamlWithLines },

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { readGeneratorsFile } from '../../../platform/config/generators-file.ts';
-import { AppError } from '../../../platform/errors.ts';
+import { readGatewayFileAgain } from '../../../platform/config/config.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import { readGatewayFile } from '../../configuration/gateway-file.ts';
@@ -9,7 +8,7 @@ import { subgraphNames } from '../../federation/links-from-supergraph.ts';
 import { composeFromFile } from './compose.ts';
 
 /** What the files say now. */
-export interface GraphFiles {
+interface GraphFiles {
   readonly supergraphSdl: string;
   /** Absent without `--config`. */
   readonly file: GatewayFile | undefined;
@@ -32,7 +31,7 @@ export function createGraphSource({ config, logger }: ProcessParts): GraphSource
 
   async function readSupergraph(): Promise<string> {
     if (supergraphFile !== null) return await readFile(supergraphFile, 'utf8');
-    const composed = await composeFromFile(subgraphsFile ?? '', { variables: process.env, logger });
+    const composed = await composeFromFile(subgraphsFile ?? '', logger);
     schemas = composed.files;
     return composed.supergraphSdl;
   }
@@ -40,14 +39,7 @@ export function createGraphSource({ config, logger }: ProcessParts): GraphSource
     files: () => [...named, ...schemas],
     async read() {
       const supergraphSdl = await readSupergraph();
-      const problems: string[] = [];
-      const text = readGeneratorsFile(
-        configFile,
-        process.env,
-        (_, message) => problems.push(message),
-        '--config',
-      );
-      if (problems.length > 0) throw new AppError('NOT_CONFIGURED', `--config ${problems.join('; ')}`);
+      const text = readGatewayFileAgain(configFile);
       const file = text === null ? undefined : readGatewayFile(text, subgraphNames(supergraphSdl));
       return { supergraphSdl, file };
     },

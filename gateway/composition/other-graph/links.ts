@@ -6,14 +6,17 @@ import { createRemoteLink } from '../../../platform/graphql/links/remote-link.ts
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { createEndpoints, type Endpoints } from '../../../platform/http/endpoints/endpoints.ts';
 import type { ReadinessCheck } from '../../../platform/http/readiness.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
+import { once } from '../../../platform/once.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
 import type { GatewayFile } from '../../configuration/gateway-file.schema.ts';
 import { createResponseRules } from '../../configuration/response-headers.ts';
 import { createErrorInclusion, createHeaderRules } from '../../configuration/subgraph-rules.ts';
+import { createEntityCache, type EntityCache } from '../../entity-cache/entity-cache.ts';
 import { linksFromSupergraph } from '../../federation/links-from-supergraph.ts';
 
 /** The links to the subgraphs of one graph. */
-export interface GraphLinks {
+interface GraphLinks {
   readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly endpoints: ReadonlyMap<string, Endpoints>;
   readonly urls: Readonly<Record<string, readonly string[]>>;
@@ -40,32 +43,31 @@ interface Kept {
   users: number;
 }
 
+export interface LinkStoreOptions {
+  readonly metrics: Metrics;
+  /** Most bytes of entities that are kept. */
+  readonly entityCacheBytes?: number | undefined;
+}
+
+/** What keeps entities, where the file says so. */
+interface CacheLink {
+  readonly cache: () => EntityCache;
+  readonly count: ReturnType<Metrics['counter']>;
+}
+
 /** Makes the store. */
-export function createLinkStore(parts: ProcessParts): LinkStore {
-  const kept = new Map<string, Kept>();
+export function createLinkStore(
+  parts: ProcessParts,
+  { metrics, entityCacheBytes = 64_000_000 }: LinkStoreOptions,
+): LinkStore {
+  const count = metrics.counter(
+    'kiln_entity_cache_total',
+    'Entities of other graphs that were kept, or were not.',
+    ['subgraph', 'outcome'],
+  );
+  const cached: CacheLink = { cache: once(() => createEntityCache(entityCacheBytes)), count };
   const readiness: Record<string, ReadinessCheck> = {};
-  const take = (
-    name: string,
-    url: string,
-    file: GatewayFile | undefined,
-  ): Kept & { readonly key: string } => {
-    const { headers, responseHeaders, errors, subgraphs } = file ?? {};
-    // One of ours stays what it is: callers are looked up over it.
-    const isOwn = isOurs(parts, name);
-    const key = JSON.stringify(
-      isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
-    );
-    const known = kept.get(key) ?? { ...open(parts, { name, url, file }), users: isOwn ? 1 : 0 };
-    kept.set(key, known);
-    known.users += 1;
-    return Object.assign(known, { key });
-  };
-  const give = (key: string): void => {
-    const known = kept.get(key);
-    if (known === undefined || --known.users > 0) return;
-    kept.delete(key);
-    void known.close();
-  };
+  const { kept, take, give } = createKeptLinks(parts, cached);
   const store: LinkStore = {
     readiness,
     open(supergraphSdl, file) {
@@ -100,14 +102,41 @@ export function createLinkStore(parts: ProcessParts): LinkStore {
   return store;
 }
 
+/** Links by what they are made of, with how many graphs have each. */
+function createKeptLinks(parts: ProcessParts, cached: CacheLink) {
+  const kept = new Map<string, Kept>();
+  return {
+    kept,
+    take(name: string, url: string, file: GatewayFile | undefined): Kept & { readonly key: string } {
+      const { headers, responseHeaders, errors, subgraphs } = file ?? {};
+      // One of ours stays what it is: callers are looked up over it.
+      const isOwn = isOurs(parts, name);
+      const key = JSON.stringify(
+        isOwn ? [name] : [name, url, headers, responseHeaders, errors, subgraphs?.[name]],
+      );
+      const known = kept.get(key) ?? { ...open(parts, { name, url, file, cached }), users: isOwn ? 1 : 0 };
+      kept.set(key, known);
+      known.users += 1;
+      return Object.assign(known, { key });
+    },
+    give(key: string): void {
+      const known = kept.get(key);
+      if (known === undefined || --known.users > 0) return;
+      kept.delete(key);
+      void known.close();
+    },
+  };
+}
+
 interface Asked {
   readonly name: string;
   /** As the supergraph says. */
   readonly url: string;
   readonly file: GatewayFile | undefined;
+  readonly cached: CacheLink;
 }
 
-function open(parts: ProcessParts, { name, url, file = {} }: Asked): Omit<Kept, 'users'> {
+function open(parts: ProcessParts, { name, url, file = {}, cached }: Asked): Omit<Kept, 'users'> {
   const { logger } = parts;
   const { url: configured = url, websocketUrl } = file.subgraphs?.[name] ?? {};
   const urls = ownUrlsOf(parts, name) ?? [configured];
@@ -116,7 +145,7 @@ function open(parts: ProcessParts, { name, url, file = {} }: Asked): Omit<Kept, 
     websocketUrl === undefined
       ? undefined
       : createEndpoints({ urls: [websocketUrl.replace(/^ws/, 'http')], logger });
-  const link = linkTo(parts, name, { endpoints, sockets, file });
+  const link = cachedLink(linkTo(parts, name, { endpoints, sockets, file }), { name, file, cached });
   return {
     link,
     endpoints,
@@ -150,8 +179,8 @@ interface LinkParts {
 function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }: LinkParts): SubgraphLink {
   const { logger } = parts;
   if (!isOurs(parts, name)) {
-    const sharesReads = parts.config.split.sharedReads.includes(name);
     const its = file.subgraphs?.[name] ?? {};
+    const { sharesReads = parts.config.split.sharedReads.includes(name) } = its;
     const { timeoutMs, retries, headers = [], errors = file.errors, subscriptions = {}, tls } = its;
     const answered = [...(file.responseHeaders ?? []), ...(its.responseHeaders ?? [])];
     const { protocol, connectionParams } = subscriptions;
@@ -177,6 +206,27 @@ function linkTo(parts: ProcessParts, name: string, { endpoints, sockets, file }:
   const sign = signerFor(parts, name);
   const channelKey = parts.config.split.internalKey ?? undefined;
   return createRemoteLink({ name, endpoints, logger, ...(sign && { sign, channelKey }) });
+}
+
+/** The same link, which keeps entities where the file says so; those of Kiln's own subgraphs never. */
+function cachedLink(
+  link: SubgraphLink,
+  { name, file, cached }: { readonly name: string; readonly file: GatewayFile; readonly cached: CacheLink },
+): SubgraphLink {
+  const { entityCache, headers = [] } = file.subgraphs?.[name] ?? {};
+  if (entityCache === undefined) return link;
+  const { maxAgeSeconds, types = {}, scope = 'private' } = entityCache;
+  const rules = createHeaderRules([...(file.headers ?? []), ...headers]);
+  return cached.cache().over(link, {
+    subgraph: name,
+    maxAgeSeconds,
+    types,
+    identityOf:
+      scope === 'public'
+        ? null
+        : (context) => JSON.stringify(rules(context, { authorization: context.caller.bearer ?? '' })),
+    count: (outcome) => cached.count({ subgraph: name, outcome }),
+  });
 }
 
 /** Names that nothing would come of. */

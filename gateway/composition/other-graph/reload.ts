@@ -67,7 +67,7 @@ async function reload({ source, links, server }: Reloaded) {
   try {
     const graph = await server.openGraph({ supergraphSdl, links: opened.links, linksRetired: opened.close });
     let left = MAX_WARMED;
-    for (const { query, operationName } of [...server.federation.planned()]) {
+    for (const { query, operationName } of Array.from(server.federation.planned())) {
       if (left-- === 0) break;
       // What is not valid any more is refused when somebody asks for it.
       await Promise.try(() => graph.federation.plan(query, operationName)).catch(() => undefined);

@@ -12,6 +12,7 @@ import {
 
 import { withExtensions } from '../../../platform/graphql/operations/errors.ts';
 import { remade } from '../../../platform/graphql/operations/partial-data.ts';
+import { renamedExtensions } from './renamed-extensions.ts';
 import { type Requirements, typesUnder } from './requirements.ts';
 
 /**
@@ -49,7 +50,7 @@ function restore({ data, errors, extensions, ...rest }: ExecutionResult): Execut
     ...rest,
     ...(errors !== undefined && { errors: errors.map(restoredError) }),
     ...(data !== undefined && { data: data && remade(data, restored(data) as Record<string, unknown>) }),
-    ...(extensions !== undefined && { extensions }),
+    ...(extensions !== undefined && { extensions: renamedExtensions(extensions, restoredError) }),
   };
 }
 
@@ -64,11 +65,8 @@ function restored(value: unknown): unknown {
 function restoredError(error: GraphQLError): GraphQLError {
   if (error.path === undefined) return error;
   const path = error.path.map((step) => (typeof step === 'string' ? ownName(step) : step));
-  return withExtensions(
-    new GraphQLError(error.message, { path, originalError: error }),
-    error.message,
-    error.extensions,
-  );
+  const message = error.message.replaceAll(MARK, '');
+  return withExtensions(new GraphQLError(message, { path, originalError: error }), message, error.extensions);
 }
 
 function ownName(name: string): string {

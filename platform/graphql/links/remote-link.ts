@@ -1,18 +1,15 @@
 import type { ExecutionResult } from 'graphql';
 import type { FormattedExecutionResult } from 'graphql-ws';
-import { Agent, request } from 'undici';
 
 import { internalCaller } from '../../access/caller.ts';
 import { AppError } from '../../errors.ts';
-import type { Endpoint } from '../../http/endpoints/endpoint.ts';
 import type { Endpoints } from '../../http/endpoints/endpoints.ts';
 import type { TlsFiles } from '../../http/endpoints/failover.ts';
 import type { AnswerHeaders } from '../../http/endpoints/post-text.ts';
 import { newTraceId } from '../../ids.ts';
-import { parseJson } from '../../json.ts';
 import type { Logger } from '../../process/logger.ts';
 import { activeTraceparent } from '../../tracing/span.ts';
-import { CALLER_HEADER, type CallerSigner, claimsOf, operationHash } from '../assertions/caller-assertion.ts';
+import { type CallerSigner, claimsOf } from '../assertions/caller-assertion.ts';
 import { createChannels } from '../channel/channels.ts';
 import type { Question } from '../channel/connection.ts';
 import { MAX_ANSWER_BYTES } from '../channel/limits.ts';
@@ -20,11 +17,18 @@ import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isEndOfStream, mapStream } from '../operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../operations/subgraph.ts';
-import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
-import { type ExtractedUploads, extractUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
+import { extractUploads } from '../uploads/upload-forwarding.ts';
 import { breakCircuit, type BreakerOptions } from './broken-circuit.ts';
-import { createPostClient, type Exchange, type PostAnswer } from './remote-http.ts';
-import { createRemoteSubscriptions, parsedResult } from './remote-subscriptions.ts';
+import {
+  createPostClient,
+  type Exchange,
+  type ExchangeClient,
+  type PostAnswer,
+  type PostClient,
+} from './remote-http.ts';
+import { checkReadiness, READINESS_MS } from './remote-readiness.ts';
+import { createRemoteSubscriptions, parsedResult, type RemoteSubscriptions } from './remote-subscriptions.ts';
+import { encode, ownHeaders } from './request-encoding.ts';
 import { retryReads } from './retried-reads.ts';
 import { shareReads } from './shared-reads.ts';
 import type { SocketCredentials } from './socket-clients.ts';
@@ -78,39 +82,12 @@ export interface RemoteLinkOptions {
  * with code UNAVAILABLE.
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
-  const { name, endpoints, sign, logger, timeoutMs = 30_000, maxResponseBytes = MAX_ANSWER_BYTES } = options;
-  const { connections, tls, breaker } = options;
-  const own = createPostClient({ endpoints, timeoutMs, maxResponseBytes, connections, tls });
-  const channels =
-    options.channelKey === undefined
-      ? null
-      : createChannels({
-          internalKey: options.channelKey,
-          audience: name,
-          endpoints,
-          maxAnswerBytes: maxResponseBytes,
-        });
-  const broken = breaker === undefined ? own : breakCircuit(own, breaker);
-  const retried = options.retries === undefined ? broken : retryReads(broken, options.retries);
-  const client = options.sharesReads === true && sign === undefined ? shareReads(retried) : retried;
+  const { name, endpoints, sign, logger } = options;
+  const own = ownClientOf(options);
+  const client = clientOf(own, options);
+  const channels = channelsOf(options);
   const { includeErrors = (result: ExecutionResult) => result } = options;
-  const { protocol = 'graphql-ws' } = options;
-  const subscribing = {
-    name,
-    endpoints: options.socketEndpoints ?? endpoints,
-    timeoutMs,
-    logger,
-    maxMessageBytes: maxResponseBytes,
-    tls,
-  };
-  const subscriptions =
-    protocol === 'graphql-ws'
-      ? createRemoteSubscriptions({ ...subscribing, sign, credentialsFor: credentialsOf(options) })
-      : createStreamSubscriptions({
-          ...subscribing,
-          protocol,
-          headersFor: (context) => ownHeaders(context, options),
-        });
+  const subscriptions = subscriptionsOf(options);
 
   const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
     const extracted = extractUploads(request.variables, request.document);
@@ -174,6 +151,64 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   };
 }
 
+const TIMEOUT_MS = 30_000;
+
+/** What fetches, with what the options put around it. */
+function ownClientOf({
+  endpoints,
+  timeoutMs = TIMEOUT_MS,
+  maxResponseBytes = MAX_ANSWER_BYTES,
+  connections,
+  tls,
+}: RemoteLinkOptions): ExchangeClient {
+  return createPostClient({ endpoints, timeoutMs, maxResponseBytes, connections, tls });
+}
+
+/** Channels to a subgraph of ours; null without INTERNAL_KEY. */
+function channelsOf({ channelKey, name, endpoints, maxResponseBytes = MAX_ANSWER_BYTES }: RemoteLinkOptions) {
+  if (channelKey === undefined) return null;
+  return createChannels({
+    internalKey: channelKey,
+    audience: name,
+    endpoints,
+    maxAnswerBytes: maxResponseBytes,
+  });
+}
+
+function clientOf(
+  own: PostClient,
+  { breaker, retries, sharesReads = false, sign }: RemoteLinkOptions,
+): PostClient {
+  const broken = breaker === undefined ? own : breakCircuit(own, breaker);
+  const retried = retries === undefined ? broken : retryReads(broken, retries);
+  return sharesReads && sign === undefined ? shareReads(retried) : retried;
+}
+
+function subscriptionsOf(options: RemoteLinkOptions): RemoteSubscriptions {
+  const {
+    name,
+    endpoints,
+    sign,
+    logger,
+    timeoutMs = TIMEOUT_MS,
+    maxResponseBytes = MAX_ANSWER_BYTES,
+    tls,
+  } = options;
+  const { protocol = 'graphql-ws' } = options;
+  const common = {
+    name,
+    endpoints: options.socketEndpoints ?? endpoints,
+    timeoutMs,
+    logger,
+    maxMessageBytes: maxResponseBytes,
+    tls,
+  };
+  if (protocol === 'graphql-ws')
+    return createRemoteSubscriptions({ ...common, sign, credentialsFor: credentialsOf(options) });
+  const headersFor = (context: RequestContext) => ownHeaders(context, options);
+  return createStreamSubscriptions({ ...common, protocol, headersFor });
+}
+
 /** Whether a document may hold a mutation: one that only mentions the word is taken for one, which is never sent twice. */
 const MAY_WRITE = /\bmutation\b/;
 
@@ -189,53 +224,6 @@ function questionOf({ query, operationName, variables, context }: SubgraphReques
   };
 }
 
-async function encode(
-  { query, operationName, variables, context }: SubgraphRequest,
-  extracted: ExtractedUploads,
-  options: Pick<RemoteLinkOptions, 'sign' | 'endpoints' | 'passesBearer' | 'headersFor'>,
-) {
-  const { sign, endpoints } = options;
-  const operation = operationName === undefined ? { query } : { query, operationName };
-  const own = ownHeaders(context, options);
-  const asserted =
-    sign &&
-    (await sign(context.caller, {
-      method: 'POST',
-      path: endpoints.path,
-      body: operationHash({ ...operation, variables: extracted.variables }),
-    }));
-  const traceparent = sign && activeTraceparent();
-  const credentials = {
-    ...own,
-    ...(asserted && { [CALLER_HEADER]: asserted }),
-    ...(traceparent != null && { traceparent }),
-  };
-  if (extracted.uploads.size === 0) {
-    const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
-    return { headers, body: JSON.stringify({ ...operation, variables }) };
-  }
-  const form = multipartRequest(operation, extracted);
-  // The second header tells the subgraph's CSRF protection that this is not a browser's form.
-  const [bytes] = [...extracted.uploads.keys()].map(requestBytesOf);
-  const headers = {
-    'content-type': form.contentType,
-    'apollo-require-preflight': 'true',
-    ...(bytes != null && { [REQUEST_BYTES_HEADER]: String(bytes) }),
-    ...credentials,
-  };
-  return { headers: { ...headers, accept: 'application/json' }, body: form.body };
-}
-
-/** What a subgraph gets of a caller. */
-function ownHeaders(
-  context: RequestContext,
-  { passesBearer = false, headersFor }: Pick<RemoteLinkOptions, 'passesBearer' | 'headersFor'>,
-): Readonly<Record<string, string>> {
-  const { bearer } = context.caller;
-  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
-  return headersFor === undefined ? own : headersFor(context, own);
-}
-
 /** The same with an upgrade and its connection_init: one that has something of a caller's is for that caller alone. */
 function credentialsOf(
   options: RemoteLinkOptions,
@@ -246,42 +234,6 @@ function credentialsOf(
     const isEmpty = Object.keys(headers).length === 0 && Object.keys(params).length === 0;
     return isEmpty ? undefined : { headers, params };
   };
-}
-
-/** Milliseconds for the answers of a subgraph's processes, which bound their own checks. */
-const READINESS_MS = 1_700;
-
-/** What the first process that is ready says that all lack: one that is ready is enough. */
-async function checkReadiness(name: string, endpoints: Endpoints): Promise<readonly string[]> {
-  const signal = AbortSignal.timeout(READINESS_MS);
-  const tried = new Set<Endpoint>();
-  let reason = 'no address';
-  for (let one = endpoints.next(tried); one !== undefined; one = endpoints.next(tried)) {
-    tried.add(one);
-    const said = await readinessOf(one, signal);
-    if (said.isReady) return said.lacks.map((part) => `${name}.${part}`);
-    reason = said.lacks.join(', ');
-  }
-  throw new AppError('UNAVAILABLE', `subgraph ${JSON.stringify(name)} is not ready: ${reason}`);
-}
-
-/** Whether a process is ready, and what it lacks: where it is ready, what all lack. */
-async function readinessOf(
-  { origin, lookup }: Endpoint,
-  signal: AbortSignal,
-): Promise<{ readonly isReady: boolean; readonly lacks: readonly string[] }> {
-  const dispatcher = new Agent(lookup === undefined ? {} : { connect: { lookup } });
-  try {
-    const { statusCode, body } = await request(new URL('/readyz', origin), { signal, dispatcher });
-    const { failing, degraded } = Object(parseJson(await body.text())) as Record<string, unknown>;
-    const isReady = statusCode === 200;
-    const lacks: unknown = isReady ? (degraded ?? []) : failing;
-    return { isReady, lacks: Array.isArray(lacks) ? lacks.map(String) : [`HTTP ${statusCode}`] };
-  } catch {
-    return { isReady: false, lacks: ['no answer'] };
-  } finally {
-    await dispatcher.destroy();
-  }
 }
 
 function decode({ status, json }: PostAnswer): FormattedExecutionResult {

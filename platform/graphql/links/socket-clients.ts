@@ -12,9 +12,9 @@ import { CALLER_EXTENSION, type CallerSigner } from '../assertions/caller-assert
 export interface SocketClients {
   /**
    * A client to this process for one subscription, until its `dispose`: the least busy of those that all share, or another
-   * one where all are busy. With a bearer token one of its own.
+   * one where all are busy. With credentials of a caller one of its own.
    */
-  to(endpoint: Endpoint, bearer: string | undefined): SocketClient;
+  to(endpoint: Endpoint, credentials: SocketCredentials | undefined): SocketClient;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,125 @@
+import type { ExecutionResult } from 'graphql';
+import { expect, it } from 'vitest';
+
+import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
+import { createEntityCache, type EntityCacheRule } from './entity-cache.ts';
+
+const QUERY =
+  'query($representations:[_Any!]!){_entities(representations:$representations){...on User{name}}}';
+
+/** A link that answers with a number of its own each time, and what it was asked. */
+function answering(answer: (ids: readonly string[]) => Partial<ExecutionResult> = () => ({})) {
+  const asked: string[][] = [];
+  const link: SubgraphLink = {
+    async execute({ variables }) {
+      const { representations = [] } = variables as {
+        readonly representations?: readonly { readonly id: string }[];
+      };
+      const ids = representations.map(({ id }) => id);
+      asked.push(ids);
+      return { data: { _entities: ids.map((id) => ({ name: `${id} ${asked.length}` })) }, ...answer(ids) };
+    },
+    subscribe: () => Promise.reject(new Error('none')),
+    check: async () => [],
+    close: async () => undefined,
+  };
+  return { asked, link };
+}
+
+function cached(link: SubgraphLink, changed: Partial<EntityCacheRule> = {}) {
+  const counted = { hit: 0, miss: 0 };
+  const over = createEntityCache(1_000_000).over(link, {
+    subgraph: 'accounts',
+    maxAgeSeconds: 60,
+    types: {},
+    identityOf: null,
+    count: (outcome) => void (counted[outcome] += 1),
+    ...changed,
+  });
+  const ask = (ids: readonly string[], { query = QUERY, who = 'ada', caller = {} } = {}) => {
+    const representations = ids.map((id) => ({ __typename: 'User', id }));
+    const context = { caller: Object.assign(caller, { who }), signal: new AbortController().signal };
+    return over.execute({ query, variables: { representations }, context } as unknown as SubgraphRequest);
+  };
+  return { ask, counted };
+}
+
+it('asks only for what it has not kept, and puts it in its place', async () => {
+  const { asked, link } = answering();
+  const { ask, counted } = cached(link);
+  await ask(['u1', 'u2']);
+  expect(await ask(['u3', 'u1', 'u4'])).toEqual({
+    data: { _entities: [{ name: 'u3 2' }, { name: 'u1 1' }, { name: 'u4 2' }] },
+  });
+  expect(asked).toEqual([
+    ['u1', 'u2'],
+    ['u3', 'u4'],
+  ]);
+  expect(counted).toEqual({ hit: 1, miss: 4 });
+});
+
+it('gives everybody an entity of their own', async () => {
+  const { ask } = cached(answering().link);
+  await ask(['u1']);
+  const [first, second] = [await ask(['u1']), await ask(['u1'])];
+  const { _entities: entities } = Object(first.data) as { readonly _entities: { name: string }[] };
+  entities[0] = { name: 'changed' };
+  expect(second.data).toEqual({ _entities: [{ name: 'u1 1' }] });
+});
+
+it('keeps entities for whom they were fetched, where they are private', async () => {
+  const { asked, link } = answering();
+  const { ask } = cached(link, { identityOf: ({ caller }) => (caller as unknown as { who: string }).who });
+  await ask(['u1']);
+  await ask(['u1'], { who: 'bob' });
+  await ask(['u1'], { who: 'bob' });
+  expect(asked).toHaveLength(2);
+});
+
+it('forgets after its time, and keeps no type of which the rule says 0', async () => {
+  const { asked, link } = answering();
+  const { ask } = cached(link, { types: { User: 0 } });
+  await ask(['u1']);
+  await ask(['u1']);
+  expect(asked).toHaveLength(2);
+});
+
+it('keeps nothing of an answer with errors, which stand where their entity does', async () => {
+  const { GraphQLError } = await import('graphql');
+  const { asked, link } = answering((ids) =>
+    ids.includes('bad') ? { errors: [new GraphQLError('no', { path: ['_entities', 0, 'name'] })] } : {},
+  );
+  const { ask } = cached(link);
+  await ask(['u1']);
+  const { errors } = await ask(['u1', 'bad']);
+  expect(errors?.[0]?.path).toEqual(['_entities', 1, 'name']);
+  await ask(['bad']);
+  expect(asked).toEqual([['u1'], ['bad'], ['bad']]);
+});
+
+it('shows whoever writes what they wrote', async () => {
+  const { asked, link } = answering();
+  const { ask } = cached(link, { identityOf: ({ caller }) => (caller as unknown as { who: string }).who });
+  await ask(['u1']);
+  const caller = {};
+  await ask([], { query: 'mutation{rename}', caller });
+  await ask(['u1'], { caller });
+  await ask(['u1']);
+  expect(asked).toEqual([['u1'], [], ['u1'], ['u1']]);
+});
+
+it.each([
+  ['a key', { kind: 'entity', type: 'User', key: { id: 'u1' } }, ['u1']],
+  ['a type', { kind: 'type', type: 'User' }, ['u1', 'u2']],
+  ['another type', { kind: 'type', type: 'Other' }, []],
+  ['everything', { kind: 'subgraph' }, ['u1', 'u2']],
+])('forgets %s when an answer says so', async (_, invalidation, gone) => {
+  const { asked, link } = answering((ids) =>
+    ids.length === 0 ? { extensions: { invalidation: [invalidation] } } : {},
+  );
+  const { ask } = cached(link);
+  await ask(['u1', 'u2']);
+  await ask([], { query: 'mutation{rename}' });
+  await ask(['u1', 'u2']);
+  expect(asked.slice(2)).toEqual(gone.length === 0 ? [] : [gone]);
+});

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+import type { Caller } from '../../platform/access/caller.ts';
+import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
+import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
+import { invalidationsOf, type Invalidation } from './invalidations.ts';
+
+/** Which entities of a subgraph are kept. */
+export interface EntityCacheRule {
+  readonly subgraph: string;
+  /** Seconds for types that have none of their own; 0: not kept. */
+  readonly maxAgeSeconds: number;
+  /** Seconds by type. */
+  readonly types: Readonly<Record<string, number>>;
+  /** What the subgraph learns of a caller, whose entities are for those alone who say the same; null: entities are everybody's. */
+  readonly identityOf: ((context: RequestContext) => string) | null;
+  /** Told of each entity that was asked for. */
+  readonly count: (outcome: 'hit' | 'miss') => void;
+}
+
+/** The entities that one gateway keeps, of all subgraphs. */
+export interface EntityCache {
+  /** The same link, which asks only for entities that are not kept. */
+  over(link: SubgraphLink, rule: EntityCacheRule): SubgraphLink;
+}
+
+interface KeptEntity {
+  readonly subgraph: string;
+  readonly typename: string;
+  readonly representation: Readonly<Record<string, unknown>>;
+  /** As JSON: whoever gets it may change it. */
+  readonly text: string;
+}
+
+type Representation = Readonly<Record<string, unknown>> & { readonly __typename: string };
+
+const BYTES_PER_ENTRY = 300;
+/** Most callers of whom is known that they wrote something. */
+const MAX_WRITERS = 10_000;
+const MUTATION = /\bmutation\b/;
+
+/** Makes the cache, of at most so many estimated bytes. */
+export function createEntityCache(maxBytes: number): EntityCache {
+  const kept = new LRUCache<string, KeptEntity>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ text }, key) => text.length + key.length + BYTES_PER_ENTRY,
+  });
+  // Requests that write, whose own reads must see it; and how often each caller has written.
+  const writing = new WeakSet<Caller>();
+  const writes = new LRUCache<string, number>({ max: MAX_WRITERS });
+
+  function invalidate(subgraph: string, { typename, key }: Invalidation): void {
+    for (const [at, entity] of kept.entries()) {
+      if (entity.subgraph !== subgraph || (typename !== null && entity.typename !== typename)) continue;
+      const isMeant = Object.entries(key).every(([name, value]) => entity.representation[name] === value);
+      if (isMeant) kept.delete(at);
+    }
+  }
+
+  return {
+    over(link, rule) {
+      const { subgraph } = rule;
+      const asked = async (request: SubgraphRequest): Promise<ExecutionResult> => {
+        const result = await link.execute(request);
+        for (const one of invalidationsOf(result)) invalidate(subgraph, one);
+        return result;
+      };
+      return {
+        ...link,
+        async execute(request) {
+          const { caller } = request.context;
+          const identity = rule.identityOf?.(request.context) ?? '';
+          if (MUTATION.test(request.query)) {
+            writing.add(caller);
+            // What is everybody's is forgotten by its time, or when the subgraph says so.
+            if (rule.identityOf !== null) writes.set(identity, (writes.get(identity) ?? 0) + 1);
+            return await asked(request);
+          }
+          const representations = representationsOf(request);
+          if (representations === null || writing.has(caller)) return await asked(request);
+          const whose = [identity, writes.get(identity) ?? 0] as const;
+          return await fetchMissing({ kept, rule, asked, request, representations, whose });
+        },
+      };
+    },
+  };
+}
+
+interface Missing {
+  readonly kept: LRUCache<string, KeptEntity>;
+  readonly rule: EntityCacheRule;
+  readonly asked: SubgraphLink['execute'];
+  readonly request: SubgraphRequest;
+  readonly representations: readonly Representation[];
+  /** What tells callers apart. */
+  readonly whose: readonly unknown[];
+}
+
+/** Asks for the entities that are not kept, and keeps them; the answer has all. */
+async function fetchMissing(missed: Missing): Promise<ExecutionResult> {
+  const { kept, rule, asked, request, representations, whose } = missed;
+  const { subgraph } = rule;
+  const { representations: _all, ...variables } = request.variables;
+  const common = hash([subgraph, request.query, variables, whose]);
+  const keys = representations.map((one) => `${common} ${JSON.stringify(one)}`);
+  const found = keys.map((key) => kept.get(key));
+  const missing = keys.flatMap((_, index) => (found[index] === undefined ? [index] : []));
+  for (const one of found) rule.count(one === undefined ? 'miss' : 'hit');
+  const known = found.map((one) => (one === undefined ? null : (JSON.parse(one.text) as unknown)));
+  if (missing.length === 0) return { data: { _entities: known } };
+  const rest = missing.map((index) => representations[index]);
+  const result = await asked({ ...request, variables: { ...variables, representations: rest } });
+  const entities: unknown = result.data?.['_entities'];
+  if (!Array.isArray(entities) || entities.length !== missing.length)
+    // It failed: what is kept is given, what was asked for has the error.
+    return missing.length === representations.length ? result : { ...result, data: { _entities: known } };
+  for (const [at, index] of missing.entries()) {
+    const entity: unknown = entities[at];
+    known[index] = entity;
+    const representation = representations[index];
+    const seconds = representation && (rule.types[representation.__typename] ?? rule.maxAgeSeconds);
+    if (!seconds || result.errors !== undefined || typeof entity !== 'object' || entity === null) continue;
+    const { __typename: typename } = representation;
+    const one: KeptEntity = { subgraph, typename, representation, text: JSON.stringify(entity) };
+    kept.set(keys[index] ?? '', one, { ttl: seconds * 1_000 });
+  }
+  return {
+    ...result,
+    ...(result.errors && { errors: moved(result.errors, missing) }),
+    data: { _entities: known },
+  };
+}
+
+/** The representations of a fetch of entities and nothing else. */
+function representationsOf({ variables }: SubgraphRequest): readonly Representation[] | null {
+  const { representations } = variables;
+  return Array.isArray(representations) ? (representations as readonly Representation[]) : null;
+}
+
+/** Errors at the places that their entities have among all. */
+function moved(
+  errors: NonNullable<ExecutionResult['errors']>,
+  missing: readonly number[],
+): NonNullable<ExecutionResult['errors']> {
+  return errors.map((error) => {
+    const [root, at, ...further] = error.path ?? [];
+    const index = typeof at === 'number' ? missing[at] : undefined;
+    if (root !== '_entities' || index === undefined) return error;
+    const path = [root, index, ...further];
+    return new GraphQLError(error.message, { path, extensions: error.extensions, originalError: error });
+  });
+}
+
+function hash(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

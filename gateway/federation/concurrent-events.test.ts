@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+
+import { createPushStream } from '../../platform/graphql/operations/streams.ts';
+import { joinAhead } from './concurrent-events.ts';
+
+/** Events 1 to `count`, and joins that end when the test says so. */
+function joins(count: number, most: number) {
+  const events = createPushStream<number>({ maxPending: 1_000, overflow: () => -1, onEnd: () => undefined });
+  for (let event = 1; event <= count; event += 1) events.push(event);
+  const ends = new Map<number, (value: string) => void>();
+  const ahead = joinAhead(
+    events.stream,
+    (event) => new Promise<string>((resolve) => ends.set(event, resolve)),
+    most,
+  );
+  const next = async () => {
+    const item = await ahead.next();
+    return item.done === true ? 'over' : await item.value.joined;
+  };
+  return { events, ends, next, ahead };
+}
+
+it('joins several at once, and gives them in their order', async () => {
+  const { ends, next } = joins(3, 10);
+  const answers = [next(), next(), next()];
+  await expect.poll(() => ends.size).toBe(3);
+  for (const event of [3, 1, 2]) ends.get(event)?.(`joined ${event}`);
+  expect(await Promise.all(answers)).toEqual(['joined 1', 'joined 2', 'joined 3']);
+});
+
+it('takes no more than its bound from the source before they are read', async () => {
+  const { ends, next } = joins(20, 4);
+  const first = next();
+  await expect.poll(() => ends.size).toBe(4);
+  ends.get(1)?.('one');
+  expect(await first).toBe('one');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ends.size).toBe(4);
+  const second = next();
+  await expect.poll(() => ends.size).toBe(5);
+  ends.get(2)?.('two');
+  expect(await second).toBe('two');
+});
+
+it('ends with its source, and leaves it when its reader does', async () => {
+  const { events, ends, next, ahead } = joins(1, 4);
+  const [first, second] = [next(), next()];
+  await expect.poll(() => ends.size).toBe(1);
+  events.end();
+  ends.get(1)?.('one');
+  expect([await first, await second]).toEqual(['one', 'over']);
+  const other = joins(0, 4);
+  const pending = other.next();
+  await other.ahead.return?.();
+  expect(await pending).toBe('over');
+  await ahead.return?.();
+});
+
+it('gives the failure of a source when its reader comes to it', async () => {
+  const source = { next: () => Promise.reject(new Error('broken')) };
+  const ahead = joinAhead<number, number>(source, async (one) => one, 4);
+  const item = await ahead.next();
+  await expect(item.value?.joined).rejects.toThrow('broken');
+  expect(await ahead.next()).toEqual({ value: undefined, done: true });
+});

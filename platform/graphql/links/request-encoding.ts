@@ -1,0 +1,66 @@
+import { activeTraceparent } from '../../tracing/span.ts';
+import { CALLER_HEADER, type CallerSigner, operationHash } from '../assertions/caller-assertion.ts';
+import type { RequestContext } from '../operations/executor.ts';
+import type { SubgraphRequest } from '../operations/subgraph.ts';
+import { REQUEST_BYTES_HEADER, requestBytesOf } from '../uploads/request-bytes.ts';
+import { type ExtractedUploads, multipartRequest } from '../uploads/upload-forwarding.ts';
+
+/** What a subgraph is told of callers. */
+export interface CallerHeaders {
+  /** Makes caller assertions; absent for a foreign subgraph. */
+  readonly sign?: CallerSigner | undefined;
+  /** Sends the callers' own bearer tokens along. */
+  readonly passesBearer?: boolean | undefined;
+  /** Changes the headers that it gets (default: the bearer token alone). */
+  readonly headersFor?:
+    | ((context: RequestContext, own: Readonly<Record<string, string>>) => Record<string, string>)
+    | undefined;
+}
+
+/** The headers and the body of a request over HTTP: JSON, or a form with its uploads. `path` is that of the subgraph's GraphQL. */
+export async function encode(
+  { query, operationName, variables, context }: SubgraphRequest,
+  extracted: ExtractedUploads,
+  options: CallerHeaders & { readonly endpoints: { readonly path: string } },
+) {
+  const { sign, endpoints } = options;
+  const operation = operationName === undefined ? { query } : { query, operationName };
+  const own = ownHeaders(context, options);
+  const asserted =
+    sign &&
+    (await sign(context.caller, {
+      method: 'POST',
+      path: endpoints.path,
+      body: operationHash({ ...operation, variables: extracted.variables }),
+    }));
+  const traceparent = sign && activeTraceparent();
+  const credentials = {
+    ...own,
+    ...(asserted && { [CALLER_HEADER]: asserted }),
+    ...(traceparent != null && { traceparent }),
+  };
+  if (extracted.uploads.size === 0) {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
+    return { headers, body: JSON.stringify({ ...operation, variables }) };
+  }
+  const form = multipartRequest(operation, extracted);
+  // The second header tells the subgraph's CSRF protection that this is not a browser's form.
+  const [bytes] = [...extracted.uploads.keys()].map(requestBytesOf);
+  const headers = {
+    'content-type': form.contentType,
+    'apollo-require-preflight': 'true',
+    ...(bytes != null && { [REQUEST_BYTES_HEADER]: String(bytes) }),
+    ...credentials,
+  };
+  return { headers: { ...headers, accept: 'application/json' }, body: form.body };
+}
+
+/** What a subgraph gets of a caller. */
+export function ownHeaders(
+  context: RequestContext,
+  { passesBearer = false, headersFor }: CallerHeaders,
+): Readonly<Record<string, string>> {
+  const { bearer } = context.caller;
+  const own = passesBearer && bearer !== undefined ? { authorization: `Bearer ${bearer}` } : {};
+  return headersFor === undefined ? own : headersFor(context, own);
+}
