@@ -8,6 +8,7 @@ import {
   type GraphQLNamedType,
   isCompositeType,
   isInputObjectType,
+  isListType,
   isObjectType,
   isRequiredArgument,
   parse,

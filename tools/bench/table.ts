@@ -7,7 +7,9 @@ export function tableOf(figures: readonly Figure[]): string {
     ours,
     baseline === '' ? '-' : baseline,
     ratio === null ? '-' : `${ratio.value.toFixed(2)}x`,
-    ratio === null ? '-' : `${Number(ratio.target.toFixed(2))}x, ${ratio.value >= ratio.target ? 'met' : 'below'}`,
+    ratio === null
+      ? '-'
+      : `${Number(ratio.target.toFixed(2))}x, ${ratio.value >= ratio.target ? 'met' : 'below'}`,
     note === '' ? '-' : note,
   ]);
   const head = ['what', 'Kiln', 'baseline', 'ratio', 'target', 'note'];
