@@ -67,6 +67,8 @@ export async function supervise(parts: ProcessParts): Promise<void> {
     }
   }
 
+  // Each of them reads its graph again (other-graph/reload.ts); of Kiln's own graph it ends the program.
+  if (config.split.isOtherGraph) process.on('SIGHUP', () => signalAll(running, 'SIGHUP'));
   lifecycle.add('processes', () => stopAll(running), config.stopping.workerGraceSeconds * 1_000 + 60_000);
   const isServed = await launch(1);
   if (lifecycle.stopping.aborted) return;
@@ -95,6 +97,10 @@ const pidOf = (worker: Worker): number | undefined => worker.process.pid;
 function ended(worker: Worker | undefined): Promise<void> {
   if (worker === undefined || worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => worker.once('exit', () => resolve()));
+}
+
+function signalAll(running: ReadonlyMap<number, Worker>, signal: NodeJS.Signals): void {
+  for (const worker of running.values()) worker.process.kill(signal);
 }
 
 async function stopAll(running: ReadonlyMap<number, Worker>): Promise<void> {
