@@ -70,7 +70,7 @@ export function yamlOf(
   replaced: Readonly<Record<string, string>> = {},
   having = '',
 ): string {
-  const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text ?? '');
+  const examples = [...page.matchAll(/```yaml\n(.*?) *```/gs)].map(([, text]) => text ?? '');
   const found = examples.find(
     (text) => text.includes(having) && text.split('\n').some((line) => line.startsWith(firstLine)),
   );
