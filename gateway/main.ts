@@ -6,6 +6,8 @@ import { reportServing, stopWithSupervisor, supervise } from './composition/supe
 // Entry point of every role (`npm start`, ROLE, `npm run start:ROLE`). Only what the role needs is loaded: a gateway
 // alone is 80 MB smaller for it.
 await runProcess(async (parts) => {
+  // It reads another graph again (composition/other-graph/reload.ts): one that comes during the start must not end the process.
+  if (parts.config.split.isOtherGraph) process.on('SIGHUP', () => undefined);
   if (parts.config.processes > 1 && !isSupervised) return startSupervised(parts);
   if (isSupervised) stopWithSupervisor(parts);
   await startRole(parts);

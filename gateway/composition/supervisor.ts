@@ -35,6 +35,7 @@ export function reportServing(): void {
 export async function supervise(parts: ProcessParts): Promise<void> {
   const { config, logger, lifecycle } = parts;
   const running = new Map<number, Worker>();
+  const serving = new Set<Worker>();
   const allMetrics = () => metricsOf(running);
   const port = await portOf(config.server);
 
@@ -43,9 +44,14 @@ export async function supervise(parts: ProcessParts): Promise<void> {
     running.set(number, worker);
     onRequest(worker, ALL_METRICS, allMetrics);
     const { promise: serves, resolve } = Promise.withResolvers<boolean>();
-    worker.on('message', (message: { readonly serves?: boolean }) => message.serves && resolve(true));
+    worker.on('message', (message: { readonly serves?: boolean }) => {
+      if (message.serves !== true) return;
+      serving.add(worker);
+      resolve(true);
+    });
     worker.once('exit', (code, signal) => {
       running.delete(number);
+      serving.delete(worker);
       resolve(false);
       logger.debug({ process: number, code, signal }, 'a process has ended');
     });
@@ -67,6 +73,8 @@ export async function supervise(parts: ProcessParts): Promise<void> {
     }
   }
 
+  // Each reads its graph again (other-graph/reload.ts), if it has read it; of Kiln's own graph it ends the program.
+  if (config.split.isOtherGraph) process.on('SIGHUP', () => signalAll(serving, 'SIGHUP'));
   lifecycle.add('processes', () => stopAll(running), config.stopping.workerGraceSeconds * 1_000 + 60_000);
   const isServed = await launch(1);
   if (lifecycle.stopping.aborted) return;
@@ -95,6 +103,10 @@ const pidOf = (worker: Worker): number | undefined => worker.process.pid;
 function ended(worker: Worker | undefined): Promise<void> {
   if (worker === undefined || worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => worker.once('exit', () => resolve()));
+}
+
+function signalAll(workers: ReadonlySet<Worker>, signal: NodeJS.Signals): void {
+  for (const worker of workers) worker.process.kill(signal);
 }
 
 async function stopAll(running: ReadonlyMap<number, Worker>): Promise<void> {

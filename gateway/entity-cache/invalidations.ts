@@ -15,7 +15,8 @@ const MAX_INVALIDATIONS = 100;
 export function invalidationsOf({ extensions }: ExecutionResult): readonly Invalidation[] {
   const said: unknown = extensions?.['invalidation'];
   if (!Array.isArray(said)) return [];
-  return said.slice(0, MAX_INVALIDATIONS).flatMap((one: unknown): readonly Invalidation[] => {
+  const named: readonly unknown[] = said;
+  return named.slice(0, MAX_INVALIDATIONS).flatMap((one): readonly Invalidation[] => {
     const { kind, type, key } = Object(one) as Readonly<Record<string, unknown>>;
     if (kind === 'subgraph') return [{ typename: null, key: {} }];
     if (typeof type !== 'string') return [];

@@ -15,6 +15,8 @@ import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
 import { type OwnNames, refuseConflicts, withOwnNames } from './operation/own-names.ts';
 import { requirementsOf } from './operation/requirements.ts';
+import { withResolvableKeys } from './operation/resolvable-keys.ts';
+import { refuseUnplanned } from './operation/unplanned.ts';
 
 /** The supergraph, and the plans of operations over it. */
 export interface Planner {
@@ -108,6 +110,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     const plan = planner.buildQueryPlan(
       part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false }),
     );
+    refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), plan);
     const compiled = (made: QueryPlan): CompiledPlan => {
       const own = compilePlan({ plan: made, operation, model, supergraphSchema });
       return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
@@ -160,7 +163,7 @@ function keepPlans(plans: WeakMap<DocumentNode, Map<string, OperationPlan>>, mak
 }
 
 function planningParts(supergraphSdl: string, isChecked: boolean) {
-  const supergraph = Supergraph.build(supergraphSdl, {
+  const supergraph = Supergraph.build(isChecked ? supergraphSdl : withResolvableKeys(supergraphSdl), {
     validateSupergraph: !isChecked,
     supportedFeatures: SUPPORTED_FEATURES,
   });

@@ -93,20 +93,26 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
       current = serve(next);
       before.add(replaced);
       replaced.isReplaced = true;
-      const running = [...before].flatMap((graph) => [...graph.streams].map((stream) => ({ graph, stream })));
-      let kept = 0;
-      for (const { graph, stream } of running) {
-        if (goesOn(graph, current, stream.request)) kept += 1;
-        else stream.endWith({ errors: [COME_BACK] });
-      }
+      const outcome = endChanged(before, current);
       for (const graph of before) left(graph);
       update();
-      return { kept, ended: running.length - kept };
+      return outcome;
     },
     async close() {
       await Promise.all([current, ...before].map(({ federation }) => federation.close()));
     },
   };
+}
+
+/** Ends the streams of graphs that were replaced, but those which are the same over the new one. */
+function endChanged(before: ReadonlySet<Served>, current: Served) {
+  const running = [...before].flatMap((graph) => [...graph.streams].map((stream) => ({ graph, stream })));
+  let kept = 0;
+  for (const { graph, stream } of running) {
+    if (goesOn(graph, current, stream.request)) kept += 1;
+    else stream.endWith({ errors: [COME_BACK] });
+  }
+  return { kept, ended: running.length - kept };
 }
 
 /** Keeps a stream among those of its graph, until it ends. */

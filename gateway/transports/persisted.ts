@@ -4,9 +4,7 @@ import { GraphQLError } from 'graphql';
 import { parseJson } from '../../platform/json.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-
-/** Gives a request the text that its hash stands for; an error where nothing is known of it. */
-export type ExpandOperation = (body: unknown) => unknown;
+import type { ExpandOperation } from './admission/transport.ts';
 
 /** Puts texts in the place of hashes, in bodies and in the addresses of GET requests. JSON bodies must have been read before. */
 export function expandPersisted(expand: ExpandOperation, errors: ErrorFormatter): RequestHandler {

@@ -13,8 +13,10 @@ export interface OtherGateway {
 }
 
 export interface OtherGatewayOptions {
-  /** The text of its supergraph. */
+  /** The text of its supergraph, or of the file for `--subgraphs`. */
   readonly supergraph: string;
+  /** Whether it is the latter. */
+  readonly isComposed?: boolean;
   /** The text of its configuration (default: none). */
   readonly config?: string;
   readonly settings?: Readonly<Record<string, string>>;
@@ -24,10 +26,11 @@ export interface OtherGatewayOptions {
 
 /** Starts it, and waits until it is ready. */
 export async function startGatewayOf(options: OtherGatewayOptions): Promise<OtherGateway> {
-  const { supergraph, config, settings = {}, files = {} } = options;
+  const { supergraph, config, settings = {}, files = {}, isComposed = false } = options;
   const folder = await temporaryFolder();
   const file = (name: string) => path.join(folder.path, name);
-  await writeFile(file('supergraph.graphql'), supergraph);
+  const graph = file(isComposed ? 'subgraphs.yaml' : 'supergraph.graphql');
+  await writeFile(graph, supergraph);
   for (const [name, text] of Object.entries(files)) await writeFile(file(name), text);
   if (config !== undefined) await writeFile(file('gateway.yaml'), config);
   const [port] = await freePorts(1);
@@ -38,8 +41,8 @@ export async function startGatewayOf(options: OtherGatewayOptions): Promise<Othe
       [
         '--role',
         'gateway',
-        '--supergraph',
-        file('supergraph.graphql'),
+        isComposed ? '--subgraphs' : '--supergraph',
+        graph,
         ...(config === undefined ? [] : ['--config', file('gateway.yaml')]),
       ],
       { settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings }, ready: () => isReady(url) },
@@ -61,10 +64,16 @@ export async function startGatewayOf(options: OtherGatewayOptions): Promise<Othe
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/gateway.md'), 'utf8');
 
-/** The example of docs/gateway.md that begins with this line, with other addresses. */
-export function yamlOf(firstLine: string, replaced: Readonly<Record<string, string>> = {}): string {
-  const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text ?? '');
-  const found = examples.find((text) => text.split('\n').some((line) => line.startsWith(firstLine)));
+/** The example of docs/gateway.md that has this line, and that text, with other addresses. */
+export function yamlOf(
+  firstLine: string,
+  replaced: Readonly<Record<string, string>> = {},
+  having = '',
+): string {
+  const examples = [...page.matchAll(/```yaml\n(.*?) *```/gs)].map(([, text]) => text ?? '');
+  const found = examples.find(
+    (text) => text.includes(having) && text.split('\n').some((line) => line.startsWith(firstLine)),
+  );
   if (found === undefined) throw new Error(`docs/gateway.md has no example with the line ${firstLine}`);
   return Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), found);
 }

@@ -45,9 +45,9 @@ type Subscription { reviewAdded: Review! }
 const open = (types: string): string =>
   types.replaceAll(/ @(?:authenticated|requiresScopes|policy)(?:\([^)]*\))?/g, '');
 
-// By `require`: its types bring those of browsers with them, which then are everybody's.
 const require = createRequire(import.meta.url);
-const { createYoga } = require('graphql-yoga') as {
+/** graphql-yoga. By `require`: its types bring those of browsers with them, which then are everybody's. */
+export const { createYoga } = require('graphql-yoga') as {
   readonly createYoga: (options: {
     readonly logging: boolean;
     readonly schema: GraphQLSchema;

@@ -67,13 +67,13 @@ export function createLinkStore(
   );
   const cached: CacheLink = { cache: once(() => createEntityCache(entityCacheBytes)), count };
   const readiness: Record<string, ReadinessCheck> = {};
-  const { kept, take, give } = createKeptLinks(parts, cached);
+  const shared = createKeptLinks(parts, cached);
   const store: LinkStore = {
     readiness,
     open(supergraphSdl, file) {
       const taken = new Map<string, Kept & { readonly key: string }>();
       const links = linksFromSupergraph(supergraphSdl, ({ name, url }) => {
-        const one = take(name, url, file);
+        const one = shared.take(name, url, file);
         taken.set(name, one);
         return one.link;
       });
@@ -83,7 +83,7 @@ export function createLinkStore(
         endpoints: new Map([...taken].map(([name, { endpoints }]) => [name, endpoints])),
         urls: Object.fromEntries([...taken].map(([name, { urls }]) => [name, urls])),
         close: () => {
-          for (const key of keys) give(key);
+          for (const key of keys) shared.give(key);
         },
       };
       if (Object.keys(readiness).length === 0) store.serve(graph);
@@ -94,8 +94,8 @@ export function createLinkStore(
       for (const [name, link] of Object.entries(links)) readiness[name] = () => link.check();
     },
     async close() {
-      const all = [...kept.values()];
-      kept.clear();
+      const all = [...shared.kept.values()];
+      shared.kept.clear();
       await Promise.all(all.map(({ close }) => close()));
     },
   };

@@ -2,9 +2,11 @@ import { stat } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 import { AppError, toError } from '../../../platform/errors.ts';
+import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { createLoop } from '../../../platform/process/loop.ts';
 import type { ProcessParts } from '../../../platform/runtime/run-process.ts';
-import type { PublicServer } from '../public-server.ts';
+import type { FederatedExecutor } from '../../federation/federation.ts';
+import type { Graph } from '../../federation/replaceable.ts';
 import type { GraphSource } from './graph-source.ts';
 import type { LinkStore } from './links.ts';
 
@@ -12,7 +14,18 @@ import type { LinkStore } from './links.ts';
 interface Reloaded {
   readonly source: GraphSource;
   readonly links: LinkStore;
-  readonly server: Pick<PublicServer, 'openGraph' | 'replaceGraph' | 'federation'>;
+  readonly server: GraphServer;
+}
+
+/** What serves a graph, and another one in its place (public-server.ts). */
+interface GraphServer {
+  readonly federation: Pick<FederatedExecutor, 'planned'>;
+  openGraph(files: {
+    readonly supergraphSdl: string;
+    readonly links: Readonly<Record<string, SubgraphLink>>;
+    readonly linksRetired: () => void;
+  }): Promise<Graph>;
+  replaceGraph(graph: Graph): { readonly kept: number; readonly ended: number };
 }
 
 /** Milliseconds between two looks at the files; one that still changes is waited for. */

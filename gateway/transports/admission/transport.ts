@@ -10,7 +10,6 @@ import type { Logger } from '../../../platform/process/logger.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { sendJson } from '../../request/send-json.ts';
-import type { ExpandOperation } from '../persisted.ts';
 import type { Admission, Refusal } from './admission.ts';
 
 /** What the transports need of the federation (gateway/federation). */
@@ -22,6 +21,9 @@ export interface ServedFederation extends GraphqlExecutor {
   /** The documents that were admitted, with their plans. */
   readonly documents: Pick<Documents, 'known' | 'add'>;
 }
+
+/** Gives a request the text that its hash stands for; an error where nothing is known of it. */
+export type ExpandOperation = (body: unknown) => unknown;
 
 /** Dependencies of every transport. */
 export interface TransportOptions {

@@ -29,7 +29,7 @@ export interface Abandonable {
  */
 export function postText(
   pool: Pool,
-  { onHeaders, ...request }: TextRequest,
+  { path, headers, body, onHeaders }: TextRequest,
   call: Abandonable,
 ): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
@@ -46,16 +46,16 @@ export function postText(
       reject(reason);
     };
     pool.dispatch(
-      { method: 'POST', ...request },
+      { method: 'POST', path, headers, body },
       {
         onRequestStart(started) {
           controller = started;
           if (abandoned !== null) started.abort(abandoned);
         },
-        onResponseStart(_controller, code, headers) {
+        onResponseStart(_controller, code, received) {
           // An interim answer (103) may come before.
           status = code;
-          if (onHeaders !== undefined && code >= 200) onHeaders(headers);
+          if (onHeaders !== undefined && code >= 200) onHeaders(received);
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {
