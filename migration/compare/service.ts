@@ -1,5 +1,5 @@
 import { HttpFailure, type HttpClient } from '../../platform/http/http-client.ts';
-import { createThrottle } from '../../platform/http/throttle.ts';
+import { createThrottle } from '../throttle.ts';
 import { bytesOf, type Exchange, type Headers } from '../traffic/exchange.ts';
 import type { ComparedAnswer } from './differences.ts';
 

@@ -457,8 +457,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       authentication: ['limits', 'request'],
       federation: ['federation/compiled', 'federation/operation'],
       transports: ['authentication', 'limits', 'request'],
-      'fast-path': ['authentication', 'limits', 'request', 'transports'],
-      server: ['authentication', 'fast-path', 'limits', 'request', 'transports'],
+      server: ['authentication', 'limits', 'request', 'transports'],
       composition: [
         'authentication',
         'configuration',
