@@ -11,7 +11,7 @@ import { takenBodyOf } from '../request/taken-body.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
 import type { TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
-import { answerTypeOf, type HttpOperations, isOnlyOperation } from './http-operations.ts';
+import { chooseAnswerType, type HttpOperations, isOnlyOperation } from './http-operations.ts';
 import { createLandingPage } from './landing-page.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
 import { createSseTransport } from './streams/sse.ts';
@@ -138,7 +138,7 @@ function serveOperations({ operations, errors, apolloOnly }: GraphqlRouterOption
       const { traceId } = contextOf(request).caller;
       return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
-    const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : answerTypeOf(request);
+    const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : chooseAnswerType(request);
     const run = answerType === undefined ? 'elsewhere' : { answerType };
     if (!(await operations.serve({ request, response, path: '/graphql' }, operation, run))) next();
   };

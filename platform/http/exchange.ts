@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici';
 
 import { once } from '../once.ts';
 import type { Deadline } from './deadline.ts';
-import { failureOf } from './failure.ts';
+import { toHttpFailure } from './failure.ts';
 import { HttpFailure, type HttpRequest } from './http-client.ts';
 import { type OutboundRule, publicLookup } from './safe-url.ts';
 
@@ -56,7 +56,7 @@ export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction)
         });
         return { response: await unlessAborted(sending, deadline.signal), exchange };
       } catch (error) {
-        throw failureOf(error, exchange, deadline);
+        throw toHttpFailure(error, exchange, deadline);
       }
     },
     async close() {
@@ -98,7 +98,7 @@ export async function discard({ response, exchange }: Answer, deadline: Deadline
   try {
     await response.body.dump();
   } catch (error) {
-    throw failureOf(error, exchange, deadline);
+    throw toHttpFailure(error, exchange, deadline);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Logger } from '../process/logger.ts';
 import type { Deadline } from './deadline.ts';
 import { type Answer, discard, type Exchange } from './exchange.ts';
-import { failureOf } from './failure.ts';
+import { toHttpFailure } from './failure.ts';
 import { HttpFailure, type HttpRequest } from './http-client.ts';
 
 const MAX_RETRIES = 3;
@@ -55,7 +55,7 @@ async function waitFor(milliseconds: number, deadline: Deadline, exchange: Excha
   try {
     await pause(milliseconds, undefined, { signal: deadline.signal });
   } catch (error) {
-    throw failureOf(error, exchange, deadline);
+    throw toHttpFailure(error, exchange, deadline);
   }
 }
 

@@ -33,7 +33,7 @@ export function postText(pool: Pool, request: TextRequest, call: Abandonable): P
       end();
       abandoned = reason;
       controller?.abort(reason);
-      // One that waits for a connection is told of it only when it gets one.
+      // One that waits for a connection learns of it only when it gets one.
       reject(reason);
     };
     pool.dispatch(

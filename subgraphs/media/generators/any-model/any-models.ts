@@ -169,7 +169,7 @@ function fits([first = '', ...others]: readonly string[], name: string): boolean
   return true;
 }
 
-/** The same provider; the listener is told of models whose vendor has refused an input, when it starts or later. */
+/** The same provider; the listener receives models whose vendor has refused an input, when it starts or later. */
 function refusalsOf(provider: Provider, refused: (model: string) => void): Provider {
   const tell = (error: unknown, model: string | null): void => {
     if (model !== null && error instanceof UpstreamError && error.code === 'INVALID_INPUT') refused(model);

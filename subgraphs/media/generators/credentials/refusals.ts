@@ -103,7 +103,7 @@ interface GoneModels {
   noteThere(binding: Binding, model: string): void;
   /** Those of the binding of this name. */
   of(binding: string): readonly GoneModel[];
-  /** Calls the listener when this process is told of one for the first time. */
+  /** Calls the listener when this process first receives one. */
   onGone(listener: (refusal: ModelRefusal) => void): void;
   close(): void;
 }
