@@ -411,7 +411,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       record: ['traffic'],
       compare: ['traffic'],
       fallback: [],
-      import: ['fallback'],
+      import: ['fallback', 'traffic'],
     },
   },
   console: {
