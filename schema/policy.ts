@@ -1,7 +1,7 @@
 import { type DocumentNode, getOperationAST, type GraphQLSchema, isUnionType, Kind, print } from 'graphql';
 
 import type { KeyScope } from '../platform/access/caller.ts';
-import { scopeOf, type Rule } from '../platform/access/policy.ts';
+import { findNeededScope, type Rule } from '../platform/access/policy.ts';
 import type { Route, Section } from '../rest-compat/route/route.ts';
 
 /**
@@ -101,7 +101,13 @@ function fieldsOf({ name: subgraph, schema }: { readonly name: string; readonly 
       .map(({ name, extensions }) => {
         const rule = checkedRule(extensions['rule'], `the ${kind} ${name} of ${subgraph}`);
         const own = extensions['scope'] as KeyScope | null | undefined;
-        return { subgraph, kind, name, rule, scope: own === undefined ? scopeOf({ rule, kind }) : own };
+        return {
+          subgraph,
+          kind,
+          name,
+          rule,
+          scope: own === undefined ? findNeededScope({ rule, kind }) : own,
+        };
       }),
   );
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { bearerOf, isMalformedBearer, MALFORMED_BEARER } from '../../platform/access/bearer.ts';
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
 import { AppError } from '../../platform/errors.ts';
-import { addressOf, createTrust } from '../request/client-address.ts';
+import { findClientAddress, createTrust } from '../request/client-address.ts';
 import { traceIdOf } from '../request/request-context.ts';
 import type { CredentialResolver } from './credentials.ts';
 import type { VerifyToken } from './jwt.ts';
@@ -52,7 +52,7 @@ export function createCallerFinder({
   const isTrusted = createTrust(trustProxy);
   return {
     async find(request, { authorization = request.headers.authorization, strict = false } = {}) {
-      const caller = anonymousCaller(traceIdOf(request), addressOf(request, isTrusted));
+      const caller = anonymousCaller(traceIdOf(request), findClientAddress(request, isTrusted));
       if (authorization === undefined || authorization === '') return caller;
       if (strict && isMalformedBearer(authorization)) throw new AppError('UNAUTHENTICATED', MALFORMED_BEARER);
       const identity = await resolveCredential(authorization);

@@ -224,7 +224,7 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
   };
 }
 
-/** Where the face is: its requests go the short way, and what fails before them is answered in its words. */
+/** Where the face is: its requests take the fast path, and what fails before them is answered in its words. */
 function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
   if (face === undefined || openaiFace === null) return {};
   const { prefix } = openaiFace;

@@ -1,13 +1,25 @@
 import {
   type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getNullableType,
   GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
   NoSchemaIntrospectionCustomRule,
   parse,
+  type SelectionSetNode,
+  type ValidationContext,
   type ValidationRule,
 } from 'graphql';
 
 import { MAX_NESTING, nestingOfText } from '../../platform/graphql/operations/nesting.ts';
-import { createCostRule } from './cost-rule.ts';
+import { SIZE_ARGUMENTS } from '../../platform/graphql/operations/size-arguments.ts';
 import { type DocumentShape, measureDocument } from './document-shape.ts';
 import { type LimitName, refusal } from './refusal.ts';
 
@@ -28,7 +40,7 @@ const LIMITS = {
   maxFields: 2_000,
   /** Depth of nested introspection lists. */
   maxIntrospectionDepth: 3,
-  /** See cost-rule.ts. */
+  /** As the rule of costs counts them. */
   maxCost: 50_000,
 };
 
@@ -94,4 +106,85 @@ function findExcess(document: DocumentNode, limits: typeof LIMITS): GraphQLError
   ];
   const exceeded = allowed.find(([, measure, most]) => shape[measure] > most);
   return exceeded === undefined ? undefined : refusal(exceeded[0], exceeded[2], shape[exceeded[1]]);
+}
+
+/** Assumed size when a variable gives it: documents are validated before their variables are known. */
+const SIZE_OF_VARIABLE = 100;
+/** Assumed length of a list whose field takes no size. */
+const SIZE_OF_LIST = 5;
+
+/**
+ * Refuses costly operations: each field costs 1, and the selection below a list costs its sum times the length of the
+ * list. A validation rule, because it needs the schema.
+ */
+function createCostRule(maxCost: number): ValidationRule {
+  return (context) => {
+    const costOf = createCost(context);
+    return {
+      OperationDefinition(operation) {
+        const root = context.getSchema().getRootType(operation.operation);
+        if (!root) return;
+        const cost = costOf(operation.selectionSet, root, false);
+        if (cost > maxCost) context.reportError(refusal('cost', maxCost, cost));
+      },
+    };
+  };
+}
+
+type Cost = (selectionSet: SelectionSetNode, type: GraphQLNamedType, isSized: boolean) => number;
+
+function createCost(context: ValidationContext): Cost {
+  const known = new Map<FragmentDefinitionNode, number>();
+
+  function costOfFragment(name: string, isSized: boolean): number {
+    const fragment = context.getFragment(name);
+    if (!fragment) return 0;
+    const found = known.get(fragment);
+    if (found !== undefined) return found;
+    known.set(fragment, 0);
+    const type = context.getSchema().getType(fragment.typeCondition.name.value);
+    const cost = type === undefined ? 0 : costOf(fragment.selectionSet, type, isSized);
+    known.set(fragment, cost);
+    return cost;
+  }
+
+  function costOfField(node: FieldNode, type: GraphQLNamedType, isSized: boolean): number {
+    const field = fieldOf(type, node.name.value);
+    if (field === undefined || node.selectionSet === undefined) return 1;
+    const size = sizeOf(node, field);
+    const isList = isListType(getNullableType(field.type));
+    // `tasks(first: 50) { edges { ... } }`: the connection has the size, so its list is not counted again.
+    const times = size ?? (isList && !isSized ? SIZE_OF_LIST : 1);
+    return 1 + times * costOf(node.selectionSet, getNamedType(field.type), size !== undefined && !isList);
+  }
+
+  const costOf: Cost = (selectionSet, type, isSized) => {
+    let cost = 0;
+    for (const selection of selectionSet.selections) {
+      if (selection.kind === Kind.FIELD) cost += costOfField(selection, type, isSized);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) cost += costOfFragment(selection.name.value, isSized);
+      else {
+        const name = selection.typeCondition?.name.value;
+        const inner = name === undefined ? type : (context.getSchema().getType(name) ?? type);
+        cost += costOf(selection.selectionSet, inner, isSized);
+      }
+    }
+    return cost;
+  };
+  return costOf;
+}
+
+function fieldOf(type: GraphQLNamedType, name: string): GraphQLField<unknown, unknown> | undefined {
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+}
+
+function sizeOf(node: FieldNode, field: GraphQLField<unknown, unknown>): number | undefined {
+  for (const { name, defaultValue } of field.args) {
+    if (!SIZE_ARGUMENTS.includes(name)) continue;
+    const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
+    if (value?.kind === Kind.INT) return Math.max(0, Number(value.value));
+    if (value?.kind === Kind.VARIABLE) return SIZE_OF_VARIABLE;
+    if (value === undefined && typeof defaultValue === 'number') return defaultValue;
+  }
+  return undefined;
 }

@@ -7,7 +7,7 @@ import {
 } from 'rate-limiter-flexible';
 
 import { anonymousCaller, type Caller } from '../../platform/access/caller.ts';
-import { clientKeyOf } from '../../platform/access/client-key.ts';
+import { createClientKey } from '../../platform/access/client-key.ts';
 import type { OwnLimits, RateClass, RateLimits } from './rates.ts';
 import type { RedisCounts } from './redis/redis-counts.ts';
 import type { SharedCounts } from './shared-counts.ts';
@@ -76,7 +76,7 @@ export function createRateLimiter(
     const caller = rateClass === 'sign-in' ? anonymousCaller(asking.traceId, asking.address) : asking;
     const limit = limitsOf(caller)?.[rateClass];
     if (limit === undefined) return UNLIMITED;
-    const { allowed, state } = await consume(limiterOf(rateClass, limit), clientKeyOf(caller), points);
+    const { allowed, state } = await consume(limiterOf(rateClass, limit), createClientKey(caller), points);
     const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
     return {
       allowed,
@@ -93,7 +93,7 @@ export function createRateLimiter(
       const verdict = await take(caller, 'write');
       const limit = limitsOf(caller)?.start;
       if (verdict.allowed && limit !== undefined) {
-        await limiterOf('start', limit).reward(clientKeyOf(caller), 1);
+        await limiterOf('start', limit).reward(createClientKey(caller), 1);
       }
       return verdict;
     },

@@ -31,7 +31,10 @@ function hopIn(entry: string): string | null {
 }
 
 /** The client's address: follows X-Forwarded-For from our side as far as each hop is trusted. */
-export function addressOf(request: IncomingMessage, isTrusted: (address: string) => boolean): string | null {
+export function findClientAddress(
+  request: IncomingMessage,
+  isTrusted: (address: string) => boolean,
+): string | null {
   let address = request.socket.remoteAddress;
   if (address === undefined) return null;
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');

@@ -15,7 +15,7 @@ const USUAL_SECONDS = 2;
  * Whether all of an answer is missing because something is away; partial answers (also one that is null because a subgraph
  * said so), and other errors, keep their status.
  */
-export function unavailableOf({
+export function findUnavailable({
   data,
   errors = [],
 }: {
@@ -31,8 +31,8 @@ export function unavailableOf({
 }
 
 /** Retry-After of an answer, in seconds: the longest wait that its errors ask for, also where others have data; 0: none. */
-export function retryAfterOf(answer: Parameters<typeof unavailableOf>[0]): number {
-  return unavailableOf(answer)?.retryAfterSeconds ?? longestWait(answer.errors ?? []);
+export function findRetryAfter(answer: Parameters<typeof findUnavailable>[0]): number {
+  return findUnavailable(answer)?.retryAfterSeconds ?? longestWait(answer.errors ?? []);
 }
 
 function longestWait(errors: readonly GraphQLFormattedError[]): number {

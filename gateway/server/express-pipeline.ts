@@ -1,18 +1,19 @@
 import type { RequestListener } from 'node:http';
 
-import express, { type RequestHandler, Router } from 'express';
+import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type GraphQLSchema, printSchema } from 'graphql';
 
 import type { McpFace } from '../../faces/mcp/face.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import { countRequests } from '../authentication/count-requests.ts';
 import type { Compression } from '../request/compression.ts';
+import { contextOf } from '../request/request-context.ts';
 import type { Step } from '../request/steps.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
 import { createExplorer } from './explorer.ts';
 import type { Health } from './health.ts';
 import { answerError, answerNotFound, mountBelow } from './middleware.ts';
-import { serveSchema } from './schema-file.ts';
 import type { GatewayServerOptions } from './server-options.ts';
 
 /** What both ways of a request are made with. */
@@ -96,4 +97,28 @@ function mountOwn(mounted: Router, options: GatewayServerOptions, counted: Reque
   }
   if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
+}
+
+/**
+ * Serves the schema that callers see as SDL, with descriptions, for code generators: to everybody where introspection
+ * is on, else (in production) to known callers.
+ */
+function serveSchema(options: {
+  readonly apiSchema: () => GraphQLSchema;
+  readonly introspection: boolean;
+}): RequestHandler {
+  const { apiSchema, introspection } = options;
+  let printed: { readonly schema: GraphQLSchema; readonly sdl: string } | null = null;
+  return (request: Request, response: Response) => {
+    if (!introspection && contextOf(request).caller.kind === 'anonymous') {
+      response.status(401).set('WWW-Authenticate', 'Bearer').type('text/plain');
+      response.send(
+        'the schema needs a credential: send Authorization: Bearer with a token or a service key\n',
+      );
+      return;
+    }
+    const schema = apiSchema();
+    if (printed?.schema !== schema) printed = { schema, sdl: `${printSchema(schema)}\n` };
+    response.type('text/plain').set('Cache-Control', 'no-cache').send(printed.sdl);
+  };
 }

@@ -8,7 +8,7 @@ import type { Compression } from '../request/compression.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import { takeBody, type TakenBody } from '../request/taken-body.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
-import { answerTypeOf, type HttpOperations, isOnlyOperation } from '../transports/http-operations.ts';
+import { chooseAnswerType, type HttpOperations, isOnlyOperation } from '../transports/http-operations.ts';
 
 /**
  * The path of the most frequent requests, plain GraphQL by POST and the REST paths, without Express and Apollo Server. It goes
@@ -56,7 +56,7 @@ async function serveGraphql(
   response: ServerResponse,
 ): Promise<void> {
   const exchange: Exchange = { request, response, path: '/graphql' };
-  const answerType = answerTypeOf(request);
+  const answerType = chooseAnswerType(request);
   if (!(await enter(exchange)) || !(await operations.count(exchange))) return;
   const operation = operationIn(await takeBody(request));
   if (operation === null || answerType === undefined) return express(request, response);
@@ -101,7 +101,7 @@ function isPlainGraphql(
   { basePath, maxBodyBytes }: Pick<FastPathOptions, 'basePath' | 'maxBodyBytes'>,
 ): boolean {
   const { url, headers } = request;
-  if (url !== `${basePath}/graphql` || answerTypeOf(request) === undefined) return false;
+  if (url !== `${basePath}/graphql` || chooseAnswerType(request) === undefined) return false;
   if (!JSON_TYPE.test(headers['content-type'] ?? '') || isUncommon(headers)) return false;
   const length = Number(headers['content-length']);
   return length > 0 && length <= maxBodyBytes;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { addressKeyOf } from '../../platform/access/client-key.ts';
+import { createAddressKey } from '../../platform/access/client-key.ts';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../platform/http/server.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createSlots } from '../limits/slots.ts';
@@ -54,7 +54,7 @@ function boundConnections(server: Server, { connectionLimit = 0, trustProxy }: H
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     if (isTrusted(address)) return;
-    const slot = slots.take(addressKeyOf(address));
+    const slot = slots.take(createAddressKey(address));
     if (slot === null) socket.destroy();
     else socket.once('close', () => slot.release());
   });

@@ -104,7 +104,7 @@ interface MountedOptions {
   readonly restFolders?: readonly string[];
   /** How paths respond to what fails before their handler (default: as the documented ones). */
   readonly styleAt?: StyleAt | undefined;
-  /** Whether plain requests take the short way (default: yes). */
+  /** Whether plain requests take the fast path (default: yes). */
   readonly fastPath?: boolean;
 }
 

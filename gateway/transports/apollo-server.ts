@@ -10,7 +10,7 @@ import type { RequestContext } from '../../platform/graphql/operations/executor.
 import { PREFLIGHT_HEADERS } from '../../platform/graphql/uploads/uploads.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
 import { contextOf } from '../request/request-context.ts';
-import { retryAfterOf, unavailableOf } from '../request/unavailable.ts';
+import { findRetryAfter, findUnavailable } from '../request/unavailable.ts';
 import type { TransportOptions } from './admission/transport.ts';
 
 /** Apollo Server as a handler of operations that were admitted. */
@@ -64,9 +64,9 @@ function maskErrors(errors: ErrorFormatter): ApolloServerPlugin<RequestContext> 
           const { traceId } = contextValue.caller;
           const shown = found.map((error) => errors.formatError(error, traceId));
           response.body.singleResult.errors = shown;
-          const away = unavailableOf(response.body.singleResult);
+          const away = findUnavailable(response.body.singleResult);
           if (away !== null) response.http.status = away.status;
-          const seconds = retryAfterOf(response.body.singleResult);
+          const seconds = findRetryAfter(response.body.singleResult);
           if (seconds > 0) response.http.headers.set('retry-after', String(seconds));
         },
       };

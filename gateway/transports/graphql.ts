@@ -12,7 +12,7 @@ import { readOperation, readOperationOfUrl } from './admission/read-operation.ts
 import type { TransportOptions } from './admission/transport.ts';
 import type { ApolloHandler } from './apollo-server.ts';
 import { answerBatches } from './batches.ts';
-import { answerTypeOf, type HttpOperations, isOnlyOperation } from './http-operations.ts';
+import { chooseAnswerType, type HttpOperations, isOnlyOperation } from './http-operations.ts';
 import { createLandingPage } from './landing-page.ts';
 import { expandPersisted } from './persisted.ts';
 import type { ResponseStreams } from './streams/response-stream.ts';
@@ -145,7 +145,7 @@ function serveOperations({ operations, errors, apolloOnly }: GraphqlRouterOption
       const { traceId } = contextOf(request).caller;
       return void response.status(400).json({ errors: [errors.formatError(operation, traceId)] });
     }
-    const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : answerTypeOf(request);
+    const answerType = apolloOnly || !isOnlyOperation(Object(body)) ? undefined : chooseAnswerType(request);
     const run = answerType === undefined ? 'elsewhere' : { answerType };
     if (!(await operations.serve({ request, response, path: '/graphql' }, operation, run))) next();
   };

@@ -11,7 +11,7 @@ import type { Compression } from '../request/compression.ts';
 import { contextOf } from '../request/request-context.ts';
 import { sendJson } from '../request/send-json.ts';
 import { type Exchange, inOrder, type Step } from '../request/steps.ts';
-import { retryAfterOf, unavailableOf } from '../request/unavailable.ts';
+import { findRetryAfter, findUnavailable } from '../request/unavailable.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
@@ -101,8 +101,8 @@ async function sendResult(
     data: result.data,
     extensions: result.extensions,
   };
-  const unavailable = unavailableOf(shown);
-  const seconds = retryAfterOf(shown);
+  const unavailable = findUnavailable(shown);
+  const seconds = findRetryAfter(shown);
   if (seconds > 0) response.setHeader('Retry-After', String(seconds));
   const text = `${JSON.stringify(shown)}\n`;
   const bytes = Buffer.byteLength(text);
@@ -139,7 +139,7 @@ const ANSWER_TYPES: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** The type of the answer to a request by POST, where what it accepts is understood; undefined for any other request. */
-export function answerTypeOf({ method, headers }: IncomingMessage): string | undefined {
+export function chooseAnswerType({ method, headers }: IncomingMessage): string | undefined {
   return method === 'POST' ? ANSWER_TYPES.get(headers.accept) : undefined;
 }
 

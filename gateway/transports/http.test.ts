@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { noteAnswered } from '../../platform/graphql/operations/partial-data.ts';
 import { createRateLimiter } from '../limits/rate-limit.ts';
-import { unavailableOf } from '../request/unavailable.ts';
+import { findUnavailable } from '../request/unavailable.ts';
 import { type TestGateway, post, startTestGateway, until } from '../server/server-under-test.fixture.ts';
 import { HOSTILE } from './hostile-queries.fixture.ts';
 
@@ -34,7 +34,7 @@ describe('queries over HTTP', () => {
     });
   });
 
-  test('reads JSON of every type, also where it is too long for the short way', async () => {
+  test('reads JSON of every type, also where it is too long for the fast path', async () => {
     gateway = await startTestGateway();
     for (const type of ['application/json', 'application/json; charset=utf-8', 'application/graphql+json']) {
       for (const padding of ['', ' '.repeat(70_000)]) {
@@ -47,7 +47,7 @@ describe('queries over HTTP', () => {
   });
 
   test.each([
-    ['the short way', 'application/json'],
+    ['the fast path', 'application/json'],
     ['the Express pipeline', 'application/json;q=0.9'],
   ])('says on %s when to come again, also where there is data', async (_way, accept) => {
     gateway = await startTestGateway();
@@ -215,14 +215,14 @@ describe('queries over HTTP', () => {
 
 test('an answer is 503 when all of it is missing because something is away', () => {
   const away = { message: 'away', extensions: { code: 'UNAVAILABLE', retryAfter: 7 } };
-  expect(unavailableOf({ data: { task: null }, errors: [away] })).toEqual({
+  expect(findUnavailable({ data: { task: null }, errors: [away] })).toEqual({
     status: 503,
     retryAfterSeconds: 7,
   });
-  expect(unavailableOf({ data: { task: null, me: {} }, errors: [away] })).toBeNull();
+  expect(findUnavailable({ data: { task: null, me: {} }, errors: [away] })).toBeNull();
   // What a subgraph said is null is an answer.
   const data = { task: null, me: null };
   noteAnswered(data);
-  expect(unavailableOf({ data, errors: [away] })).toBeNull();
-  expect(unavailableOf({ data: null, errors: [away, { message: 'no' }] })).toBeNull();
+  expect(findUnavailable({ data, errors: [away] })).toBeNull();
+  expect(findUnavailable({ data: null, errors: [away, { message: 'no' }] })).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { HttpFailure, type HttpClient } from '../../platform/http/http-client.ts';
-import { createThrottle } from '../../platform/http/throttle.ts';
 import { bytesOf, type Exchange, type Headers } from '../traffic/exchange.ts';
+import { createThrottle } from '../traffic/throttle.ts';
 import type { ComparedAnswer } from './differences.ts';
 
 /** Sends recorded requests to one service. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { AppError } from '../../platform/errors.ts';
 import type { HttpClient } from '../../platform/http/http-client.ts';
-import { createThrottle } from '../../platform/http/throttle.ts';
+import { createThrottle } from '../traffic/throttle.ts';
 
 /** Reads an existing installation through its documented read operations; writes nothing there. */
 

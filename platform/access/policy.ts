@@ -60,7 +60,7 @@ export interface RuledOperation {
 }
 
 /** The scope that a service key needs: null where a rule asks for no caller. */
-export function scopeOf({ rule, kind, scope }: RuledOperation): KeyScope | null {
+export function findNeededScope({ rule, kind, scope }: RuledOperation): KeyScope | null {
   if (scope !== undefined) return scope;
   if (rule === 'admin' || rule === 'operator') return 'admin';
   if (rule === 'spend' || rule === 'unpaid') return 'start';

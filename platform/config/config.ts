@@ -9,14 +9,14 @@ import {
 } from './combinations.ts';
 import { readCommandLine } from './command-line.ts';
 import { readGeneratorsFile } from './generators-file.ts';
-import { paymentsOf } from './payments.ts';
+import { readPaymentSettings } from './payments.ts';
 import { providersOf } from './providers.ts';
 import { readSettings, type SettingLine } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
-import { signInOf } from './sign-in.ts';
-import { storageOf } from './storage.ts';
+import { readSignInSettings } from './sign-in.ts';
+import { readStorageSettings } from './storage.ts';
 import { readTextFile } from './text-file.ts';
-import { tracingOf } from './tracing.ts';
+import { readTracingSettings } from './tracing.ts';
 import { readWorkflowNames } from './workflow-names.ts';
 
 /** The configuration of one process. A section is null when its feature is not configured. */
@@ -64,7 +64,7 @@ export function readConfig(
   const pricesFile = readTextFile('PRICES_FILE', absolute(values.PRICES_FILE), report);
   const catalogFile = readTextFile('CATALOG_FILE', absolute(values.CATALOG_FILE), report);
   const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
-  const signIn = signInOf(values, report);
+  const signIn = readSignInSettings(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...configOf(context),
@@ -235,7 +235,7 @@ function configOf(context: SettingsContext) {
       eventRetentionDays: values.EVENT_RETENTION_DAYS,
       taskRetentionDays: values.TASK_RETENTION_DAYS,
       promptRetentionDays: values.PROMPT_RETENTION_DAYS,
-      ...storageOf(values),
+      ...readStorageSettings(values),
     },
     /** OpenAI's API over our graph; null: it is not served. */
     openaiFace: openaiFaceOf(values),
@@ -244,14 +244,14 @@ function configOf(context: SettingsContext) {
     outbound: { allow: values.OUTBOUND_ALLOW },
     /** `whsec_` and base64; null: made at the first start (installation-secret.ts). */
     webhooks: { secret: values.WEBHOOK_SECRET },
-    payments: paymentsOf(values, production),
+    payments: readPaymentSettings(values, production),
     /** Null in production. `url` is null when the sandbox is embedded in this process. */
     sandbox: production ? null : { url: values.SANDBOX_URL },
     /** Whether the console is built at the start when it is missing or stale. */
     console: { build: (values.CONSOLE_BUILD ?? (production ? 'off' : 'on')) === 'on' },
     log: values.LOG_LEVEL,
     /** Null: nothing is traced. */
-    tracing: tracingOf(values),
+    tracing: readTracingSettings(values),
     /** Where metrics can be read; nowhere when both are null. */
     metrics: { port: values.METRICS_PORT, key: values.METRICS_KEY },
   };

@@ -31,7 +31,7 @@ function isLiveKey(key: string): boolean {
 }
 
 /** How executions are paid for: the configuration of checked settings. */
-export function paymentsOf(values: Values, production: boolean) {
+export function readPaymentSettings(values: Values, production: boolean) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: webhookSecrets } = values;
   return {
     /** Null: the sandbox's Stripe in development, no payments in production. */

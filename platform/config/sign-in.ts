@@ -64,7 +64,7 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
  * How users sign in: the configuration of checked settings. Null parts are the sandbox's in development, and absent in
  * production. Reads the key files of Alipay; a wrong one is reported.
  */
-export function signInOf(values: Values, report: Report) {
+export function readSignInSettings(values: Values, report: Report) {
   const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin, ALIPAY_APPS: alipay } = values;
   return {
     provider: providerOf(values),

@@ -29,7 +29,7 @@ const S3_SETTINGS = [
 ] as const;
 
 /** Where file contents are stored: the configuration of checked settings. */
-export function storageOf(values: Values) {
+export function readStorageSettings(values: Values) {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values;
   const endpoint = values.S3_ENDPOINT;
   const region = values.S3_REGION ?? DEFAULT_REGION;

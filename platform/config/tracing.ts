@@ -14,7 +14,7 @@ export interface TracingConfig {
 }
 
 /** The tracing that these settings ask for; null without a collector. */
-export function tracingOf(values: Values): TracingConfig | null {
+export function readTracingSettings(values: Values): TracingConfig | null {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = values;
   if (endpoint === null) return null;
   return {

@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 import type { Deadline } from './deadline.ts';
-import { failureOf } from './failure.ts';
+import { toHttpFailure } from './failure.ts';
 import { HttpFailure } from './http-client.ts';
 
 export interface BodyOptions {
@@ -37,7 +37,7 @@ export async function readBounded(options: BodyOptions): Promise<Buffer> {
   try {
     await whole;
   } catch (error) {
-    throw failureOf(error, options, deadline);
+    throw toHttpFailure(error, options, deadline);
   }
   return Buffer.concat(chunks, bytes);
 }
@@ -64,7 +64,7 @@ export function boundedBody(options: BodyOptions): Readable {
     },
     destroy(error, done) {
       deadline.clear();
-      done(error === null ? null : failureOf(error, options, deadline));
+      done(error === null ? null : toHttpFailure(error, options, deadline));
     },
   });
   // Failures reach the reader through `counter`; here both streams are only destroyed together.

@@ -3,7 +3,7 @@ import { HttpFailure } from './http-client.ts';
 import { REFUSED_AT_CONNECT } from './safe-url.ts';
 
 /** The HttpFailure of an error of undici. Messages name the origin only: paths and queries may contain secrets. */
-export function failureOf(
+export function toHttpFailure(
   thrown: unknown,
   { origin, sent }: { origin: string; sent: boolean },
   deadline: Deadline,

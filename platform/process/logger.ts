@@ -2,7 +2,6 @@ import { type DestinationStream, pino } from 'pino';
 
 import type { LogLevel, LogPart } from '../config/settings/log-levels.ts';
 import { redact, redactText } from './redact.ts';
-import { createRepeats, type Repeats } from './repeats.ts';
 
 /** Fields of a log line. Errors go under `error`; secrets are removed by key and by pattern. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -110,4 +109,47 @@ function humanError(error: unknown): string {
   const { stack, message, cause } = error as { stack?: string; message?: string; cause?: unknown };
   const own = `  ${(stack ?? message ?? JSON.stringify(error)).replaceAll('\n', '\n  ')}`;
   return cause === undefined ? own : `${own}\n  caused by:\n${humanError(cause)}`;
+}
+
+/** Lets the first lines of a message through in each minute, and counts the others: an outage must not fill the log. */
+interface Repeats {
+  /** Null: leave this line out. Otherwise how many of its message were left out before it. */
+  next(message: string): number | null;
+}
+
+/** Lines of one message in a minute. */
+const MOST = 60;
+const MINUTE_MS = 60_000;
+/** Messages that are told apart; they are written in the code, so there are not many. */
+const MAX_MESSAGES = 1_000;
+
+interface Counted {
+  startedAt: number;
+  lines: number;
+  left: number;
+}
+
+/** Makes the counts of one logger; `now` is in milliseconds. */
+export function createRepeats(now: () => number = Date.now): Repeats {
+  const messages = new Map<string, Counted>();
+  return {
+    next(message) {
+      const at = now();
+      let counted = messages.get(message);
+      if (counted === undefined) {
+        if (messages.size >= MAX_MESSAGES) messages.clear();
+        counted = { startedAt: at, lines: 0, left: 0 };
+        messages.set(message, counted);
+      }
+      if (at - counted.startedAt >= MINUTE_MS) Object.assign(counted, { startedAt: at, lines: 0 });
+      if (counted.lines >= MOST) {
+        counted.left += 1;
+        return null;
+      }
+      counted.lines += 1;
+      const { left } = counted;
+      counted.left = 0;
+      return left;
+    },
+  };
 }

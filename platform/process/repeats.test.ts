@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRepeats } from './repeats.ts';
+import { createRepeats } from './logger.ts';
 
 it('lets 60 lines of a message through in a minute, and says then how many were left out', () => {
   let now = 0;

@@ -24,14 +24,18 @@ export function openData(parts: ProcessParts): OpenedData {
     const release = acquireInstanceLock({ dataDir: config.data.dir, name: 'kiln' });
     lifecycle.add('data directory', async () => release());
   }
-  const connection = connectionOf(parts);
+  const connection = connectToDatabase(parts);
   // Whoever connects learns of a failure; until then it is not an unhandled one.
   connection.catch(() => undefined);
   return { connection };
 }
 
 /** How to connect to the database of DATABASE_URL, or to the embedded one, which is started unless another process has. */
-export async function connectionOf({ config, logger, lifecycle }: ProcessParts): OpenedData['connection'] {
+export async function connectToDatabase({
+  config,
+  logger,
+  lifecycle,
+}: ProcessParts): OpenedData['connection'] {
   if (config.data.databaseUrl !== null) return { connectionString: config.data.databaseUrl };
   const starting = startEmbeddedPostgres({
     dataDir: config.data.dir,

@@ -25,7 +25,7 @@ import { createQueue } from '../queue/postgres-queue.ts';
 import type { Queue } from '../queue/queue.ts';
 import { startTracing } from '../tracing/open-telemetry/start-tracing.ts';
 import type { Tracer } from '../tracing/tracer.ts';
-import { connectionOf, openData, type OpenedData } from './open-data.ts';
+import { connectToDatabase, openData, type OpenedData } from './open-data.ts';
 
 /**
  * The services of every process with a database, started in order and added to the lifecycle: embedded or configured
@@ -160,7 +160,7 @@ async function openStore(options: Omit<RuntimeOptions, 'migrations'>): Promise<O
 export async function startDatabase(options: Omit<RuntimeOptions, 'migrations'>): Promise<Database> {
   const { config, logger, lifecycle } = options;
   const database = createDatabase({
-    config: await (options.data?.connection ?? connectionOf(options)),
+    config: await (options.data?.connection ?? connectToDatabase(options)),
     maxConnections: config.data.poolSize,
     statementTimeoutMs: config.data.queryTimeoutMs,
     applicationName: `kiln ${config.role}`,

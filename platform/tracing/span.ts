@@ -33,7 +33,7 @@ export function activeTraceparent(): string | null {
 }
 
 /** What stored work keeps of the trace it belongs to: the active span, else a span of this id that nobody records. */
-export function traceparentOf(traceId: string | undefined): string | null {
+export function createTraceparent(traceId: string | undefined): string | null {
   const traceparent = activeTraceparent();
   if (traceparent !== null || !/^[0-9a-f]{32}$/.test(traceId ?? '')) return traceparent;
   return `00-${traceId ?? ''}-${randomBytes(8).toString('hex')}-00`;

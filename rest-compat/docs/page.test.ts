@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { buildOpenApi } from '../openapi/openapi.ts';
 import { sections } from '../tables.ts';
 import { exampleOf } from './example.ts';
-import { docsPage } from './page.ts';
+import { docsPage } from './served-pages.ts';
 
 const links = { root: '.', document: 'openapi.json', other: { href: 'docs/workflow', text: 'the other' } };
 

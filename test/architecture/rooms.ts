@@ -409,7 +409,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       record: ['traffic'],
       compare: ['traffic'],
       fallback: [],
-      import: ['fallback'],
+      import: ['fallback', 'traffic'],
     },
   },
   console: {
@@ -455,8 +455,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       authentication: ['limits', 'request'],
       federation: ['federation/compiled', 'federation/operation'],
       transports: ['authentication', 'limits', 'request'],
-      'fast-path': ['authentication', 'limits', 'request', 'transports'],
-      server: ['authentication', 'fast-path', 'limits', 'persisted', 'request', 'transports'],
+      server: ['authentication', 'limits', 'persisted', 'request', 'transports'],
       authorization: ['federation/operation'],
       cost: ['federation/operation'],
       'entity-cache': [],

@@ -1,19 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
 import { extent } from '../kit/extent.ts';
-import {
-  type KilnProcess,
-  type KilnProcessOptions,
-  serviceKey,
-  startKilnProcess,
-  temporaryDataDir,
-} from '../kit/processes/kiln-process.ts';
-import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
+import { serviceKey } from '../kit/processes/kiln-process.ts';
+import { useKilledKiln } from './killed-kiln.fixture.ts';
 import { allTasks, violations, NO_VIOLATIONS, submitImages, tally, untilAllEnded } from './workload.ts';
 
 /**
@@ -21,35 +11,11 @@ import { allTasks, violations, NO_VIOLATIONS, submitImages, tally, untilAllEnded
  * its own that is not killed and counts the starts.
  */
 
-// A claim goes stale after 15 s; what is taken over then has its whole way still to go.
-vi.setConfig({ testTimeout: 240_000 });
-
-let dataDir: string;
-let remove: () => void;
-let outside: string;
-let sandbox: SandboxProcess;
-const started: KilnProcess[] = [];
-beforeEach(async () => {
-  ({ dataDir, remove } = await temporaryDataDir());
-  outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
-  sandbox = await startSandboxProcess(outside);
-});
-afterEach(async () => {
-  for (const kiln of started.splice(0)) await kiln.stop();
-  await sandbox.stop();
-  await rm(outside, { recursive: true, force: true });
-  remove();
-});
-
-async function start(settings: KilnProcessOptions['settings'] = {}) {
-  const kiln = await startKilnProcess({ dataDir, settings: { SANDBOX_URL: sandbox.url, ...settings } });
-  started.push(kiln);
-  return kiln;
-}
+const world = useKilledKiln();
 
 /** OpenAI as if it were a real one, whose calls can't be asked for afterwards and cost money to repeat. */
 const realOpenai = () => ({
-  OPENAI_BASE_URL: sandbox.wires.openai,
+  OPENAI_BASE_URL: world.sandbox.wires.openai,
   OPENAI_API_KEY: 'sk-of-the-tests',
   REST_AUTH: 'open',
 });
@@ -68,38 +34,38 @@ async function untilAttempts(url: string, state: string, count: number): Promise
 
 describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
   it('what ran goes on, a start is found again, or absent and made again, or unknowable and named', async () => {
-    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
-    const first = await start(realOpenai());
+    await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 8_000 });
+    const first = await world.start(realOpenai());
     // 16 whose handle is saved.
     await submitImages(first.url, 'imga', 16);
     await untilAttempts(first.url, 'RUNNING', 16);
     // 14 whose start is sent and not answered: the upstream carries them out when the kill cuts their connections.
-    await sandbox.injectFault({ ...unanswered, times: 8 });
-    await sandbox.injectFault({ ...unanswered, wire: 'openai', operation: 'images', times: 6 });
+    await world.sandbox.injectFault({ ...unanswered, times: 8 });
+    await world.sandbox.injectFault({ ...unanswered, wire: 'openai', operation: 'images', times: 6 });
     const inWindow = [
       ...(await submitImages(first.url, 'imga', 8)),
       ...(await submitImages(first.url, 'union', 6)),
     ];
-    await sandbox.untilFaultsAreUsed();
-    const before = await sandbox.starts();
-    await sandbox.latency({ wire: 'midjourney', runningMs: 500 });
+    await world.sandbox.untilFaultsAreUsed();
+    const before = await world.sandbox.starts();
+    await world.sandbox.latency({ wire: 'midjourney', runningMs: 500 });
     await first.killEverything();
     expect(Object.keys(before)).toHaveLength(16);
     expect(inWindow.filter((id) => `${id}/1/1` in before)).toEqual([]);
 
-    const second = await start(realOpenai());
+    const second = await world.start(realOpenai());
     // 6 whose start the upstream never receives: it dies with them, before it can see that their senders died.
-    await sandbox.injectFault({ ...unanswered, times: 6 });
+    await world.sandbox.injectFault({ ...unanswered, times: 6 });
     const absent = await submitImages(second.url, 'imga', 6);
-    await sandbox.untilFaultsAreUsed();
+    await world.sandbox.untilFaultsAreUsed();
     second.signalGroup('SIGSTOP');
-    await sandbox.kill();
+    await world.sandbox.kill();
     await second.killEverything();
-    await sandbox.restart();
-    const between = await sandbox.starts();
+    await world.sandbox.restart();
+    const between = await world.sandbox.starts();
     expect(absent.filter((id) => `${id}/1/1` in between)).toEqual([]);
 
-    const third = await start(realOpenai());
+    const third = await world.start(realOpenai());
     const tasks = await untilAllEnded(third.url);
     expect(tasks).toHaveLength(36);
     const again = tasks.filter(({ id }) => absent.includes(id));
@@ -116,15 +82,15 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
       'FAILED START_UNKNOWN': 6,
     });
     expect(tally(calls.flatMap(({ attempts }) => attempts.map(endOf)))).toEqual({ '1 UNKNOWN': 6 });
-    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
-    expect(Object.keys(await sandbox.starts())).toHaveLength(36);
+    expect(await violations(world.sandbox, tasks)).toEqual(NO_VIOLATIONS);
+    expect(Object.keys(await world.sandbox.starts())).toHaveLength(36);
   });
 
   it('again and again while work is submitted, waits, starts, runs and is stored: each is made once and learns of its end', async () => {
     // Twelve at a time, as with a real upstream; the others wait in the queue.
-    const settings = { MIDJOURNEY_BASE_URL: sandbox.wires.midjourney, REST_AUTH: 'open' };
-    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
-    const first = await start(settings);
+    const settings = { MIDJOURNEY_BASE_URL: world.sandbox.wires.midjourney, REST_AUTH: 'open' };
+    await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 500 });
+    const first = await world.start(settings);
     await submitImages(first.url, 'imga', 20);
     let answered = 0;
     const submitted = Promise.allSettled(
@@ -141,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
     await first.killEverything();
     await submitted;
 
-    let kiln = await start(settings);
+    let kiln = await world.start(settings);
     // Repeated with the same keys.
     const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => executePoster(kiln.url, index)));
     expect(new Set(ids).size).toBe(20);
@@ -152,7 +118,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
         60_000,
       );
       await kiln.killEverything();
-      kiln = await start(settings);
+      kiln = await world.start(settings);
     }
     const tasks = await untilAllEnded(kiln.url);
     expect(tally(tasks.map(({ state, error }) => error?.code ?? state))).toEqual({ SUCCEEDED: 40 });
@@ -165,7 +131,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 of everything', () => {
     expect(executions.map(({ id }) => id).sort()).toEqual([...ids].sort());
     const known = new Set(tasks.map(({ id }) => id));
     expect(new Set(executions.map(({ taskId }) => taskId).filter((id) => known.has(id))).size).toBe(20);
-    expect(await violations(sandbox, tasks)).toEqual(NO_VIOLATIONS);
+    expect(await violations(world.sandbox, tasks)).toEqual(NO_VIOLATIONS);
   });
 });
 

@@ -1,64 +1,36 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 
 import OpenAI, { toFile } from 'openai';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { until } from '../kit/clients/requests.ts';
-import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
-import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
+import { useKilledKiln } from './killed-kiln.fixture.ts';
 import { allTasks } from './workload.ts';
 
 /** kill -9 of everything while OpenAI's SDK waits for a picture: it sends the call again, and gets what it had begun. */
 
-// A claim goes stale after 15 s; the SDK tries again every 8 s at the latest.
-vi.setConfig({ testTimeout: 240_000 });
-
-let dataDir: string;
-let remove: () => void;
-let outside: string;
-let sandbox: SandboxProcess;
-const started: KilnProcess[] = [];
-beforeEach(async () => {
-  ({ dataDir, remove } = await temporaryDataDir());
-  outside = await mkdtemp(path.join(tmpdir(), 'kiln-outside-'));
-  sandbox = await startSandboxProcess(outside);
-});
-afterEach(async () => {
-  for (const kiln of started.splice(0)) await kiln.stop();
-  await sandbox.stop();
-  await rm(outside, { recursive: true, force: true });
-  remove();
-});
-
-async function start(port: string) {
-  const settings = { SANDBOX_URL: sandbox.url, PORT: port };
-  const kiln = await startKilnProcess({ dataDir, settings });
-  started.push(kiln);
-  return kiln;
-}
+const world = useKilledKiln();
 
 describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () => {
   it('its retry gets the picture of the first task, which was started once', async () => {
-    await sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 5_000 });
-    const first = await start('0');
+    await world.sandbox.latency({ wire: 'midjourney', queuedMs: 0, runningMs: 5_000 });
+    const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
     const picture = client.images.generate({ model: 'midjourney', prompt: 'a lighthouse' }).withResponse();
     const isRunning = (tasks: Awaited<ReturnType<typeof allTasks>>): boolean =>
       tasks.some(({ attempts }) => attempts[0]?.state === 'RUNNING');
     const [task] = await until(() => allTasks(first.url), isRunning, 60_000);
     await first.killEverything();
-    await start(new URL(first.url).port);
+    await world.start({ PORT: new URL(first.url).port });
     const { data, response } = await picture;
     expect(response.headers.get('x-kiln-task')).toBe(task?.id);
     expect(data.data?.[0]?.b64_json).toBeTruthy();
-    expect(Object.values(await sandbox.starts())).toEqual([1]);
+    expect(Object.values(await world.sandbox.starts())).toEqual([1]);
   });
 
   it('an edit, a video and a batch go on, each started once, and a speech is answered', async () => {
-    await sandbox.latency({ queuedMs: 0, runningMs: 5_000 });
-    const first = await start('0');
+    await world.sandbox.latency({ queuedMs: 0, runningMs: 5_000 });
+    const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
     const png = await readFile(new URL('../kit/samples/picture.png', import.meta.url));
     const image = await toFile(png, 'a.png', { type: 'image/png' });
@@ -70,7 +42,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
       tasks.length === 6 && tasks.every(({ attempts }) => attempts[0]?.state === 'RUNNING');
     await until(() => allTasks(first.url), allRun, 60_000);
     await first.killEverything();
-    await start(new URL(first.url).port);
+    await world.start({ PORT: new URL(first.url).port });
     expect((await edit).data?.[0]?.b64_json).toBeTruthy();
     expect((await (await speech).arrayBuffer()).byteLength).toBeGreaterThan(100);
     await until(
@@ -86,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     expect(counts).toEqual({ total: 3, completed: 3, failed: 0 });
     expect((await (await client.files.content(output ?? '')).text()).trimEnd().split('\n')).toHaveLength(3);
     // A speech is one call that MiniMax gives no name to: only its answer can be joined.
-    expect(Object.values(await sandbox.starts())).toEqual([1, 1, 1, 1, 1]);
+    expect(Object.values(await world.sandbox.starts())).toEqual([1, 1, 1, 1, 1]);
   });
 });
 

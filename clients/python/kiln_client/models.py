@@ -442,7 +442,7 @@ class Cost(TypedDict, total=False):
 
     # In `currency`, exact to a millionth. Null when a price is unknown, which is never 0.
     amount: Required[Optional[float]]
-    # ISO 4217 code, such as USD; null where no price list was at hand.
+    # ISO 4217 code, such as USD; null without a price list.
     currency: Required[Optional[str]]
     # Whether some of it is expected instead of measured.
     estimated: Required[bool]
@@ -556,7 +556,7 @@ class ChatChunk(TypedDict, total=False):
 class ChatReply(TypedDict, total=False):
     """A language model's answer."""
 
-    # What it says; JSON where that was asked for, empty when it only calls tools.
+    # What it says; JSON where that was requested, empty when it only calls tools.
     text: Required[str]
     # Tools to be called before the model can go on, in its order; empty when there are none.
     toolCalls: Required[List[ChatToolCall]]

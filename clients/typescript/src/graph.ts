@@ -488,7 +488,7 @@ export interface Failure {
 export interface Cost {
   /** In `currency`, exact to a millionth. Null when a price is unknown, which is never 0. */
   readonly amount: number | null;
-  /** ISO 4217 code, such as USD; null where no price list was at hand. */
+  /** ISO 4217 code, such as USD; null without a price list. */
   readonly currency: string | null;
   /** Whether some of it is expected instead of measured. */
   readonly estimated: boolean;
@@ -602,7 +602,7 @@ export interface ChatChunk {
 
 /** A language model's answer. */
 export interface ChatReply {
-  /** What it says; JSON where that was asked for, empty when it only calls tools. */
+  /** What it says; JSON where that was requested, empty when it only calls tools. */
   readonly text: string;
   /** Tools to be called before the model can go on, in its order; empty when there are none. */
   readonly toolCalls: readonly ChatToolCall[];

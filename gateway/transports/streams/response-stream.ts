@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { clientKeyOf } from '../../../platform/access/client-key.ts';
+import { createClientKey } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { ResultStream } from '../../../platform/graphql/operations/executor.ts';
 import { whenClosed } from '../../../platform/http/server.ts';
@@ -114,7 +114,7 @@ export function createResponseStreams(options: ResponseStreamOptions): ResponseS
     },
     reserve(response, requester) {
       if (isEnding || streams.size >= maxStreams || response.destroyed) return null;
-      const slot = slots.take(clientKeyOf(requester.caller));
+      const slot = slots.take(createClientKey(requester.caller));
       if (slot === null) return null;
       streams.set(response, null);
       whenClosed(response, () => {

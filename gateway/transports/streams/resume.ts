@@ -96,7 +96,7 @@ export function takeEventId(result: ExecutionResult): { result: ExecutionResult;
 const MAX_CURSOR = 8_000;
 
 /** What a Last-Event-ID header says; undefined for anything else. */
-export function eventIdOf(header: string | undefined): EventId | undefined {
+export function parseEventId(header: string | undefined): EventId | undefined {
   if (header === undefined || header.length > MAX_CURSOR) return undefined;
   if (/^\d{1,10}$/.test(header)) return Number(header) < 2 ** 31 ? Number(header) : undefined;
   return /^p[\w-]+$/.test(header) ? header : undefined;

@@ -23,7 +23,7 @@ import {
   type StreamFormat,
   type StreamPermit,
 } from './response-stream.ts';
-import { type EventId, eventIdOf, takeEventId } from './resume.ts';
+import { type EventId, parseEventId, takeEventId } from './resume.ts';
 
 /**
  * GraphQL over Server-Sent Events on /graphql, by `Accept: text/event-stream`: the "distinct connections" mode of the
@@ -111,7 +111,7 @@ async function streamSubscription(work: {
   const outcome = await follow(options, {
     ...admitted.operation,
     request: { ...operation, context, transport: 'sse' },
-    after: eventIdOf(request.get('last-event-id')),
+    after: parseEventId(request.get('last-event-id')),
   });
   if (!isStream(outcome)) {
     if (response.destroyed) return;

@@ -4,7 +4,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, type ServerOptions } from 'graphql-ws';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { clientKeyOf } from '../../../platform/access/client-key.ts';
+import { createClientKey } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, RequestContext } from '../../../platform/graphql/operations/executor.ts';
@@ -79,7 +79,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         if (!hasCredential(caller) && options.requiresCredential) {
           throw new AppError('UNAUTHENTICATED', 'a socket needs a credential in connection_init');
         }
-        if (!extra.slot.move(clientKeyOf(caller))) {
+        if (!extra.slot.move(createClientKey(caller))) {
           extra.close(CloseCode.TooManyInitialisationRequests, 'too many open sockets');
           return false;
         }

@@ -6,7 +6,7 @@ import { CloseCode, handleProtocols, makeServer, type WebSocket as ProtocolSocke
 import { WebSocket, WebSocketServer } from 'ws';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { clientKeyOf } from '../../../platform/access/client-key.ts';
+import { createClientKey } from '../../../platform/access/client-key.ts';
 import { toError } from '../../../platform/errors.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
@@ -124,7 +124,7 @@ export function createWebSocketTransport(options: WebSocketOptions): WebSocketTr
         const status = await refusalOf(request, nobody, isServed);
         if (status !== null) return refuseUpgrade(socket, status);
         if (socket.destroyed) return;
-        const admitted = await admit(socket, clientKeyOf(nobody), { slots, line });
+        const admitted = await admit(socket, createClientKey(nobody), { slots, line });
         if (typeof admitted === 'string') return refuseUpgrade(socket, admitted);
         wss.handleUpgrade(request, socket, head, (client) => {
           slow.watch(client, socket);

@@ -8,7 +8,7 @@ import {
 
 import { argumentReader } from './arguments.ts';
 import type { Compiling } from './collect-fields.ts';
-import { completerOf, failureOf, settler, type CompletedField } from './complete.ts';
+import { compileCompleter, createFailure, settler, type CompletedField } from './complete.ts';
 import { quickResolver } from './entities.ts';
 import { leafCompleter } from './leaf.ts';
 import type { Path, Run } from './run.ts';
@@ -94,8 +94,8 @@ function partsOf(
   const { type, name: fieldName } = definition;
   const infoOf = (run: Run, path: Path) =>
     resolveInfo(run, { definition, nodes, parentType }, fieldPath(path));
-  const failed = failureOf(type, nodes);
-  const complete = completerOf(type, {
+  const failed = createFailure(type, nodes);
+  const complete = compileCompleter(type, {
     parentName: parentType.name,
     fieldName,
     nodes,

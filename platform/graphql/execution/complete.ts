@@ -17,7 +17,7 @@ import type {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 
-import { serializerOf } from './leaf.ts';
+import { createSerializer } from './leaf.ts';
 import { isPromise, type Path, type Run } from './run.ts';
 import { runtimeType } from './runtime-type.ts';
 
@@ -36,8 +36,8 @@ export interface CompletedField {
 }
 
 /** The completion of values of a type. */
-export function completerOf(type: GraphQLOutputType, field: CompletedField): Complete {
-  if (isNonNullType(type)) return completeNonNull(completerOf(type.ofType, field), field);
+export function compileCompleter(type: GraphQLOutputType, field: CompletedField): Complete {
+  if (isNonNullType(type)) return completeNonNull(compileCompleter(type.ofType, field), field);
   const complete = completeThere(type, field);
   return (run, path, value) => {
     if (value === null || value === undefined) return null;
@@ -58,7 +58,7 @@ function completeNonNull(inner: Complete, { parentName, fieldName }: CompletedFi
 function completeThere(type: Exclude<GraphQLOutputType, { ofType: never }>, field: CompletedField): Complete {
   if (isListType(type)) return completeList(type.ofType, field);
   if (isLeafType(type)) {
-    const serialize = serializerOf(type);
+    const serialize = createSerializer(type);
     return (_run, _path, value) => serialize(value);
   }
   if (isAbstractType(type)) return completeAbstract(type, field);
@@ -67,8 +67,8 @@ function completeThere(type: Exclude<GraphQLOutputType, { ofType: never }>, fiel
 }
 
 function completeList(elementType: GraphQLOutputType, field: CompletedField): Complete {
-  const failed = failureOf(elementType, field.nodes);
-  const settle = settler(completerOf(elementType, field), failed);
+  const failed = createFailure(elementType, field.nodes);
+  const settle = settler(compileCompleter(elementType, field), failed);
   const completeElement = (run: Run, path: Path, element: unknown): unknown => {
     try {
       return settle(run, path, element);
@@ -129,7 +129,7 @@ export function settler(complete: Complete, failed: Failure): Complete {
 /** Says what becomes of a member that failed: null with its error, or throws the error on to what it is in. */
 export type Failure = (run: Run, path: Path, thrown: unknown) => null;
 
-export function failureOf(type: GraphQLOutputType, nodes: readonly FieldNode[]): Failure {
+export function createFailure(type: GraphQLOutputType, nodes: readonly FieldNode[]): Failure {
   const isNullable = !isNonNullType(type);
   return (run, path, thrown) => {
     const error = locatedError(thrown, nodes, pathToArray(path));

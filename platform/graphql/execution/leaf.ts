@@ -19,7 +19,7 @@ const MAX_INT = 2_147_483_647;
 const MIN_INT = -2_147_483_648;
 
 /** The serialisation of a leaf type. */
-export function serializerOf(type: GraphQLLeafType): Serialize {
+export function createSerializer(type: GraphQLLeafType): Serialize {
   const quick = quickCompleter(type) ?? (() => undefined);
   return (value) => {
     const known = quick(value);

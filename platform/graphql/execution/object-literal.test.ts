@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { objectLiteral } from './object-literal.ts';
+import { objectLiteral } from './compile-fields.ts';
 
 it('makes objects with members of these names, in this order', () => {
   const made = objectLiteral(['b', 'constructor', 'a'])([1, 2, 3]);

@@ -4,7 +4,7 @@ import FederationPlugin from '@pothos/plugin-federation';
 
 import type { Json } from '../../json.ts';
 import { nullableRootsPlugin } from './nullable-roots-plugin.ts';
-import { pageInfoOf, type PageInfoShape } from './paging.ts';
+import { createPageInfo, type PageInfoShape } from './paging.ts';
 import { rulePlugin, type RuleContext } from './rule-plugin.ts';
 import { dateTimeScalar, jsonScalar } from './scalars.ts';
 
@@ -89,7 +89,7 @@ function definePageInfo(builder: SubgraphBuilder<Base>['builder']) {
     fields: (t) => ({
       hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether more comes after this page.' }),
       hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-        description: 'Whether the page was asked for after a cursor.',
+        description: 'Whether the page was requested after a cursor.',
       }),
       startCursor: t.exposeString('startCursor', {
         nullable: true,
@@ -141,7 +141,7 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
         pageInfo: t.field({
           type: PageInfo,
           description: 'Where this page stands.',
-          resolve: (page) => pageInfoOf(itemsOf(page).map(cursorOf), page),
+          resolve: (page) => createPageInfo(itemsOf(page).map(cursorOf), page),
         }),
       }),
     });

@@ -1,6 +1,6 @@
 import { isUnionType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 
-import { enforce, enforceScope, scopeOf, type Rule } from '../../access/policy.ts';
+import { enforce, enforceScope, findNeededScope, type Rule } from '../../access/policy.ts';
 import { badInput, toError } from '../../errors.ts';
 import { quickResolver } from '../execution/entities.ts';
 import type { RuleContext } from './rule-plugin.ts';
@@ -57,7 +57,7 @@ function refusalOf(reference: Reference, rules: EntityRules, context: RuleContex
   }
   try {
     enforce(rule, context.caller, context.authMode);
-    enforceScope(context.caller, scopeOf({ rule, kind: 'query' }));
+    enforceScope(context.caller, findNeededScope({ rule, kind: 'query' }));
     return null;
   } catch (thrown) {
     return toError(thrown);

@@ -12,7 +12,7 @@ export interface PageInfoShape {
 }
 
 /** The page info of a page with these cursors. `after` is the cursor it was requested with. */
-export function pageInfoOf(
+export function createPageInfo(
   cursors: readonly string[],
   { hasNextPage, after }: { readonly hasNextPage: boolean; readonly after: string | null },
 ): PageInfoShape {

@@ -10,7 +10,7 @@ import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 
 import { ownersIn, type AuditRecorder } from '../../access/audit.ts';
 import type { Caller, KeyScope } from '../../access/caller.ts';
-import { enforce, enforceScope, scopeOf, type AuthMode, type Rule } from '../../access/policy.ts';
+import { enforce, enforceScope, findNeededScope, type AuthMode, type Rule } from '../../access/policy.ts';
 import { inSpan } from '../../tracing/span.ts';
 import { oncePerSelection, selectsAny } from './needed-members.ts';
 import { refuseUnstorableText } from './storable-text.ts';
@@ -129,7 +129,7 @@ function fieldScope(
   rule: Rule,
 ): KeyScope | null {
   const { scope } = field.pothosOptions as { readonly scope?: KeyScope };
-  return scopeOf({ rule, kind: KINDS[field.kind as keyof typeof KINDS], scope });
+  return findNeededScope({ rule, kind: KINDS[field.kind as keyof typeof KINDS], scope });
 }
 
 function enforceIn(context: object, rule: Rule, scope: KeyScope | null): void {

@@ -42,7 +42,7 @@ export function postText(
       end();
       abandoned = reason;
       controller?.abort(reason);
-      // One that waits for a connection is told of it only when it gets one.
+      // One that waits for a connection learns of it only when it gets one.
       reject(reason);
     };
     pool.dispatch(

@@ -13,11 +13,11 @@ export async function measureImage(file: Measurable, contentType: string): Promi
 async function sizeOf(file: Measurable, most: number): Promise<{ width: number; height: number } | null> {
   const bytes = Math.min(file.bytes, most);
   if (most > FIRST_BYTES && (file.bytes <= FIRST_BYTES || file.bytes > most)) return null;
-  return imageSizeOf(await readRange(file, { start: 0, end: bytes - 1 }));
+  return readImageSize(await readRange(file, { start: 0, end: bytes - 1 }));
 }
 
 /** An image's size by the head of its file, nothing of which is decoded; null where the head does not say it. */
-export async function imageSizeOf(head: Uint8Array): Promise<{ width: number; height: number } | null> {
+export async function readImageSize(head: Uint8Array): Promise<{ width: number; height: number } | null> {
   // Loaded only when needed: a start is 50 ms shorter without it.
   const { default: sharp } = await import('sharp');
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { invalidJsonOffset } from './json-offset.ts';
+import { invalidJsonOffset } from './json.ts';
 
 describe('invalidJsonOffset', () => {
   it.each([

@@ -42,7 +42,7 @@ export function wholeUnits(units: Units): Units {
 export interface Cost {
   /** Millionths of the currency; null: the price is unknown, which is never 0. */
   readonly microUnits: number | null;
-  /** ISO 4217, upper case; null where no price list was at hand. */
+  /** ISO 4217, upper case; null without a price list. */
   readonly currency: string | null;
   readonly units: Units;
   /** Whether some of it was not measured but expected from the inputs. */

@@ -64,7 +64,7 @@ export function createModelEnds(parts: Parts): ModelEnds {
       daysLeft,
       reason: said,
     };
-    // Once a day, though every process is told of it anew after a restart.
+    // Once a day, though every process learns it anew after a restart.
     publish(parts, `${data.provider} ${model} gone ${at.toISOString().slice(0, 10)}`, data);
   });
   return {

@@ -19,7 +19,7 @@ export interface EndingModel extends ModelWarning {
   readonly generator: string;
 }
 
-/** Days before its end from which a model is told of. */
+/** Days before its end from which a model is reported. */
 export const WARN_DAYS = 60;
 
 interface Known {

@@ -23,7 +23,7 @@ const ChatReply = builder.objectRef<ChatReplyShape>('ChatReply').implement({
   description: "A language model's answer.",
   fields: (t) => ({
     text: t.exposeString('text', {
-      description: 'What it says; JSON where that was asked for, empty when it only calls tools.',
+      description: 'What it says; JSON where that was requested, empty when it only calls tools.',
     }),
     toolCalls: t.field({
       type: [ChatToolCall],

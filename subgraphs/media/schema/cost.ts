@@ -60,7 +60,7 @@ export const Cost = builder.objectRef<CostShape>('Cost').implement({
     }),
     currency: t.exposeString('currency', {
       nullable: true,
-      description: 'ISO 4217 code, such as USD; null where no price list was at hand.',
+      description: 'ISO 4217 code, such as USD; null without a price list.',
     }),
     units: t.expose('units', { type: CostUnits, description: 'What was measured or is expected.' }),
     estimated: t.exposeBoolean('estimated', {

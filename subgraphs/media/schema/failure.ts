@@ -10,7 +10,7 @@ const FailureCode = builder.enumType('FailureCode', {
     OUT_OF_CREDIT: { description: 'The account at the upstream has no credit left.' },
     MODEL_GONE: {
       description:
-        'The upstream does not have the model any more, or not for the credentials that it was asked with.',
+        'The upstream does not have the model any more, or not for the credentials of the call.',
     },
     UNAVAILABLE: { description: 'The upstream is unavailable, or answers with an error.' },
     TIMED_OUT: { description: 'It took longer than allowed.' },

@@ -36,7 +36,7 @@ const MediaFilter = builder.inputType('MediaFilter', {
   fields: (t) => ({
     kinds: t.field({ type: [MediaKind], description: 'Of one of these kinds.' }),
     generator: t.string({ description: 'Made at this generator.' }),
-    model: t.string({ description: 'Made by this model, or asked for with it.' }),
+    model: t.string({ description: 'Made by this model, or requested with it.' }),
     text: t.string({ description: 'Made from a prompt with this text, in any case.' }),
     owner: t.string({
       description:

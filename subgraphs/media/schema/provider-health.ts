@@ -134,7 +134,7 @@ const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement
 builder.queryField('comfyServers', (t) =>
   t.field({
     type: [ComfyServer],
-    description: 'The ComfyUI servers of every binding, asked now.',
+    description: 'The ComfyUI servers of every binding, queried now.',
     rule: 'admin',
     resolve: async (_, __, { services, signal }) => [...(await comfyServers(services.registry, signal))],
   }),

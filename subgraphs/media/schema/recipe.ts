@@ -82,7 +82,7 @@ builder.queryField('checkStart', (t) =>
         defaultValue: false,
         description: 'Also fetches inputs at foreign addresses, and refuses those that can not be had.',
       }),
-      owner: t.arg.string({ description: 'Whom the task would belong to; absent: no budgets are asked.' }),
+      owner: t.arg.string({ description: 'Whom the task would belong to; absent: budgets are not checked.' }),
       sold: t.arg.boolean(soldArgument),
     },
     resolve: async (_, { start, fetchInputs, owner, sold }, { caller, services, signal }) => {

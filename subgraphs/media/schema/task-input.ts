@@ -38,7 +38,7 @@ const TaskInputFile = builder.objectRef<InputFileShape>('TaskInputFile').impleme
 });
 
 const TaskInput = builder.objectRef<Work>('TaskInput').implement({
-  description: 'What a task was asked for, as it was accepted.',
+  description: 'The request of a task, as it was accepted.',
   fields: (t) => ({
     prompt: t.string({
       nullable: true,
@@ -48,7 +48,7 @@ const TaskInput = builder.objectRef<Work>('TaskInput').implement({
     }),
     model: t.string({
       nullable: true,
-      description: "The model that was asked for by name; null means the generator's default.",
+      description: "The model that was requested by name; null means the generator's default.",
       resolve: (work) => ('model' in work ? (work.model ?? null) : null),
     }),
     options: t.field({
@@ -69,7 +69,7 @@ builder.objectFields(Task, (t) => ({
     type: TaskInput,
     nullable: true,
     description:
-      'What was asked for. Null for those who have but the id of a task without an owner, unless REST_AUTH is open.',
+      'What was requested. Null for those who have but the id of a task without an owner, unless REST_AUTH is open.',
     extensions: reads<TaskShape>('owner', 'input'),
     resolve: (task, _, context) => (mayReadInput(task, context) ? (task.input as unknown as Work) : null),
   }),

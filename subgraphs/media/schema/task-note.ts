@@ -26,7 +26,7 @@ export const TaskNote = builder.objectRef<NoteInfo>('TaskNote').implement({
     }),
     aspectRatio: t.exposeString('aspectRatio', {
       nullable: true,
-      description: 'The aspect ratio that was asked for, in notes about it.',
+      description: 'The aspect ratio that was requested, in notes about it.',
     }),
     size: t.exposeString('size', {
       nullable: true,

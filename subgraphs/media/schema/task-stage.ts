@@ -76,7 +76,7 @@ const TaskStageNode = builder.objectRef<RunningNode>('TaskStageNode').implement(
     }),
     step: t.exposeInt('step', {
       nullable: true,
-      description: 'The step it has come to, where it has several.',
+      description: 'The current step, where it has several.',
     }),
     steps: t.exposeInt('steps', { nullable: true, description: 'How many steps it has.' }),
   }),

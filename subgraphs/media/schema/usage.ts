@@ -15,7 +15,7 @@ const UsageDimension = builder.enumType('UsageDimension', {
 });
 
 const Usage = builder.objectRef<UsageRow>('Usage').implement({
-  description: 'What was used, in total of one group. A dimension that was not asked for is null.',
+  description: 'What was used, in total of one group. A dimension that was not requested is null.',
   fields: (t) => ({
     day: t.exposeString('day', { nullable: true, description: 'YYYY-MM-DD in UTC.' }),
     model: t.exposeString('model', { nullable: true, description: 'Model; null also for none.' }),

@@ -32,7 +32,7 @@ const WebhookDelivery = builder.objectRef<WebhookDeliveryShape>('WebhookDelivery
 builder.queryField('webhookDeliveries', (t) =>
   t.field({
     type: [WebhookDelivery],
-    description: 'What became of telling the end of a task of the caller; empty before its end.',
+    description: 'The deliveries of webhooks about the end of a task of the caller; empty before its end.',
     rule: 'owner',
     args: { taskId: t.arg.id({ required: true, description: 'The id of the task.' }) },
     resolve: async (_, { taskId }, { caller, services }) => [

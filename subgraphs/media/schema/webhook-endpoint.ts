@@ -158,7 +158,7 @@ builder.mutationField('publishEvent', (t) =>
   t.field({
     type: 'Boolean',
     description:
-      "Tells the operator's endpoints of an event of another service. The same id again is told once.",
+      "Reports an event of another service to the operator's endpoints. An id that comes again is reported once.",
     rule: 'service',
     inaccessible: true,
     args: {

@@ -1,27 +1,42 @@
-import { enforceGenerator, type Caller } from '../../../platform/access/caller.ts';
+import { type Caller, enforceGenerator } from '../../../platform/access/caller.ts';
 import { badInput } from '../../../platform/errors.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
+import { isAspectRatio, notEmpty } from '../domain/inputs/checks.ts';
 import type { Task } from '../domain/task.ts';
-import { stepKinds, workKinds, type Work } from '../domain/work/work.ts';
+import { comfyKinds, type ComfyWork } from '../domain/work/comfy.ts';
+import type { RecipeWork } from '../domain/work/recipe.ts';
+import { stepKinds, type Work, workKinds } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
 import type { TaskService } from '../tasks/rules/task-service.ts';
 import { storeUpload } from '../uploads/store-upload.ts';
+import type { VideoTemplateService } from '../video-templates/video-template.ts';
 import { checkedCallbackUrl } from '../webhooks/callback-url.ts';
-import { prepareComfy } from './comfy.ts';
-import { prepareKind, type PrepareDependencies, type Prepared, type Requester } from './prepare.ts';
-import { prepareRecipe, type RecipeDependencies } from './recipe.ts';
+import {
+  prepare,
+  type Prepared,
+  prepared,
+  type PrepareDependencies,
+  prepareKind,
+  type Requester,
+  withoutAbsent,
+} from './prepare.ts';
+import { type InputDependencies, resolveInputs } from './resolve-inputs.ts';
 import {
   checkAddresses,
+  type FetchedInput,
   fetchInputsOf,
   fittingComfy,
   withGenerator,
-  type FetchedInput,
 } from './startable.ts';
 import type {
+  ComfyRequest,
   KindSubmissions,
+  MediaInput,
   PlainKind,
+  RecipeRequest,
   RequestFor,
   StartRequest,
   SubmissionOptions,
@@ -124,4 +139,60 @@ async function prepareStart(
     }
   }
   throw badInput('start', 'start takes exactly one of recipe, image, video and comfy');
+}
+
+/** A comfy workflow with its inputs filled in and its files resolved. */
+async function prepareComfy(
+  dependencies: PrepareDependencies,
+  requester: Requester,
+  request: ComfyRequest,
+): Promise<Prepared> {
+  const { workflow, files } = resolveComfyWorkflow(request);
+  const { workflowName, node } = request;
+  const work: ComfyWork<MediaInput> = {
+    kind: 'COMFY_WORKFLOW',
+    generator: comfyKinds.COMFY_WORKFLOW.generator,
+    workflow,
+    ...(workflowName ? { workflowName } : {}),
+    ...(node ? { node } : {}),
+    files: Object.fromEntries(files.map(({ target, input }) => [target, input])),
+  };
+  const fields = new Map(files.map(({ target, field }) => [target, field]));
+  return prepare(dependencies, requester, work, ({ key = '', field }) => fields.get(String(key)) ?? field);
+}
+
+/** What recipes need besides: the templates with their prompts. */
+interface RecipeDependencies extends InputDependencies {
+  readonly videoTemplates: VideoTemplateService;
+}
+
+/** The recipe with the template's texts at this moment: a task stores its own copy of what it used. */
+async function prepareRecipe(
+  dependencies: RecipeDependencies,
+  requester: Requester,
+  request: RecipeRequest,
+): Promise<Prepared> {
+  const { prompt, aspectRatio } = notEmpty(request, 'prompt');
+  const template = await dependencies.videoTemplates.living(request.taskType);
+  if (template === null) {
+    const name = JSON.stringify(request.taskType.slice(0, 100));
+    throw badInput('taskType', `there is no video template with task type ${name}`);
+  }
+  const inputs = request.image ? ([{ field: 'image', input: request.image, kind: 'image' }] as const) : [];
+  const files = await resolveInputs(dependencies, { ...requester, inputs });
+  const [image] = files;
+  const { taskType, presetPrompts, prompt: templatePrompt, aspectRatio: ofTemplate } = template;
+  const work: RecipeWork = {
+    kind: 'RECIPE',
+    taskType,
+    prompt,
+    ...(image && { image: image.ref }),
+    // A template may hold any text there (the document does not restrict it); only a usable one is used.
+    aspectRatio: aspectRatio ?? (ofTemplate !== null && isAspectRatio(ofTemplate) ? ofTemplate : '9:16'),
+    presetPrompts,
+    templatePrompt,
+  };
+  // What the caller sent, not what the template contains today: a repeated request stays the same.
+  const sent = { taskType, ...withoutAbsent({ prompt, aspectRatio }) };
+  return prepared({ operation: 'createTask', work, request: sent, files });
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import type { Caller } from '../../../platform/access/caller.ts';
-import { addressKeyOf } from '../../../platform/access/client-key.ts';
+import { createAddressKey } from '../../../platform/access/client-key.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { MediaDatabase, MediaTransaction } from '../database/database.ts';
 import { type Account, endReservation, lockAccount, saveReservation, usageOf } from './quota-store.ts';
@@ -121,7 +121,7 @@ function quotaOf(caller: Caller, quotas: UploadQuotas): UploadQuota | null {
 
 function accountOf({ kind, id, address }: Caller): Account {
   const isDaily = kind === 'anonymous';
-  return { name: isDaily ? addressKeyOf(address) : id, isDaily };
+  return { name: isDaily ? createAddressKey(address) : id, isDaily };
 }
 
 function full({ kind }: Caller, { bytes, files }: UploadQuota): AppError {

@@ -5,7 +5,7 @@ import { newManageToken } from '../../../platform/access/manage-token.ts';
 import { badInput } from '../../../platform/errors.ts';
 import { requestBytesOf } from '../../../platform/graphql/uploads/request-bytes.ts';
 import { newId } from '../../../platform/ids.ts';
-import { imageSizeOf } from '../../../platform/object-store/measure/image.ts';
+import { readImageSize } from '../../../platform/object-store/measure/image.ts';
 import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
@@ -91,7 +91,7 @@ async function* checkedHead(
   const type = head.byteLength === 0 ? undefined : await typeOfHead(head);
   const lie = head.byteLength === 0 ? null : declaredTypeProblem(declaredType, type);
   if (lie !== null) throw badInput('file', `file ${lie}: send the file itself`);
-  const size = type?.startsWith('image/') === true ? await imageSizeOf(head) : null;
+  const size = type?.startsWith('image/') === true ? await readImageSize(head) : null;
   const problem = size === null ? null : pixelProblem(size);
   if (problem !== null) throw badInput('file', `file ${problem}`);
   yield* whole;

@@ -10,7 +10,7 @@ import { AppError, badInput, notFound, toError } from '../../../platform/errors.
 import type { Json } from '../../../platform/json.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { Queue } from '../../../platform/queue/queue.ts';
-import { traceparentOf } from '../../../platform/tracing/span.ts';
+import { createTraceparent } from '../../../platform/tracing/span.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { ExecuteRequest, Execution } from '../domain/execution.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
@@ -79,7 +79,7 @@ async function draftOf(
     start,
     taskOwner,
     fingerprint,
-    traceparent: traceparentOf(caller.traceId),
+    traceparent: createTraceparent(caller.traceId),
     sold: false,
   };
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../../../platform/access/caller.ts';
 import { fingerprintOf, idempotencyConflict, idempotencyOf } from '../../../platform/access/idempotency.ts';
 import { isUniqueViolation } from '../../../platform/database/database.ts';
 import type { Json } from '../../../platform/json.ts';
-import { traceparentOf } from '../../../platform/tracing/span.ts';
+import { createTraceparent } from '../../../platform/tracing/span.ts';
 import type { Template, TemplateService, WorkflowNames } from '../domain/template.ts';
 import { beneficiaryOf } from '../executions/access.ts';
 import { activeTemplate, checkedStart } from '../executions/checked-start.ts';
@@ -123,7 +123,7 @@ async function newPayment(
     buyerEmail: await emailFor(dependencies, caller, userId),
     idempotencyKey: key,
     fingerprint,
-    traceparent: traceparentOf(caller.traceId),
+    traceparent: createTraceparent(caller.traceId),
   };
   try {
     return await store.insert(row);

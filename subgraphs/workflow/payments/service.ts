@@ -76,10 +76,10 @@ export function createPaymentService(dependencies: PaymentDependencies): Payment
     async reconcile(caller, key) {
       const open = commerce();
       await payAutomatically(dependencies, key);
-      return reconcileNamed(open, caller, key, false);
+      return reconcileNamed(open, caller, key);
     },
     cancel: async (caller, key, { isStranger } = { isStranger: false }) =>
-      reconcileNamed(commerce(), caller, key, isStranger ? 'unless-listed' : true),
+      cancelNamed(commerce(), caller, { ...key, isStranger }),
     async refund(caller, id, request) {
       const open = commerce();
       const payment = await readable(store, caller, id);
@@ -147,31 +147,40 @@ async function readable(store: PaymentStore, caller: Caller, id: string): Promis
   return payment;
 }
 
-async function reconcileNamed(
-  commerce: ReconcileDependencies & CheckoutDependencies,
+type Commerce = ReconcileDependencies & CheckoutDependencies;
+
+/** Brings a payment up to date for who may read it: one of its people, or who holds its session. */
+async function reconcileNamed(commerce: Commerce, caller: Caller, key: PaymentKey): Promise<Payment> {
+  const { payment, sessionId } = await namedPayment(commerce.store, key);
+  if (!holdsSession(caller, payment, sessionId) && !mayReadPayment(caller, payment))
+    throw notFound('payment', payment.id);
+  return reconcile(commerce, payment.id, sessionId === null ? {} : { sessionId });
+}
+
+/** Ends a checkout for who may do that; by its session that takes both ids. */
+async function cancelNamed(
+  commerce: Commerce,
   caller: Caller,
-  { id, sessionId }: PaymentKey,
-  expire: boolean | 'unless-listed',
+  { isStranger, ...key }: PaymentKey & { readonly isStranger: boolean },
 ): Promise<Payment> {
-  const { store } = commerce;
-  // A browser redirected from a page without a session still has the placeholder.
-  const named = sessionId === null || sessionId.includes('{') ? null : sessionId;
-  const payment = await namedPayment(store, { id, sessionId: named });
-  if (payment === null) throw notFound('payment', id ?? named ?? '');
-  // The buyer's browser comes back without a credential: the session id, which only it was given, is its proof. It is
-  // enough to read; ending a checkout takes both ids.
-  const hasSession = named !== null && payment.ppSessionId === named && (id !== null || expire === false);
-  // Somebody else who has signed in has it from elsewhere.
-  const isProved = hasSession && (caller.kind !== 'user' || payment.owner === 'anon');
-  const may = expire
-    ? mayAbandon(caller, payment) || mayEndPayment(caller, payment)
-    : mayReadPayment(caller, payment);
-  if (!isProved && !may) throw notFound('payment', payment.id);
-  const isListed = expire === 'unless-listed' && payment.owner === 'anon' && !isProved;
+  const { payment, sessionId } = await namedPayment(commerce.store, key);
+  const isProved = key.id !== null && holdsSession(caller, payment, sessionId);
+  if (!isProved && !mayAbandon(caller, payment) && !mayEndPayment(caller, payment))
+    throw notFound('payment', payment.id);
+  const isOnlyRead = isStranger && payment.owner === 'anon' && !isProved;
   return reconcile(commerce, payment.id, {
-    ...(named === null ? {} : { sessionId: named }),
-    expire: expire !== false && !isListed,
+    ...(sessionId === null ? {} : { sessionId }),
+    expire: !isOnlyRead,
   });
+}
+
+/**
+ * The buyer's browser comes back without a credential: the session id, which only it was given, is its proof. Somebody else
+ * who has signed in has it from elsewhere.
+ */
+function holdsSession({ kind }: Caller, payment: StoredPayment, sessionId: string | null): boolean {
+  const isNamed = sessionId !== null && payment.ppSessionId === sessionId;
+  return isNamed && (kind !== 'user' || payment.owner === 'anon');
 }
 
 /**
@@ -182,12 +191,15 @@ function mayAbandon({ kind }: Caller, { status }: StoredPayment): boolean {
   return kind === 'anonymous' && (status === 'PENDING' || status === 'CANCELLED');
 }
 
-async function namedPayment(
-  store: PaymentStore,
-  { id, sessionId }: PaymentKey,
-): Promise<StoredPayment | null> {
-  if (id === null) return sessionId === null ? null : store.bySession(sessionId);
-  return (await store.byIds([id]))[0] ?? null;
+/** The payment of a key, and its session as far as the key names one. NOT_FOUND. */
+async function namedPayment(store: PaymentStore, key: PaymentKey) {
+  const { id } = key;
+  // A browser redirected from a page without a session still has the placeholder.
+  const sessionId = key.sessionId?.includes('{') === true ? null : key.sessionId;
+  const payment =
+    id !== null ? (await store.byIds([id]))[0] : sessionId === null ? null : await store.bySession(sessionId);
+  if (payment === null || payment === undefined) throw notFound('payment', id ?? sessionId ?? '');
+  return { payment, sessionId };
 }
 
 /** The rule of executions: its owner, and the user it was bought for, unless an anonymous buyer named that user. Pure. */

@@ -1,5 +1,11 @@
 import type { Caller as CallerShape } from '../../../platform/access/caller.ts';
-import { decide, hasScope, mayRunUnpaid, type Rule, scopeOf } from '../../../platform/access/policy.ts';
+import {
+  decide,
+  hasScope,
+  mayRunUnpaid,
+  type Rule,
+  findNeededScope,
+} from '../../../platform/access/policy.ts';
 import { builder } from './builder.ts';
 import type { WorkflowContext } from './context.ts';
 
@@ -19,7 +25,7 @@ function isAllowed(
   caller: CallerShape,
   { authMode }: Pick<WorkflowContext, 'authMode'>,
 ): boolean {
-  const needed = scopeOf({ rule, kind: 'mutation' });
+  const needed = findNeededScope({ rule, kind: 'mutation' });
   const isInScope = caller.kind !== 'key' || needed === null || hasScope(caller, needed);
   return isInScope && decide(rule, caller, authMode) === 'allow';
 }

@@ -221,7 +221,7 @@ describe('a template', () => {
     }
   });
 
-  it('that can not be run any more is told of, and its start is refused', async () => {
+  it('that can not be run any more is reported, and its start is refused', async () => {
     const code = await made({ imagePrompt: 'a fox' });
     await kiln.runtime.database.pool.query(
       `update workflow.templates set image_model = 'gone' where code = $1`,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { VendorModel } from '../../providers/contract/provider.ts';
+import { isAllowed } from './any-models.ts';
 import { entryOf } from './described-model.ts';
-import { isAllowed } from './patterns.ts';
 
 const picture = { type: 'object', properties: { images: { type: 'array' } } };
 

@@ -2,19 +2,17 @@ import { LRUCache } from 'lru-cache';
 
 import { AppError, badInput, toError } from '../../../../platform/errors.ts';
 import { UpstreamError } from '../../domain/failure.ts';
-import type { NamedModel } from '../../providers/contract/provider.ts';
+import type { JobCapability, NamedModel, Provider } from '../../providers/contract/provider.ts';
 import type { Binding, CatalogModel } from '../bindings/binding.ts';
 import { upstreamOf } from '../bindings/upstream.ts';
 import {
   createDescriptions,
+  type DescriptionOptions,
+  type Descriptions,
   isDue,
   keyOf,
   PAUSE_MS,
-  type DescriptionOptions,
-  type Descriptions,
 } from './descriptions.ts';
-import { isAllowed } from './patterns.ts';
-import { refusalsOf } from './refused-fields.ts';
 import type { FetchedModel } from './store.ts';
 
 /**
@@ -149,4 +147,52 @@ function refusal({ provider }: Binding, error: unknown): unknown {
     field: 'model',
     cause: error,
   });
+}
+
+/** Whether a name fits one of the patterns, in which * stands for anything. Pure, in time that grows with both lengths. */
+export function isAllowed(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => fits(pattern.split('*'), name));
+}
+
+function fits([first = '', ...others]: readonly string[], name: string): boolean {
+  const last = others.at(-1);
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
+    return false;
+  const end = name.length - last.length;
+  let at = first.length;
+  for (const part of others.slice(0, -1)) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** The same provider; the listener receives models whose vendor has refused an input, when it starts or later. */
+function refusalsOf(provider: Provider, refused: (model: string) => void): Provider {
+  const tell = (error: unknown, model: string | null): void => {
+    if (model !== null && error instanceof UpstreamError && error.code === 'INVALID_INPUT') refused(model);
+  };
+  const watched = (job: JobCapability): JobCapability => ({
+    ...job,
+    async start(request, context) {
+      try {
+        return await job.start(request, context);
+      } catch (error) {
+        tell(error, context.connection.model);
+        throw error;
+      }
+    },
+    async status(handle, context) {
+      const status = await job.status(handle, context);
+      if (status.state === 'failed') tell(status.error, context.connection.model);
+      return status;
+    },
+  });
+  const jobs = Object.entries(provider.jobs ?? {}).map(([kind, job]) => [
+    kind,
+    watched(job as JobCapability),
+  ]);
+  return { ...provider, jobs: Object.fromEntries(jobs) as Provider['jobs'] & object };
 }

@@ -4,7 +4,7 @@ import type { OptionSchema } from '../../domain/inputs/vendor-options/schema.ts'
 import { createGeneratorRegistry } from '../bindings/registry.ts';
 import { createBinding } from '../configuration/create-binding.ts';
 import { modelFor } from '../limits/limits.ts';
-import { bundledModels } from './bundled.ts';
+import { bundledModels } from './catalog.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 
 const file = (value: unknown) => ({

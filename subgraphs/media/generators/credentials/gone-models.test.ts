@@ -8,7 +8,7 @@ import { image, me, registryOf, startEngine, until, type TestEngine } from '../.
 import { testBinding, testProvider } from '../../tasks/testing/provider.ts';
 import { startUpstream, type Upstream } from '../../tasks/testing/upstream.ts';
 import { createBreakers, type Breakers } from '../breakers/breakers.ts';
-import type { ModelRefusal } from './gone-models.ts';
+import type { ModelRefusal } from './refusals.ts';
 import { createCredentialRefusals, type CredentialRefusals } from './refusals.ts';
 
 /** Bindings whose upstreams do not have their model, or do not let them in. */

@@ -1,7 +1,6 @@
 import type { EventBus } from '../../../../platform/events/event-bus.ts';
 import type { Logger } from '../../../../platform/process/logger.ts';
 import type { Binding } from '../bindings/binding.ts';
-import { createGoneModels, type GoneModels } from './gone-models.ts';
 import { watchedProvider } from './watched-provider.ts';
 
 /**
@@ -81,4 +80,88 @@ export function createCredentialRefusals({
       for (const stop of stops) stop();
     },
   };
+}
+
+/** A model that a binding's upstream does not have (any more), or not for the binding's credentials. */
+interface GoneModel {
+  readonly model: string;
+  readonly at: Date;
+}
+
+/** A refusal of a model, as it is told to operators. */
+export interface ModelRefusal extends GoneModel {
+  readonly binding: Pick<Binding, 'name' | 'generator' | 'sandbox'> & {
+    readonly provider: { readonly name: string };
+  };
+  /** What the upstream said. */
+  readonly said: string;
+}
+
+/** What upstreams have said of models since they last answered for these, in all processes. */
+interface GoneModels {
+  noteGone(binding: Binding, model: string, said: string): void;
+  noteThere(binding: Binding, model: string): void;
+  /** Those of the binding of this name. */
+  of(binding: string): readonly GoneModel[];
+  /** Calls the listener when this process first receives one. */
+  onGone(listener: (refusal: ModelRefusal) => void): void;
+  close(): void;
+}
+
+/** Topics of the bus; the key is the name of a binding and a model, the version a time in milliseconds. */
+const GONE_TOPIC = 'model-gone';
+const THERE_TOPIC = 'model-there';
+
+/** Most models that are remembered: a binding of GENERATORS_FILE may offer any. */
+const MAX_MODELS = 500;
+
+/** Makes the memory of one process. */
+function createGoneModels({ bus, logger }: { readonly bus: EventBus; readonly logger: Logger }): GoneModels {
+  const gone = new Map<string, number>();
+  const listeners: ((refusal: ModelRefusal) => void)[] = [];
+  const stops = [
+    bus.listen(GONE_TOPIC, (key, at) => {
+      if (gone.size < MAX_MODELS || gone.has(key)) gone.set(key, at);
+    }),
+    bus.listen(THERE_TOPIC, (key) => void gone.delete(key)),
+  ];
+  return {
+    noteGone(binding, model, said) {
+      const { name, provider, settings, generator } = binding;
+      const key = keyOf(name, model);
+      if (gone.has(key)) return;
+      const fields = {
+        provider: provider.name,
+        model,
+        binding: name,
+        generator,
+        setting: settings,
+        reason: said,
+      };
+      logger.error(fields, 'a provider does not have a model: other bindings are asked; name another model');
+      const at = Date.now();
+      gone.set(key, at);
+      bus.publish(GONE_TOPIC, key, at);
+      for (const listener of listeners) listener({ binding, model, said, at: new Date(at) });
+    },
+    noteThere({ name, provider }, model) {
+      const key = keyOf(name, model);
+      if (!gone.delete(key)) return;
+      logger.info({ provider: provider.name, model, binding: name }, 'a provider has a model again');
+      bus.publish(THERE_TOPIC, key, Date.now());
+    },
+    of: (binding) =>
+      [...gone].flatMap(([key, at]) =>
+        key.startsWith(`${binding} `) ? [{ model: key.slice(binding.length + 1), at: new Date(at) }] : [],
+      ),
+    onGone: (listener) => void listeners.push(listener),
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** Names of bindings have no space in them. */
+function keyOf(binding: string, model: string): string {
+  return `${binding} ${model}`;
 }

@@ -18,7 +18,7 @@ export interface CredentialWatch {
   failed?(thrown: unknown): void;
 }
 
-/** The same provider; the watch is told of each of its calls. */
+/** The same provider; each of its calls is reported to the watch. */
 export function watchedProvider(provider: Provider, watch: CredentialWatch): Provider {
   const reported: Reported = async (work, context) => {
     const model = context?.connection.model ?? null;

@@ -5,7 +5,7 @@ import type { AttemptRow } from '../../database/database.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { EndSummary } from '../storage/usage-store.ts';
 
-/** What is told of work when it ends: metrics, and one line of the log for each task. Called after the commit. */
+/** What is reported of work when it ends: metrics, and one line of the log for each task. Called after the commit. */
 export interface WorkObserver {
   taskEnded(end: EndSummary): void;
   attemptEnded(attempt: Pick<AttemptRow, 'provider' | 'model' | 'startedAt'>, end: AttemptOutcome): void;

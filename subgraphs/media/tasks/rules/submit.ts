@@ -9,7 +9,7 @@ import { AppError, badInput } from '../../../../platform/errors.ts';
 import { isUuid, newId } from '../../../../platform/ids.ts';
 import { once } from '../../../../platform/once.ts';
 import type { Queue } from '../../../../platform/queue/queue.ts';
-import { traceparentOf } from '../../../../platform/tracing/span.ts';
+import { createTraceparent } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StepPlanner } from '../../domain/steps.ts';
 import { accountOf, type Task } from '../../domain/task.ts';
@@ -75,7 +75,7 @@ async function submit(options: SubmitOptions, caller: Caller, submission: Submis
     onEnd: null,
     idempotency: entry && { ...entry, replaces },
     manageTokenHash: managed?.hash ?? null,
-    traceparent: traceparentOf(caller.traceId),
+    traceparent: createTraceparent(caller.traceId),
   });
   if (accepted && managed) return { ...accepted, manageToken: managed.token };
   // Nothing was written: another request with the key was faster.
@@ -98,7 +98,7 @@ async function start(options: SubmitOptions, submission: Parameters<TaskService[
       owner,
       onEnd,
       idempotency: null,
-      traceparent: traceparentOf(traceId),
+      traceparent: createTraceparent(traceId),
       sold: sold ?? false,
     }));
   const [other] = task ? [task] : await readTasks(options.database, [id]);

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { createPollRounds } from './poll-rounds.ts';
+import { createPollRounds } from './poller.ts';
 
 /** Rounds over so many due attempts, which are asked until the test lets them answer. */
 function roundsOver(due: number[], slots: number) {

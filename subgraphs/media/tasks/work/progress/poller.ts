@@ -1,16 +1,15 @@
 import { toError } from '../../../../../platform/errors.ts';
 import { createLoop, type Loop } from '../../../../../platform/process/loop.ts';
 import {
+  type DueAttempt,
   leaseDue,
+  type NextPoll,
   recentEnds,
   scheduleNext,
-  type DueAttempt,
-  type NextPoll,
 } from '../../storage/poll-store.ts';
 import { CANCEL_TOPIC, POLL_TOPIC } from '../../storage/transactor.ts';
 import { pollAttempt } from './poll-attempt.ts';
 import type { PollDependencies } from './poll-context.ts';
-import { createPollRounds } from './poll-rounds.ts';
 import { createWatchers } from './watchers.ts';
 
 /**
@@ -67,4 +66,82 @@ function learnFromRecentEnds({ database, durations, logger }: PollDependencies):
   recentEnds(database)
     .then((ended) => ended.forEach((work) => durations.learn(work, work.endedAt)))
     .catch((error: unknown) => logger.warn({ error: toError(error) }, 'earlier durations are not known'));
+}
+
+/**
+ * Rounds of polling: how many due attempts are taken at once, and when their next times are written. Knows neither the
+ * database nor a clock, so that the rules can be run with a million attempts and a clock of their own.
+ */
+interface PollRounds {
+  /** Writes what has gathered, and takes what there is room for. */
+  readonly tick: () => Promise<void>;
+  /** Resolves when everything that was taken has been asked for. */
+  readonly settled: () => Promise<void>;
+  readonly writeBack: () => Promise<void>;
+}
+
+/** What rounds are made of. */
+interface PollRoundsOptions<Due, Next> {
+  /** Status requests at once. */
+  readonly slots: number;
+  /** Takes at most so many due attempts, which nobody else takes meanwhile. */
+  readonly lease: (limit: number) => Promise<readonly Due[]>;
+  /** Asks the upstream; answers when it is to be asked again, or null when that is over. */
+  readonly ask: (due: Due) => Promise<Next | null>;
+  readonly write: (next: readonly Next[]) => Promise<void>;
+  /** Asking has thrown: the lease runs out and the attempt is due again. */
+  readonly failed: (thrown: unknown, due: Due) => void;
+  /** A reason to begin the next round at once. */
+  readonly wake: () => void;
+}
+
+/** Most attempts in one lease. */
+const MAX_LEASE = 300;
+
+/** Makes the rounds of one worker. */
+export function createPollRounds<Due, Next>(options: PollRoundsOptions<Due, Next>): PollRounds {
+  const { slots, lease, ask, write, failed, wake } = options;
+  const running = new Set<Promise<void>>();
+  let gathered: Next[] = [];
+  /** More may be due than there was room for: the next free slot is a reason to look. */
+  let hasMore = false;
+
+  async function writeBack(): Promise<void> {
+    const batch = gathered;
+    gathered = [];
+    try {
+      await write(batch);
+    } catch (error) {
+      // The next tick writes them: their calls were made, and must not wait for the end of the lease.
+      gathered = [...batch, ...gathered];
+      throw error;
+    }
+  }
+  async function take(): Promise<void> {
+    const limit = Math.min(MAX_LEASE, slots - running.size);
+    if (limit <= 0) return;
+    const batch = await lease(limit);
+    hasMore = batch.length === limit;
+    for (const due of batch) begin(due);
+  }
+  function begin(due: Due): void {
+    const poll = ask(due)
+      .then((next) => void (next !== null && gathered.push(next)))
+      .catch((thrown: unknown) => failed(thrown, due))
+      .finally(() => {
+        running.delete(poll);
+        // Half of the slots at a time: a lease of one attempt costs as much as one of many.
+        if (hasMore && running.size <= slots / 2) wake();
+      });
+    running.add(poll);
+  }
+  return {
+    writeBack,
+    async tick() {
+      // Side by side: what is written was leased, so that they never touch the same attempts.
+      for (const result of await Promise.allSettled([writeBack(), take()]))
+        if (result.status === 'rejected') throw result.reason;
+    },
+    settled: async () => void (await Promise.all(running)),
+  };
 }
