@@ -37,7 +37,19 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'events/postgres': ['.', 'database', 'events', 'events/wake-ups', 'process'],
       'events/nats': ['.', 'events', 'events/wake-ups', 'process'],
       'graphql/execution': [],
+      'graphql/assertions': ['.', 'access'],
+      'graphql/channel': [
+        '.',
+        'access',
+        'graphql/assertions',
+        'graphql/operations',
+        'http',
+        'process',
+        'tracing',
+      ],
       'graphql/links': [
+        'graphql/assertions',
+        'graphql/channel',
         '.',
         'access',
         'graphql/execution',
@@ -52,6 +64,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       audit: ['.', 'access', 'database', 'process'],
       'queue/pg-boss': ['.', 'database', 'events', 'process', 'queue'],
       'graphql/subgraph-server': [
+        'graphql/assertions',
+        'graphql/channel',
         '.',
         'access',
         'graphql/links',
