@@ -1,5 +1,4 @@
 import { AppError, toError } from '../errors.ts';
-import { noMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Database } from './database.ts';
 
@@ -9,7 +8,9 @@ export interface LateReads {
    * Runs a read at the standby while that is known to be late by no more than the bound, else at the primary; and at the primary where
    * the standby fails it. It may run twice, so it must only read.
    */
-  read<Answer>(work: (database: Database) => Promise<Answer>): Promise<Answer>;
+  readonly read: <Answer>(work: (database: Database) => Promise<Answer>) => Promise<Answer>;
+  /** Milliseconds that the standby may lack, as it was last seen; null where that is not known or there is none. */
+  readonly lateMs: () => number | null;
 }
 
 export interface LateReadsOptions {
@@ -19,8 +20,6 @@ export interface LateReadsOptions {
   /** Most milliseconds that a read may lack. */
   readonly maxLateMs: number;
   readonly logger: Logger;
-  /** Of this process (default: none). */
-  readonly metrics?: Metrics | undefined;
 }
 
 /** Milliseconds between two looks at how far the standby is, while there are reads. */
@@ -38,20 +37,14 @@ interface Sample {
 
 /** Makes the reads. Nothing is asked of the standby while nobody reads. */
 export function createLateReads(options: LateReadsOptions): LateReads {
-  const { primary, standby, maxLateMs, logger, metrics = noMetrics } = options;
-  if (standby === null) return { read: (work) => work(primary) };
+  const { primary, standby, maxLateMs, logger } = options;
+  if (standby === null) return { read: (work) => work(primary), lateMs: () => null };
   let samples: readonly Sample[] = [];
   /** The latest moment of which the standby is known to have everything. */
   let coveredAt = -Infinity;
   let lookedAt = -Infinity;
   let loggedAt = -Infinity;
   const lateMs = (): number => performance.now() - coveredAt;
-  metrics.gauge(
-    'kiln_read_standby_late_seconds',
-    'How much the standby of DATABASE_READ_URL may lack, as it was last seen.',
-    [],
-    () => (coveredAt === -Infinity ? [] : [{ value: lateMs() / 1_000 }]),
-  );
   const unusable = (reason: string): void => {
     coveredAt = -Infinity;
     if (performance.now() - loggedAt < LOG_PAUSE_MS) return;
@@ -74,6 +67,7 @@ export function createLateReads(options: LateReadsOptions): LateReads {
     }
   };
   return {
+    lateMs: () => (coveredAt === -Infinity ? null : lateMs()),
     async read(work) {
       if (performance.now() - lookedAt > LOOK_MS) void look();
       if (lateMs() > maxLateMs) return work(primary);

@@ -122,7 +122,17 @@ function startLateReads(
           logger,
         });
   if (standby !== null) lifecycle.add('standby', () => standby.close());
-  return createLateReads({ primary, standby, maxLateMs, logger, metrics });
+  const reads = createLateReads({ primary, standby, maxLateMs, logger });
+  metrics.gauge(
+    'kiln_read_standby_late_seconds',
+    'How much the standby of DATABASE_READ_URL may lack, as it was last seen.',
+    [],
+    () => {
+      const lateMs = reads.lateMs();
+      return lateMs === null ? [] : [{ value: lateMs / 1_000 }];
+    },
+  );
+  return reads;
 }
 
 /** Wake-ups go over NATS where EVENTS_URL names it, else over the database. */

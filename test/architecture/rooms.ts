@@ -37,7 +37,19 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'events/postgres': ['.', 'database', 'events', 'events/wake-ups', 'process'],
       'events/nats': ['.', 'events', 'events/wake-ups', 'process'],
       'graphql/execution': [],
+      'graphql/assertions': ['.', 'access'],
+      'graphql/channel': [
+        '.',
+        'access',
+        'graphql/assertions',
+        'graphql/operations',
+        'http',
+        'process',
+        'tracing',
+      ],
       'graphql/links': [
+        'graphql/assertions',
+        'graphql/channel',
         '.',
         'access',
         'graphql/execution',
@@ -51,6 +63,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'graphql/schema': ['.', 'access', 'graphql/execution', 'graphql/operations', 'tracing'],
       audit: ['.', 'access', 'database', 'process'],
       'graphql/subgraph-server': [
+        'graphql/assertions',
+        'graphql/channel',
         '.',
         'access',
         'graphql/links',

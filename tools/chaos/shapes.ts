@@ -7,7 +7,7 @@ export const shapes = ['split', 'replicas', 'processes'] as const;
 export type Shape = (typeof shapes)[number];
 
 /** A process that is killed, stopped and started again. */
-export interface Part {
+interface Part {
   readonly script: string;
   readonly role: 'all' | 'gateway' | 'media' | 'workflow' | 'worker';
   /** Where it answers; null: a worker, which says when it is ready. */
