@@ -61,7 +61,7 @@ export function createWorkers(options: Options) {
       const onReleased = () => bus.publish(TOPIC, queue, Date.now());
       const worker = startSlotWorker({
         queue,
-        options,
+        options: worked,
         handler,
         claimed,
         waiting,
