@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     const image = await toFile(png, 'a.png', { type: 'image/png' });
     const edit = client.images.edit({ model: 'midjourney', image, prompt: 'a hat' });
     const speech = client.audio.speech.create({ model: 'speech-2.8-turbo', voice: 'alloy', input: 'Hello' });
-    const video = await client.videos.create({ model: 'kling-v2-5-turbo' as never, prompt: 'the sea' });
+    const video = await client.videos.create({ model: 'kling-v2-5-turbo', prompt: 'the sea' });
     const batch = await begunBatch(client, ['a', 'b', 'c']);
     const allRun = (tasks: Awaited<ReturnType<typeof allTasks>>): boolean =>
       tasks.filter(({ attempts }) => attempts[0]?.state === 'RUNNING').length >= 5;
