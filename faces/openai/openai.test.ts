@@ -70,7 +70,7 @@ describe('the end of a video', () => {
       { authorization: `Bearer ${secrets.anna}` },
     );
     expect(made.errors).toBeUndefined();
-    const { id } = await anna.videos.create({ model: 'kling-v2-5-turbo' as never, prompt: 'a told sea' });
+    const { id } = await anna.videos.create({ model: 'kling-v2-5-turbo', prompt: 'a told sea' });
     const events = await until(
       async () =>
         receiver.received.map(({ body }) => JSON.parse(body) as { readonly data: { readonly id: string } }),
@@ -91,7 +91,7 @@ describe('the end of a video', () => {
 describe('a remix', () => {
   it('is a video of the same model and inputs by another prompt', async () => {
     const first = await anna.videos.create({
-      model: 'kling-v2-5-turbo' as never,
+      model: 'kling-v2-5-turbo',
       prompt: 'the sea',
       seconds: '10' as never,
       size: '1280x720',

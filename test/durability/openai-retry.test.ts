@@ -29,17 +29,18 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
   });
 
   it('an edit, a video and a batch go on, each started once, and a speech is answered', async () => {
-    await world.sandbox.latency({ queuedMs: 0, runningMs: 5_000 });
+    await world.sandbox.latency({ queuedMs: 0, runningMs: 30_000 });
+    await world.sandbox.latency({ wire: 'minimax', runningMs: 3_000 });
     const first = await world.start({ PORT: '0' });
     const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
     const png = await readFile(new URL('../kit/samples/picture.png', import.meta.url));
     const image = await toFile(png, 'a.png', { type: 'image/png' });
     const edit = client.images.edit({ model: 'midjourney', image, prompt: 'a hat' });
     const speech = client.audio.speech.create({ model: 'speech-2.8-turbo', voice: 'alloy', input: 'Hello' });
-    const video = await client.videos.create({ model: 'kling-v2-5-turbo' as never, prompt: 'the sea' });
+    const video = await client.videos.create({ model: 'kling-v2-5-turbo', prompt: 'the sea' });
     const batch = await begunBatch(client, ['a', 'b', 'c']);
     const allRun = (tasks: Awaited<ReturnType<typeof allTasks>>): boolean =>
-      tasks.length === 6 && tasks.every(({ attempts }) => attempts[0]?.state === 'RUNNING');
+      tasks.filter(({ attempts }) => attempts[0]?.state === 'RUNNING').length >= 5;
     await until(() => allTasks(first.url), allRun, 60_000);
     await first.killEverything();
     await world.start({ PORT: new URL(first.url).port });

@@ -185,7 +185,7 @@ function lines(tables: Kysely<Tables>) {
       const values = added.map(({ body, ...line }) => ({ batch, ...line, body: json(body) }));
       await tables
         .insertInto('gateway.batchLines')
-        .values(values as unknown as Selectable<Tables['gateway.batchLines']>[])
+        .values(values)
         .onConflict((conflict) => conflict.columns(['batch', 'index']).doNothing())
         .execute();
     },

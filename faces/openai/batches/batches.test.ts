@@ -80,8 +80,8 @@ describe('a batch', () => {
     });
     const made = await resultsOf(batch.output_file_id);
     expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
-    const [first] = made['a']?.body['data'] as { url: string }[];
-    expect((await fetch(first?.url ?? '')).status).toBe(200);
+    const body = made['a']?.body as { readonly data: readonly { readonly url: string }[] } | undefined;
+    expect((await fetch(body?.data[0]?.url ?? '')).status).toBe(200);
     const refused = await resultsOf(batch.error_file_id);
     expect(refused['wrong']).toMatchObject({
       status_code: 404,

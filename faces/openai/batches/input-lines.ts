@@ -7,7 +7,7 @@ import { isObject } from '../request/fields.ts';
 /** Reads the input of a batch: JSON Lines, each `{ custom_id, method, url, body }`. */
 
 /** Most lines of a batch. */
-export const MOST_LINES = 50_000;
+const MOST_LINES = 50_000;
 /** Longest line in bytes. */
 const MOST_BYTES = 1 << 20;
 /** Problems that are told; more are not looked for. */

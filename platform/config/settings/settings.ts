@@ -1,3 +1,4 @@
+import { arkSettings } from './ark-settings.ts';
 import { capacitySettings } from './capacity-settings.ts';
 import { catalogSettings } from './catalog-settings.ts';
 import { faceSettings } from './face-settings.ts';
@@ -226,12 +227,7 @@ export const settings = {
     'base URL of the Hedra API; for an account of its older API https://api.hedra.com/web-app, with that key',
     'https://api.hedra.com/v3',
   ),
-  ARK_API_KEY: real(text, 'key of ModelArk (Volcengine, BytePlus), which makes videos of Seedance'),
-  ARK_BASE_URL: optional(
-    httpAddress,
-    'base URL of ModelArk; outside China https://ark.ap-southeast.bytepluses.com/api/v3',
-    'https://ark.cn-beijing.volces.com/api/v3',
-  ),
+  ...arkSettings,
   HIGGSFIELD_KEY: real(text, 'credentials of the Higgsfield API, KEY_ID:KEY_SECRET'),
   HIGGSFIELD_BASE_URL: optional(httpAddress, 'base URL of the Higgsfield API', 'https://api.higgsfield.ai'),
   VOLCENGINE_ACCESS_KEY: real(

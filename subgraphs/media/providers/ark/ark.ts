@@ -39,7 +39,7 @@ export function createArk(options: { readonly http: HttpClient }): Provider {
           return { id: startedId(answer) };
         },
         async status({ id }, context) {
-          const path = `${TASKS}/${encodeURIComponent(String(id))}`;
+          const path = `${TASKS}/${encodeURIComponent(typeof id === 'string' ? id : '')}`;
           return jobStatus(await exchange(context, { method: 'GET', path, retry: 'safe' }));
         },
       },

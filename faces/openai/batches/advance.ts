@@ -1,0 +1,143 @@
+import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { runDocument } from '../../../rest-compat/replies/results.ts';
+import { openFile } from '../answers/files.ts';
+import type { Batch, BatchLine, BatchProblem, BatchStatus } from '../batch-store/batch.ts';
+import type { BatchStore } from '../batch-store/store.ts';
+import { FaceFileById } from '../documents/file.ts';
+import type { FaceParts } from '../table/route.ts';
+import { BadBatch, linesOf } from './input-lines.ts';
+import { contextOf } from './owner.ts';
+import { storeResults } from './results.ts';
+import { runLine } from './run-line.ts';
+import type { Slots } from './slots.ts';
+
+/** The life of one batch: its input is read, its calls are made, its results are stored. */
+
+/** Calls that are stored at once. */
+const CHUNK = 500;
+
+/** A batch that this process has. */
+interface Advancing {
+  readonly parts: FaceParts;
+  readonly store: BatchStore;
+  /** Who has it. */
+  readonly holder: string;
+  readonly slots: Slots;
+  /** Aborted when it is another's, or this process stops. */
+  readonly signal: AbortSignal;
+  /** Aborted when the owner has cancelled it: calls that have begun are waited for. */
+  readonly cancelling: AbortSignal;
+}
+
+/** Brings a batch from the status that it has to its end. Throws what may pass by itself. */
+export async function advance(running: Advancing, batch: Batch): Promise<void> {
+  const { store, holder, parts, signal } = running;
+  let { status } = batch;
+  if (status === 'validating') {
+    if (!(await load(running, batch))) return;
+    status = 'in_progress';
+  }
+  if (status === 'in_progress') {
+    await runLines(running, batch);
+    signal.throwIfAborted();
+    const isOver = await store.change(batch.id, holder, 'in_progress', { status: 'finalizing' });
+    status = isOver ? 'finalizing' : 'cancelling';
+  }
+  if (await store.change(batch.id, holder, status, await endOf(running, batch, status))) {
+    await store.dropLines(batch.id);
+    parts.logger.info({ batch: batch.id }, 'a batch has ended');
+  }
+}
+
+/** The results of a batch as files; where they can't be stored for a reason that stays, it has failed. */
+async function endOf({ parts, store, signal }: Advancing, batch: Batch, status: BatchStatus) {
+  const writing = { parts, store, batch, signal };
+  try {
+    const outputFile = await storeResults(writing, 'output');
+    const errorFile = await storeResults(writing, 'error');
+    return { status: status === 'finalizing' ? 'completed' : 'cancelled', outputFile, errorFile } as const;
+  } catch (error) {
+    return { status: 'failed', problems: problemsOf(error) } as const;
+  }
+}
+
+/** What stays wrong, in words for the owner. Throws what may pass by itself. */
+function problemsOf(error: unknown): readonly BatchProblem[] {
+  if (error instanceof BadBatch) return error.problems;
+  if (!(error instanceof AppError) || PASSING.has(error.code)) throw error;
+  return [{ code: error.code.toLowerCase(), message: error.message, param: null, line: null }];
+}
+
+const PASSING: ReadonlySet<AppErrorCode> = new Set([
+  'UNAVAILABLE',
+  'RATE_LIMITED',
+  'QUEUE_FULL',
+  'NOT_CONFIGURED',
+  'INTERNAL',
+]);
+
+/** Stores the calls of the input file; false when it is no batch, or was cancelled meanwhile. */
+async function load({ store, holder, parts, signal }: Advancing, batch: Batch): Promise<boolean> {
+  try {
+    const { media } = await runDocument(
+      { executor: parts.executor, context: contextOf(batch, signal) },
+      FaceFileById,
+      { id: batch.inputFile },
+    );
+    if (media === null)
+      throw new BadBatch([
+        { code: 'not_found', message: 'The input file is gone.', param: 'input_file_id', line: null },
+      ]);
+    let total = 0;
+    let chunk: BatchLine[] = [];
+    const flush = async (): Promise<void> => {
+      if (chunk.length > 0) await store.addLines(batch.id, chunk);
+      total += chunk.length;
+      chunk = [];
+    };
+    for await (const line of linesOf(await openFile(parts, media.url), batch.endpoint)) {
+      signal.throwIfAborted();
+      if (chunk.push(line) === CHUNK) await flush();
+    }
+    await flush();
+    if (await store.change(batch.id, holder, 'validating', { status: 'in_progress', total })) return true;
+    await store.change(batch.id, holder, 'cancelling', { status: 'cancelled' });
+  } catch (error) {
+    await store.change(batch.id, holder, 'validating', { status: 'failed', problems: problemsOf(error) });
+  }
+  await store.dropLines(batch.id);
+  return false;
+}
+
+/** Runs the calls that have not ended, each in a slot that all batches share. */
+async function runLines(running: Advancing, batch: Batch): Promise<void> {
+  const { store, slots, parts, signal, cancelling } = running;
+  const begun = new Set<Promise<void>>();
+  let failure: unknown = null;
+  const isOver = (): boolean => signal.aborted || cancelling.aborted || failure !== null;
+  const run = async (line: BatchLine): Promise<void> => {
+    await store.endLine(batch.id, line.index, await runLine(parts, batch, line, signal));
+  };
+  for (let after = -1; !isOver();) {
+    const page = await store.openLines(batch.id, after);
+    for (const line of page) {
+      const leave = await slots.enter(signal);
+      if (isOver()) {
+        leave();
+        break;
+      }
+      const work = run(line)
+        .catch((error: unknown) => (failure ??= error))
+        .finally(() => {
+          begun.delete(work);
+          leave();
+        }) as Promise<void>;
+      begun.add(work);
+      after = line.index;
+    }
+    if (page.length === 0) break;
+  }
+  await Promise.all(begun);
+  signal.throwIfAborted();
+  if (failure !== null) throw failure;
+}
