@@ -38,7 +38,7 @@ export function Shell() {
       </a>
       <div className="app">
         <nav className="nav" aria-label={t('shell.main')}>
-          <Link className="brand" to="/">
+          <Link className="brand" to="/" title="Kiln" aria-label="Kiln">
             <Mark />
             <span className="lbl">Kiln</span>
           </Link>
