@@ -33,7 +33,7 @@ async function titled(page: Page, name: string): Promise<string> {
 }
 
 async function holdPrompt(page: Page, { holds }: Steps, what: string, label: string): Promise<void> {
-  const prompt = page.getByLabel(label, { exact: true });
+  const prompt = page.getByLabel(label).first();
   await prompt.waitFor();
   holds(`kept: the prompt, after ${what}`, await prompt.inputValue(), 'a kettle that nobody has boiled yet');
   const shape = page.getByRole('radio', { name: '16:9' });

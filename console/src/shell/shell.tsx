@@ -3,11 +3,11 @@ import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
-import { SignInButton } from '../parts/access/sign-in-button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
 import { Empty } from '../parts/problem.tsx';
+import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
