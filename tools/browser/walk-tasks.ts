@@ -49,10 +49,16 @@ async function seeManyAtOnce(page: Page, ask: Ask, { holds }: Steps): Promise<vo
   );
   const rows = page.getByRole('link', { name: /^one of many/ });
   const seen = new Set<string>();
+  let looks = 0;
   await until(
     async () => {
-      for (const row of await rows.all()) seen.add((await row.getAttribute('href'))?.split('/').at(-1) ?? '');
-      await page.mouse.wheel(0, 300);
+      // Only the rows in the window are in the page.
+      looks += 1;
+      await page.evaluate(`scrollTo(0, ${(looks % 4) * 600})`);
+      const addresses = await rows.evaluateAll((links) =>
+        links.map((link) => link.getAttribute('href') ?? ''),
+      );
+      for (const id of ids) if (addresses.some((address) => address.endsWith(id))) seen.add(id);
       return seen.size;
     },
     (count) => count === MANY,

@@ -109,7 +109,6 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
       type="button"
       className="jump"
       title={t('palette.title')}
-      aria-label={t('palette.title')}
       aria-keyshortcuts="Control+K Meta+K"
       onClick={onOpen}
     >
@@ -148,13 +147,7 @@ function NavFoot() {
   return (
     <div className="nav-foot">
       <Who />
-      <button
-        type="button"
-        className="who"
-        title={t('shell.theme')}
-        aria-label={t('shell.theme')}
-        onClick={toggleTheme}
-      >
+      <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" />
         <span className="grow mute">{t(isNarrow ? 'shell.themeShort' : 'shell.theme')}</span>
       </button>
