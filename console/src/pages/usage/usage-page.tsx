@@ -18,7 +18,7 @@ import { language, t } from '../../text/text.ts';
 import { Budgets } from './budgets.tsx';
 import { Chart } from './chart.tsx';
 import { SumsTable } from './sums-table.tsx';
-import { GROUPS, type Group, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
+import { GROUPS, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
 
 const SPANS = [7, 30, 90] as const;
 /** Below it counts say more than costs. */
