@@ -39,10 +39,9 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
   const model = choices.find((one) => keyOf(one) === draft.key) ?? choices[0];
   if (model === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
   const key = keyOf(model);
-  const fields = optionsOf(model);
   const send = () => {
     if (words.trim() === '' || chat.isAnswering) return;
-    chat.send(model, words, sentOptions(options, fields));
+    chat.send(model, words, sentOptions(options, optionsOf(model)));
     change({ words: '' });
   };
   return (
