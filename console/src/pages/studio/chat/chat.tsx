@@ -73,7 +73,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
       </div>
       <div className="chat-options">
         <OptionsFields
-          fields={fields}
+          fields={optionsOf(model)}
           of={key}
           options={options}
           problems={{}}
