@@ -102,10 +102,10 @@ async function moveByKeys(page: Page, { holds }: Steps): Promise<void> {
 async function share(page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.getByRole('button', { name: 'Share' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Share by an address that ends' });
+  const dialog = page.getByRole('dialog', { name: 'Share by a link that ends' });
   await dialog.getByLabel('Ends in').selectOption('An hour');
-  await dialog.getByRole('button', { name: 'Make an address' }).click();
-  const field = dialog.getByRole('textbox', { name: 'Address' });
+  await dialog.getByRole('button', { name: 'Create a link' }).click();
+  const field = dialog.getByRole('textbox', { name: 'Link' });
   await until(
     () => field.inputValue(),
     (text) => text !== '',
@@ -181,7 +181,7 @@ async function downloadAndDelete(page: Page, steps: Steps): Promise<void> {
     true,
   );
   await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click();
-  const sure = page.getByRole('dialog', { name: 'Delete 3 for good?' });
+  const sure = page.getByRole('dialog', { name: 'Delete 3 files for good?' });
   await sure.waitFor();
   await holdOpen(page, steps, 'gallery: what asks before a deletion');
   await sure.getByRole('button', { name: 'Delete' }).click();

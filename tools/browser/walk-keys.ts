@@ -47,8 +47,8 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   await heading('Tasks');
   holds('keys: and goes to the page of a letter', await letters.count(), 0);
   await press('?');
-  const list = page.getByRole('dialog', { name: 'Keys of the keyboard' });
-  await list.getByText('Previous and next piece').waitFor();
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await list.getByText('Previous and next file').waitFor();
   await holdOpen(page, steps, 'keys: the list of keys');
   await list.getByRole('checkbox').uncheck();
   await press('Escape');

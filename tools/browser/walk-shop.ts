@@ -75,12 +75,12 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   await dialog.getByLabel('Reason').selectOption('TECHNICAL_ISSUE');
   await dialog.getByLabel('Amount').fill('0.4');
   await holdOpen(page, steps, 'shop: the refund');
-  await dialog.getByRole('button', { name: 'Give back $0.40' }).click();
+  await dialog.getByRole('button', { name: 'Refund $0.40' }).click();
   await dialog.waitFor({ state: 'detached' });
   holds(
     'shop: a part of a payment is given back, and the sums follow',
     await page.locator('.shop-sums').textContent(),
-    'Paid · 1$1.00$0.40 given back',
+    'Paid · 1$1.00$0.40 refunded',
   );
   holds(
     'shop: what the payments are filtered by is in the address',
@@ -92,12 +92,12 @@ async function refund(page: Page, steps: Steps): Promise<void> {
   // Of the execution's page: the list before it has such a button as well.
   await page.getByRole('heading', { name: 'Payment', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
-  await dialog.getByRole('button', { name: 'Give back $0.60' }).click();
+  await dialog.getByRole('button', { name: 'Refund $0.60' }).click();
   await page.getByText('Refunded', { exact: true }).waitFor();
   holds(
     'shop: the execution tells each refund and its reason',
     await page.locator('.shop-refunds .grow').allInnerTexts(),
-    ['$0.40 given back\nSomething went wrong here · done', '$0.60 given back\nThe buyer asked for it · done'],
+    ['$0.40 refunded\nSomething went wrong here · done', '$0.60 refunded\nThe buyer asked for it · done'],
   );
 }
 

@@ -68,12 +68,12 @@ async function makeBudget(page: Page, steps: Steps): Promise<void> {
   await dialog.getByLabel('Whose work').selectOption('GENERATOR');
   await dialog.getByLabel('Name of the generator').fill('imga');
   await dialog.getByLabel('Name', { exact: true }).fill('pictures');
-  await dialog.getByLabel('Most that is spent').fill('25');
+  await dialog.getByLabel('Limit').fill('25');
   await holdOpen(page, steps, 'usage: the form of a budget');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('of $25.00').waitFor();
   await page.getByRole('button', { name: 'Change pictures' }).click();
-  await dialog.getByLabel('Most that is spent').fill('30');
+  await dialog.getByLabel('Limit').fill('30');
   await dialog.getByLabel('Most at once').fill('2');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('of $30.00').waitFor();

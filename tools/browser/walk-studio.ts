@@ -60,7 +60,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await page.getByRole('button', { name: 'From the gallery' }).first().click();
   await page.locator('.pick-grid button').first().click();
   await paint.click();
-  const canvas = page.getByRole('img', { name: 'What is painted on the picture' });
+  const canvas = page.getByRole('img', { name: 'Painted area' });
   const use = page.getByRole('button', { name: 'Use the mask' });
   await page.locator('.mask-area img').waitFor();
   await page.evaluate(`document.querySelector('.mask-area img').decode()`);

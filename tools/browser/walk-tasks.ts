@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
+import { until } from '../../test/kit/clients/requests.ts';
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { openPage } from './watch-page.ts';
@@ -14,6 +15,7 @@ export async function walkTasks(url: string, browser: Browser, steps: Steps, key
   await page.getByRole('button', { name: 'Sign in with a key' }).click();
   await page.getByRole('link', { name: 'Tasks' }).first().click();
   await page.getByRole('group', { name: 'Filter by state' }).waitFor();
+  await seeManyAtOnce(page, graphql, steps);
   await followOthers(page, graphql, steps);
   await seeFailure(page, graphql, steps);
   await redeliver(page, graphql, steps);
@@ -35,6 +37,33 @@ function askWith(url: string, key: string): Ask {
 
 const VIDEO =
   'mutation ($p: String!) { task: generateVideo(input: { generator: "agg/vidb", prompt: $p }) { id } }';
+
+const PICTURE =
+  'mutation ($p: String!) { task: generateImage(input: { generator: "imga", prompt: $p }) { id } }';
+const MANY = 30;
+
+/** Their events come in any order; each has its row, and the newest is on top. */
+async function seeManyAtOnce(page: Page, ask: Ask, { holds }: Steps): Promise<void> {
+  const ids = await Promise.all(
+    Array.from({ length: MANY }, (_, index) => ask(PICTURE, { p: `one of many, ${index}` })),
+  );
+  const rows = page.getByRole('link', { name: /^one of many/ });
+  const seen = new Set<string>();
+  let looks = 0;
+  await until(
+    async () => {
+      // Only the rows in the window are in the page.
+      looks += 1;
+      await page.evaluate(`scrollTo(0, ${(looks % 4) * 600})`);
+      const addresses = await rows.evaluateAll((links) => links.map((link) => String(link)));
+      for (const id of ids) if (addresses.some((address) => address.endsWith(id))) seen.add(id);
+      return seen.size;
+    },
+    (count) => count === MANY,
+  );
+  holds('tasks: of many that start at once each has its row', ids.toSorted(), [...seen].toSorted());
+  await page.evaluate('scrollTo(0, 0)');
+}
 
 async function followOthers(page: Page, ask: Ask, steps: Steps): Promise<void> {
   const { holds } = steps;

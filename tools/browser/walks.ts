@@ -11,6 +11,7 @@ import { walkDocs } from './walk-docs.ts';
 import { walkExplorer } from './walk-explorer.ts';
 import { walkFirstMinutes } from './walk-first-minutes.ts';
 import { walkGallery } from './walk-gallery.ts';
+import { walkKept } from './walk-kept.ts';
 import { walkKeys } from './walk-keys.ts';
 import { walkModels } from './walk-models.ts';
 import { walkPeople } from './walk-people.ts';
@@ -41,6 +42,7 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   console: ({ url, browser, steps, key }) => walkConsole(url, browser, steps, key),
   keys: ({ url, browser, steps }) => walkKeys(url, browser, steps),
   studio: ({ url, browser, steps }) => walkStudio(url, browser, steps),
+  kept: ({ url, browser, steps }) => walkKept(url, browser, steps),
   tasks: ({ url, browser, steps, key }) => walkTasks(url, browser, steps, key),
   connection: ({ url, browser, steps, key }) => walkConnection(url, browser, steps, key),
   session: ({ url, browser, steps, address }) => walkSession(url, browser, steps, address),

@@ -7,7 +7,7 @@ export interface Dated {
 }
 
 /** Newest first; of one moment, by id, which is in order of time too. */
-export function newestFirst(one: Dated, other: Dated): number {
+function newestFirst(one: Dated, other: Dated): number {
   if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1;
   return one.id < other.id ? 1 : one.id > other.id ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 import type { MediaFilter } from '../api/operations.ts';
 import type { FedTask } from '../api/use-task-feed.ts';
 import { type Dated, merged } from './arrivals.ts';
-import type { Piece } from './use-pieces.ts';
+import type { Piece } from './pieces.ts';
 
 /** Files of the gallery that tasks have made since its pages were read. Pure. */
 

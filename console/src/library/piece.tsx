@@ -1,7 +1,7 @@
 import { Icon } from '../parts/icons.tsx';
 import { t } from '../text/text.ts';
 import { batchOfTask, titleOf } from '../work/batches.ts';
-import type { Piece } from './use-pieces.ts';
+import type { Piece } from './pieces.ts';
 
 /** What a piece looks like from afar, and its name: it is the whole content of a link or button. */
 export function Preview({ piece: { media }, name }: { readonly piece: Piece; readonly name: string }) {

@@ -10,7 +10,7 @@ import {
 } from '../api/operations.ts';
 import { isEnded } from '../api/use-live-task.ts';
 import { useBatches } from '../work/batches.ts';
-import type { Pieces } from './use-pieces.ts';
+import type { Pieces } from './pieces.ts';
 
 /** The outputs of the tasks that this browser has started; those that run are followed to their end. */
 export function useBrowserPieces(isWanted: boolean, { kinds }: MediaFilter): Pieces {

@@ -1,41 +1,15 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { client } from '../api/client.ts';
-import {
-  GalleryDocument,
-  type MediaFilter,
-  type MediaPartsFragment,
-  type ProducerPartsFragment,
-} from '../api/operations.ts';
+import { GalleryDocument, type MediaFilter } from '../api/operations.ts';
 import { useSeesAll } from '../api/use-caller.ts';
 import { useTaskFeed } from '../api/use-task-feed.ts';
 import { t } from '../text/text.ts';
 import { kept } from './arrivals.ts';
 import { type ArrivedPiece, piecesOf, withArrived } from './arrived-pieces.ts';
+import type { Piece, Pieces } from './pieces.ts';
 import { useBrowserPieces } from './use-browser-pieces.ts';
 import { useTotal } from './use-total.ts';
-
-/** One file of the gallery, with the task that has made it; null for an upload. */
-export interface Piece {
-  readonly media: MediaPartsFragment;
-  readonly task: Producer | null;
-}
-
-/** What is shown of the task of a piece; visitors know what they asked for from this browser. */
-type Producer = Pick<ProducerPartsFragment, 'id' | 'kind' | 'generator'> & Partial<ProducerPartsFragment>;
-
-/** What the gallery shows. */
-export interface Pieces {
-  readonly pieces: readonly Piece[];
-  /** How many there are, loaded or not; null when that is not known. */
-  readonly total: number | null;
-  readonly error: unknown;
-  readonly isLoading: boolean;
-  /** Loads the next page, once however often it is called; nothing when there is none. */
-  readonly loadMore: () => void;
-  /** Takes deleted files out. */
-  readonly drop: (ids: ReadonlySet<string>) => void;
-}
 
 const PAGE = 200;
 /** Most files that are kept as they arrive. */

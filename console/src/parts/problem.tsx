@@ -4,9 +4,9 @@ import type { ReactNode } from 'react';
 
 import { Refusal } from '../api/refusal.ts';
 import { language, t, textOr } from '../text/text.ts';
-import { SignInButton } from './access/sign-in-button.tsx';
 import { Icon } from './icons.tsx';
 import { ServerWords } from './server-words.tsx';
+import { SignInButton } from './sign-in-button.tsx';
 
 /** What a thrown error says to people: the server's own words, or that it could not be reached. */
 export function problemText(error: unknown): string {

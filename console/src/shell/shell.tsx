@@ -3,11 +3,11 @@ import { type Dispatch, type SetStateAction, useState } from 'react';
 
 import { useConnection } from '../api/connection.ts';
 import { useCaller, useCallerName } from '../api/use-caller.ts';
-import { SignInButton } from '../parts/access/sign-in-button.tsx';
 import { MODIFIER } from '../parts/controls/keys.ts';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { later } from '../parts/page/later.tsx';
 import { Empty } from '../parts/problem.tsx';
+import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
 import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
@@ -38,7 +38,7 @@ export function Shell() {
       </a>
       <div className="app">
         <nav className="nav" aria-label={t('shell.main')}>
-          <Link className="brand" to="/">
+          <Link className="brand" to="/" title="Kiln" aria-label="Kiln">
             <Mark />
             <span className="lbl">Kiln</span>
           </Link>
@@ -109,7 +109,6 @@ function Jump({ onOpen }: { readonly onOpen: () => void }) {
       type="button"
       className="jump"
       title={t('palette.title')}
-      aria-label={t('palette.title')}
       aria-keyshortcuts="Control+K Meta+K"
       onClick={onOpen}
     >
@@ -148,13 +147,7 @@ function NavFoot() {
   return (
     <div className="nav-foot">
       <Who />
-      <button
-        type="button"
-        className="who"
-        title={t('shell.theme')}
-        aria-label={t('shell.theme')}
-        onClick={toggleTheme}
-      >
+      <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" />
         <span className="grow mute">{t(isNarrow ? 'shell.themeShort' : 'shell.theme')}</span>
       </button>

@@ -2,7 +2,7 @@ import { client } from '../api/client.ts';
 import { CallerDocument } from '../api/operations.ts';
 
 /** What forms and conversations hold, kept in this browser for each account. */
-export interface Keeper<Value> {
+interface Keeper<Value> {
   /** What the present caller has under this name: their own, or what was begun here before they signed in, if that is newer. */
   read(name: string): Value | undefined;
   write(name: string, value: Value): void;

@@ -128,11 +128,12 @@ describe('a budget', () => {
 
   it('is spent by no work of the sandbox, before its end or after, nor when it is made later', async () => {
     const { service } = first().budgets;
-    const { id } = await service.create('USER', 'usr_me', { amount: inCurrency(0.5) });
+    const player: Caller = { ...me, id: 'usr_player' };
+    const { id } = await service.create('USER', player.id, { amount: inCurrency(0.5) });
     const free = { kind: 'IMAGE', generator: 'free', prompt: 'a fox' } as const;
-    await first().tasks.submit(me, image('sandbox', { work: free }));
+    await first().tasks.submit(player, image('sandbox', { work: free }));
     expect(await settled(id)).toMatchObject({ spent: 0, reserved: 0 });
-    await expect(first().tasks.submit(me, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await expect(first().tasks.submit(player, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     const later = await service.create('TOTAL', null, { amount: inCurrency(1) });
     const { rows } = await sql<{ cost: string }>`
       select sum(cost) as cost from media.usage where generator = 'free'`.execute(engine.database);

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { memo, type MouseEvent } from 'react';
 
 import { nameOfPiece, Preview } from '../../library/piece.tsx';
-import type { Piece } from '../../library/use-pieces.ts';
+import type { Piece } from '../../library/pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
 

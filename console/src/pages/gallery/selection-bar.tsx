@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
 import { downloadFiles } from '../../library/download.ts';
-import type { Piece } from '../../library/use-pieces.ts';
+import type { Piece } from '../../library/pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';

@@ -5,8 +5,8 @@ import { useCredentialKind } from '../../api/credential.ts';
 import { SignOutUrlDocument } from '../../api/operations.ts';
 import { signInWithKey, signOut } from '../../api/session.ts';
 import { useCallerName } from '../../api/use-caller.ts';
-import { SignInButton } from '../../parts/access/sign-in-button.tsx';
 import { problemText } from '../../parts/problem.tsx';
+import { SignInButton } from '../../parts/sign-in-button.tsx';
 import { t } from '../../text/text.ts';
 
 /** Who this tab is, and the ways in: the identity provider, or a service key for this tab. */

@@ -4,13 +4,13 @@ import { useEffect } from 'react';
 
 import { RedeliverDocument, TaskDeliveriesDocument, TaskLogDocument } from '../../api/operations.ts';
 import { useLiveTask } from '../../api/use-live-task.ts';
+import { Outcome } from '../../library/result/outcome.tsx';
 import { Fact, Id } from '../../parts/facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { NotFound } from '../../parts/not-found.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Problem } from '../../parts/problem.tsx';
-import { Outcome } from '../../parts/task/outcome.tsx';
 import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
 import { clockText, durationText, exactTime } from '../../parts/time.tsx';

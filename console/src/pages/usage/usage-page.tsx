@@ -8,16 +8,17 @@ import { UsageDocument, type UsageDimension } from '../../api/operations.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { freshAuthorization } from '../../api/session.ts';
 import { useCaller } from '../../api/use-caller.ts';
-import { SignInButton } from '../../parts/access/sign-in-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { moneyFormat, moneyText } from '../../parts/money.ts';
+import { moneyText } from '../../parts/money.ts';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { saveAs } from '../../parts/save-as.ts';
+import { SignInButton } from '../../parts/sign-in-button.tsx';
 import { language, t } from '../../text/text.ts';
 import { Budgets } from './budgets.tsx';
 import { Chart } from './chart.tsx';
-import { GROUPS, type Group, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
+import { SumsTable } from './sums-table.tsx';
+import { GROUPS, type Row, type Sum, sumOf, sumsBy } from './sums.ts';
 
 const SPANS = [7, 30, 90] as const;
 /** Below it counts say more than costs. */
@@ -138,7 +139,7 @@ function Usage() {
         )}
       </section>
       <div className="two">
-        {!isUnused && <Table sums={sums} total={total} group={group} weigh={weigh} />}
+        {!isUnused && <SumsTable sums={sums} total={total} group={group} weigh={weigh} />}
         <Budgets seesAll={seesAll} />
       </div>
     </>
@@ -223,77 +224,6 @@ function Totals({ total, isUnused, days, before }: TotalsProps) {
           {t('usage.inOut', { input: number(total.inputTokens), output: number(total.outputTokens) })}
         </span>
       </p>
-    </section>
-  );
-}
-
-function Table({
-  sums,
-  total,
-  group,
-  weigh,
-}: {
-  readonly sums: readonly Sum[];
-  readonly total: Sum;
-  readonly group: Group;
-  /** What the table is sorted by, and shares are of. */
-  readonly weigh: (sum: Sum) => number;
-}) {
-  const whole = weigh(total) || 1;
-  const money = moneyFormat(sums.map(({ cost }) => cost.amount));
-  return (
-    <section className="card">
-      <header>
-        <h2>{t('usage.table')}</h2>
-        <span className="c12 mute">{t(`usage.${group}`)}</span>
-      </header>
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('usage.table')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('usage.name')}</th>
-              <th className="num">{t('usage.done')}</th>
-              <th className="num p-hide">{t('usage.share')}</th>
-              <th className="num p-hide">{t('usage.imageCount')}</th>
-              <th className="num p-hide">{t('usage.secondCount')}</th>
-              <th className="num">{t('task.cost')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sums.map((sum) => (
-              <tr key={sum.name ?? ''}>
-                <td className="med wrap-anywhere">
-                  {sum.name ?? <span className="mute">{t('usage.nothing')}</span>}
-                </td>
-                <td className="num">{sum.done.toLocaleString(language)}</td>
-                <td className="num p-hide">{Math.round((weigh(sum) / whole) * 100)} %</td>
-                <td className="num p-hide">{sum.pictures.toLocaleString(language)}</td>
-                <td className="num p-hide">{sum.seconds.toFixed(1)}</td>
-                <td className="num">
-                  {money(sum.cost)}
-                  {(sum.wouldCost.amount ?? 0) > 0 && (
-                    <span className="block c12 mute">
-                      {t('usage.wouldCost', { amount: money(sum.wouldCost) })}
-                    </span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-          {sums.length > 1 && (
-            <tfoot>
-              <tr>
-                <th scope="row">{t('usage.total')}</th>
-                <td className="num">{total.done.toLocaleString(language)}</td>
-                <td className="num p-hide">100 %</td>
-                <td className="num p-hide">{total.pictures.toLocaleString(language)}</td>
-                <td className="num p-hide">{total.seconds.toFixed(1)}</td>
-                <td className="num">{money(total.cost)}</td>
-              </tr>
-            </tfoot>
-          )}
-        </table>
-      </div>
     </section>
   );
 }

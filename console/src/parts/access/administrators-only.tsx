@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useCaller } from '../../api/use-caller.ts';
 import { t } from '../../text/text.ts';
 import { Empty } from '../problem.tsx';
-import { SignInButton } from './sign-in-button.tsx';
+import { SignInButton } from '../sign-in-button.tsx';
 
 /** In the place of a page that only administrators have, for whoever has come by its address. */
 export function AdministratorsOnly() {

@@ -76,14 +76,15 @@ function PageSkeleton() {
 /** The browser may keep a failed load in mind: trying again loads the page, whose forms are kept. */
 function NotLoaded() {
   useEffect(() => {
-    const again = async () => {
+    const reloadIfThere = async () => {
       const isThere = await fetch(document.baseURI, { method: 'HEAD', cache: 'no-store' }).then(
         ({ ok }) => ok,
         () => false,
       );
       if (isThere) location.reload();
     };
-    const timer = setInterval(() => void again(), AGAIN_MS);
+    const again = () => void reloadIfThere();
+    const timer = setInterval(again, AGAIN_MS);
     addEventListener('online', again);
     return () => {
       clearInterval(timer);

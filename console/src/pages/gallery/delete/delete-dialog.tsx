@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { client } from '../../../api/client.ts';
 import { DeleteMediaDocument } from '../../../api/operations.ts';
-import type { Piece } from '../../../library/use-pieces.ts';
+import type { Piece } from '../../../library/pieces.ts';
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { useCredentialKind } from '../../../api/credential.ts';
 import { ModelsDocument, TaskInputsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
 import { nameOfPiece } from '../../../library/piece.tsx';
-import type { Piece } from '../../../library/use-pieces.ts';
+import type { Piece } from '../../../library/pieces.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';

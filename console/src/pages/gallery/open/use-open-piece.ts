@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useMemo } from 'react';
 
 import { PieceByIdDocument } from '../../../api/operations.ts';
-import type { Piece } from '../../../library/use-pieces.ts';
+import type { Piece } from '../../../library/pieces.ts';
 
 /** The piece that the address names, also where the list does not hold it (yet); and its index there, else -1. */
 export function useOpenPiece(open: string | undefined, pieces: readonly Piece[]) {

@@ -10,12 +10,12 @@ import {
   type ExecutionPageQuery,
   type ExecutionStatus,
 } from '../../../api/operations.ts';
+import { Outcome } from '../../../library/result/outcome.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { NotFound } from '../../../parts/not-found.tsx';
 import { PageHeading } from '../../../parts/page/page-heading.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { AttemptError, AttemptName } from '../../../parts/task/attempt.tsx';
-import { Outcome } from '../../../parts/task/outcome.tsx';
 import { durationText } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
 import { executionStage, STATE_OF } from '../executions.tsx';

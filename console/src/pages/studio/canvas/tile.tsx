@@ -7,6 +7,7 @@ import {
   type TaskPartsFragment,
 } from '../../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
+import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
 import { codeText, Problem } from '../../../parts/problem.tsx';
@@ -14,7 +15,6 @@ import { ServerWords } from '../../../parts/server-words.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { stageText } from '../../../parts/task/stage.ts';
 import { StateBadge } from '../../../parts/task/state.tsx';
-import { TaskResult, TaskTexts } from '../../../parts/task/task-result.tsx';
 import { t } from '../../../text/text.ts';
 
 interface TaskTilesProps {

@@ -35,16 +35,14 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
       chats.write('chat', after);
       return after;
     });
-  const setWords = (next: string) => change({ words: next });
   const chat = useChat(draft.messages, (messages) => change({ messages: messages.slice(-MOST_KEPT) }));
   const model = choices.find((one) => keyOf(one) === draft.key) ?? choices[0];
   if (model === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
   const key = keyOf(model);
-  const fields = optionsOf(model);
   const send = () => {
     if (words.trim() === '' || chat.isAnswering) return;
-    chat.send(model, words, sentOptions(options, fields));
-    setWords('');
+    chat.send(model, words, sentOptions(options, optionsOf(model)));
+    change({ words: '' });
   };
   return (
     <div className="chat">
@@ -75,7 +73,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
       </div>
       <div className="chat-options">
         <OptionsFields
-          fields={fields}
+          fields={optionsOf(model)}
           of={key}
           options={options}
           problems={{}}
@@ -102,7 +100,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
           aria-label={t('chat.say')}
           placeholder={t('chat.say')}
           value={words}
-          onChange={({ target }) => setWords(target.value)}
+          onChange={({ target }) => change({ words: target.value })}
           onKeyDown={(event: KeyboardEvent) => {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
             event.preventDefault();

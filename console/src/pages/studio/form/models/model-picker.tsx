@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-import { later } from '../../../../parts/page/later.tsx';
+import { type Later, later } from '../../../../parts/page/later.tsx';
 import { t } from '../../../../text/text.ts';
 import { refusalOf } from '../../../../work/model-words.ts';
 import { ChosenModel, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 
-const ModelList = later<ModelPickerProps>(async () => (await import('./model-list.tsx')).ModelList, {
+const ModelList: Later<ModelPickerProps> = later(async () => (await import('./model-list.tsx')).ModelList, {
   fallback: (props) => <Closed {...props} onOpen={() => undefined} />,
 });
 

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
 
 import type { MediaPartsFragment, TaskPartsFragment, TaskState } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { MediaView } from '../../parts/media-view.tsx';
+import { codeText } from '../../parts/problem.tsx';
+import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { ServerWords } from '../../parts/server-words.tsx';
+import { ProgressBar } from '../../parts/task/progress.tsx';
+import { StateBadge } from '../../parts/task/state.tsx';
+import { Ago, bytesText, secondsText } from '../../parts/time.tsx';
 import type { Texts } from '../../text/en.ts';
 import { t, textOr } from '../../text/text.ts';
-import { Icon } from '../icons.tsx';
-import { MediaView } from '../media-view.tsx';
-import { codeText } from '../problem.tsx';
-import { SandboxTag } from '../sandbox-tag.tsx';
-import { ServerWords } from '../server-words.tsx';
-import { Ago, bytesText, secondsText } from '../time.tsx';
-import { ProgressBar } from './progress.tsx';
-import { StateBadge } from './state.tsx';
 import { TaskResult, TaskTexts } from './task-result.tsx';
 
 interface OutcomeProps {

@@ -1,6 +1,6 @@
-import { goToSignIn } from '../../api/sign-in.ts';
-import { t } from '../../text/text.ts';
-import { Icon } from '../icons.tsx';
+import { goToSignIn } from '../api/sign-in.ts';
+import { t } from '../text/text.ts';
+import { Icon } from './icons.tsx';
 
 /** Leaves for the login page of the identity provider; the way back ends at this page. */
 export function SignInButton({ className }: { readonly className: string }) {

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 
 import type { TaskPartsFragment } from '../../api/operations.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { ServerWords } from '../../parts/server-words.tsx';
 import { t } from '../../text/text.ts';
 import { draftOf, setDraft } from '../../work/drafts.ts';
 import type { WorkKind } from '../../work/kinds.ts';
 import type { Tab } from '../../work/work.ts';
-import { CopyButton } from '../copy-button.tsx';
-import { Icon } from '../icons.tsx';
-import { ServerWords } from '../server-words.tsx';
 
 const PERSON = { true: 'studio.hasPerson', false: 'studio.noPerson', null: 'studio.unknownPerson' } as const;
 
