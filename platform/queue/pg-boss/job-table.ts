@@ -92,7 +92,8 @@ const SETTLE = `/* prepared: jobs.settle */
     group_id = case
       when claim.kind = 'completed' or claim.kind = 'failed' and job.retry_count >= job.retry_limit then null
       else job.group_id end,
-    data = case when claim."hasData" then claim.data else job.data end,
+    -- Nor what it was about: the job of an erasure names whom it erased.
+    data = case when claim.kind = 'completed' then null when claim."hasData" then claim.data else job.data end,
     output = case when claim.kind = 'failed' then jsonb_build_object('message', claim.reason) end
   from jsonb_to_recordset($2::jsonb) as claim(
     id uuid, "retryCount" int, "startedOn" timestamptz, kind text, reason text, "inSeconds" float8, "hasData" boolean,
