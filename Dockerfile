@@ -1,7 +1,7 @@
 # Kiln as an image. `--target production` is the lean one, of which every role is a command (docker-compose.yml); without a
 # target it is a DEMO with a database and a sandbox of its own. Its sources run as they are; only the console is built.
-# By a digest where it is pinned: docs/deployment.md.
-ARG NODE_IMAGE=node:24-slim
+# docs/deployment.md has the command that writes newer digests.
+ARG NODE_IMAGE=node:24.19.0-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df
 FROM ${NODE_IMAGE} AS modules
 WORKDIR /kiln
 COPY package.json package-lock.json .npmrc ./

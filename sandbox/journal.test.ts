@@ -108,6 +108,29 @@ test('leaves out what a crash broke and what it cannot read', async () => {
   expect(await readdir(path.join(folder, 'jobs'))).not.toContain('half.json.abc.part');
 });
 
+test('forgets the words of jobs that have ended so long ago, and keeps what is counted and what runs', async () => {
+  const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
+  const journal = await openJournal(options);
+  const said = (id: string, endedAt: number | null): Job => ({
+    ...endedJob(id, endedAt ?? 0),
+    input: { prompt: `a fox of ${id}`, pictures: ['a.png'] },
+    reference: id,
+    result: { files: [], texts: [`a red fox of ${id}`], facts: { seed: 7, caption: `one fox of ${id}` } },
+    endedAt,
+  });
+  await journal.save(said('old', Date.now() - 30_000));
+  await journal.save(said('new', Date.now()));
+  await journal.save({ ...said('open', null), state: 'running' });
+  await journal.save(endedJob('ancient', Date.now() - 61_000));
+  await journal.forget(20_000);
+  const kept = new Map((await openJournal(options)).all().map((job) => [job.id, job]));
+  expect(kept.get('old')).toMatchObject({ input: { pictures: ['a.png'] }, result: { texts: [], facts: { seed: 7 } } });
+  expect(JSON.stringify(kept.get('old'))).not.toContain('fox');
+  expect(kept.get('new')?.input['prompt']).toBe('a fox of new');
+  expect(kept.get('open')?.input['prompt']).toBe('a fox of open');
+  expect(journal.starts()).toEqual({ old: 1, new: 1, open: 1 });
+});
+
 test('drops ended jobs with their pictures when there are too many or they are too old; open ones stay', async () => {
   const options = { directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() };
   const journal = await openJournal(options);

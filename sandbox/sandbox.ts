@@ -66,6 +66,9 @@ export interface SandboxOptions extends UserPagesOptions {
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;
+/** Words of jobs are kept as long after their end, as callers may ask for them until then. */
+const WORDS_MS = 3_600_000;
+const FORGET_EVERY_MS = 600_000;
 
 /** Opens the journal and listens; jobs of an earlier process that are still open go on. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -76,6 +79,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxAgeMs: options.retention?.maxAgeMs ?? WEEK_MS,
     logger,
   });
+  const forgetting = setInterval(() => {
+    journal
+      .forget(WORDS_MS)
+      .catch((error: unknown) => logger.warn({ error }, 'the journal keeps what is too old'));
+  }, FORGET_EVERY_MS).unref();
   let origin = '';
   const platforms = createPlatformStandIns();
   const upstreams = once(() => load(options, { journal, platforms, originOf: () => origin }));
@@ -105,6 +113,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     stripe,
     browser: createBrowserHandler(people, statusPage(upstreams, journal), logger),
     async close() {
+      clearInterval(forgetting);
       await listener.close();
       await stripe.close();
       await (await upstreams.kept())?.close();

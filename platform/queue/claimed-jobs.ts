@@ -41,7 +41,9 @@ const SETTLE = `/* prepared: jobs.settle */
     retries = case when claim.kind = 'again' then 0
       when claim.kind = 'failed' and not ${ENDS} then job.retries + 1
       else job.retries end,
-    data = case when claim."hasData" then coalesce(claim.data, 'null') else job.data end,
+    -- Nor what it was about: the job of an erasure names whom it erased.
+    data = case when claim.kind = 'completed' then 'null'
+      when claim."hasData" then coalesce(claim.data, 'null') else job.data end,
     error = case when claim.kind = 'failed' then claim.reason end
   from jsonb_to_recordset($1::jsonb) as claim(
     id uuid, claims int, kind text, reason text, "inSeconds" float8, "hasData" boolean, data jsonb),

@@ -59,6 +59,9 @@ async function answer(options: ControlOptions, requested: string, body: Buffer):
         return json(options.received.list());
       case 'GET /jobs':
         return json(options.journal.all().map(summary));
+      case 'DELETE /words':
+        await options.journal.forget(0);
+        return json({ forgotten: true });
       case 'DELETE /':
       case 'DELETE ':
         await options.reset();

@@ -50,6 +50,33 @@ export interface ResultFile {
   readonly duration?: number;
 }
 
+/** What a caller's words are called in the inputs of all stand-ins. */
+const WORDS = [
+  'prompt',
+  'negative',
+  'negativePrompt',
+  'text',
+  'description',
+  'system',
+  'messages',
+  'graph',
+  'requested',
+];
+
+/** The job without the words that it was given and that it gave; the same one when it has none. Files and ids stay. */
+export function withoutWords(job: Job): Job {
+  const { input, result } = job;
+  const has =
+    WORDS.some((name) => name in input) ||
+    (result?.texts.length ?? 0) > 0 ||
+    'caption' in (result?.facts ?? {});
+  if (!has) return job;
+  const kept = Object.fromEntries(Object.entries(input).filter(([name]) => !WORDS.includes(name)));
+  if (result === null) return { ...job, input: kept };
+  const facts = Object.fromEntries(Object.entries(result.facts).filter(([name]) => name !== 'caption'));
+  return { ...job, input: kept, result: { ...result, texts: [], facts } };
+}
+
 /** Whether the job has ended. */
 export function hasEnded(job: Job): boolean {
   return job.state === 'finished' || job.state === 'failed' || job.state === 'cancelled';

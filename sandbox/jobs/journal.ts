@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Logger } from '../../platform/process/logger.ts';
 import { writeDurably } from './durable-file.ts';
-import { hasEnded } from './job.ts';
+import { hasEnded, withoutWords } from './job.ts';
 import type { Job } from './job.ts';
 import { createSerialWrites } from './serial-writes.ts';
 
@@ -23,6 +23,8 @@ export interface Journal {
   readImage(name: string): Promise<Buffer | null>;
   /** How many starts each reference has, over the kept jobs. */
   starts(): Record<string, number>;
+  /** Drops what is too old, and the words of jobs that ended so many milliseconds ago. */
+  forget(wordsMs: number): Promise<void>;
   /** Deletes everything. Running jobs must be stopped first. */
   clear(): Promise<void>;
   /** Resolves when all writes are done. */
@@ -71,21 +73,33 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     }
   };
 
+  const write = async (job: Job): Promise<void> => {
+    const before = jobs.get(job.id);
+    jobs.set(job.id, job);
+    try {
+      await serialized(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
+    } catch (error) {
+      // A start that is not on disk has not happened; its caller gets the error.
+      if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
+      throw error;
+    }
+  };
+
   await prune();
   return {
     all: () => [...jobs.values()],
     get: (id) => jobs.get(id) ?? null,
     async save(job) {
-      const before = jobs.get(job.id);
-      jobs.set(job.id, job);
-      try {
-        await serialized(job.id, () => writeDurably(fileOf(job.id), JSON.stringify(job)));
-      } catch (error) {
-        // A start that is not on disk has not happened; its caller gets the error.
-        if (jobs.get(job.id) === job && before === undefined) jobs.delete(job.id);
-        throw error;
-      }
+      await write(job);
       if (jobs.size > options.maxJobs) await prune();
+    },
+    async forget(wordsMs) {
+      await prune();
+      const before = Date.now() - wordsMs;
+      for (const job of jobs.values()) {
+        const kept = (job.endedAt ?? Infinity) <= before ? withoutWords(job) : job;
+        if (kept !== job) await write(kept);
+      }
     },
     writeImage: (name, bytes) => serialized(name, () => writeDurably(imageOf(name), bytes)),
     readImage: (name) => readIfThere(imageOf(name)),

@@ -21,6 +21,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** Whether the client is on this machine, with its plugin; no daemon is needed to read a file. */
 const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
 
+const BY_DIGEST = /^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 const KEY = 'a-service-key';
 const SECRETS = {
   INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
@@ -124,7 +125,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('takes every image of others by its digest where one is named, also the one that Kiln is built on', async () => {
+  it('takes every image of others by its digest, also the one that Kiln is built on, and others where they are named', async () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const names = ['NODE', 'POSTGRES', 'S3', 'NATS', 'VALKEY'];
     const pins = Object.fromEntries(
@@ -139,12 +140,14 @@ describe('docker-compose.yml', () => {
     const dockerfile = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}', 'without-migration', 'production']));
-    // The command that writes them names each with the tag that is taken otherwise.
+    const own = Object.values(services).map(({ image }) => image);
+    for (const image of own.filter((one) => one !== 'kiln:production')) expect(image).toMatch(BY_DIGEST);
+    const node = services['gateway']?.build?.args?.['NODE_IMAGE'];
+    expect(node).toMatch(BY_DIGEST);
+    expect(dockerfile).toContain(`\nARG NODE_IMAGE=${node}\n`);
+    // The command that writes newer ones names each image.
     const guide = await readFile(new URL('../../docs/deployment.md', import.meta.url), 'utf8');
-    for (const image of Object.values(services)
-      .map((service) => service.image)
-      .slice(4))
-      expect(guide).toContain(`_IMAGE=${image}`);
+    for (const name of names) expect(guide).toContain(` ${name}_IMAGE=`);
   });
 
   it('gives the S3 server the name that the addresses of files have', () => {

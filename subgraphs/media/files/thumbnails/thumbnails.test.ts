@@ -49,6 +49,33 @@ it('are made for each person in turn, however many one of them asks for', async 
   expect(begun).toHaveLength(7);
 });
 
+it('are made of large pictures that are read row by row, and not of those that have to be unpacked whole', async () => {
+  const [width, height] = [5_100, 5_000];
+  const drawn = sharp({ create: { width, height, channels: 3, background: '#888' } });
+  const thumbnails = createThumbnails(store, null);
+  const made = async (id: string, image: sharp.Sharp) => {
+    const content = await image.toBuffer();
+    async function* body() {
+      yield content;
+    }
+    await store.put(id, body(), { contentType: 'image/png' });
+    const source = { id, owner: 'ann', objectKey: id, bytes: content.length, contentType: 'image/png' };
+    return thumbnails.read({ ...source, width, height }, 64);
+  };
+  expect(
+    await sharp(await made('rows', drawn.clone().png({ compressionLevel: 1 }))).metadata(),
+  ).toMatchObject({
+    format: 'webp',
+    width: 64,
+  });
+  await expect(
+    made('interlaced', drawn.clone().png({ progressive: true, compressionLevel: 1 })),
+  ).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+  await expect(made('whole', drawn.clone().webp({ effort: 0 }))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
 it('are not made of a picture that claims too many pixels, nothing of which is read', async () => {
   let reads = 0;
   const watched: ObjectStore = {

@@ -28,6 +28,8 @@ interface ThumbnailSource {
 /** Larger pictures and recordings have none: each one that is being made is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_PIXELS = 100_000_000;
+/** Of pictures that have to be unpacked whole, which takes four bytes of memory a pixel; others are made smaller row by row. */
+const MAX_PIXELS_WHOLE = 25_000_000;
 /** More effort takes up to twice as long, for files of the same size. */
 const ENCODING = { quality: 78, effort: 2 };
 /** How many are made at once, and how many wait at most. */
@@ -73,15 +75,19 @@ async function make(making: Making): Promise<Buffer> {
   // Loaded only when needed.
   const { default: sharp } = await import('sharp');
   try {
-    return await sharp(await PICTURES[kind](making), { limitInputPixels: MAX_PIXELS, failOn: 'error' })
-      .autoOrient()
-      .resize({ width, withoutEnlargement: true })
-      .webp(ENCODING)
-      .toBuffer();
+    const picture = sharp(await PICTURES[kind](making), { limitInputPixels: MAX_PIXELS, failOn: 'error' });
+    const { format, width: columns, height: rows, isProgressive } = await picture.metadata();
+    const isWhole = isProgressive || !BY_ROWS.has(format);
+    if (isWhole && columns * rows > MAX_PIXELS_WHOLE)
+      throw new Error(`a ${format} of ${columns} x ${rows} pixels`);
+    return await picture.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
   } catch (error) {
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
   }
 }
+
+/** Formats that are read row by row, where they are not interlaced or progressive. */
+const BY_ROWS: ReadonlySet<string> = new Set(['png', 'jpeg']);
 
 /** What each kind of thumbnail is made of. */
 const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
