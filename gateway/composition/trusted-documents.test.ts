@@ -30,7 +30,7 @@ const client = () =>
 
 test('what the console sends is answered without a credential, of any size, and beside TRUSTED_DOCUMENTS', async () => {
   const id = '0199aaaa-0000-7000-8000-000000000000';
-  const page = await client().query({ query: ExecutionPageDocument, variables: { id, taskId: id } });
+  const page = await client().query({ query: ExecutionPageDocument, variables: { taskId: id } });
   expect(page.data).toMatchObject({ execution: null });
   const log = await client().query({ query: TaskLogDocument, variables: { id } });
   expect(log.data).toMatchObject({ task: null });
