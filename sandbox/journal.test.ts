@@ -124,7 +124,10 @@ test('forgets the words of jobs that have ended so long ago, and keeps what is c
   await journal.save(endedJob('ancient', Date.now() - 61_000));
   await journal.forget(20_000);
   const kept = new Map((await openJournal(options)).all().map((job) => [job.id, job]));
-  expect(kept.get('old')).toMatchObject({ input: { pictures: ['a.png'] }, result: { texts: [], facts: { seed: 7 } } });
+  expect(kept.get('old')).toMatchObject({
+    input: { pictures: ['a.png'] },
+    result: { texts: [], facts: { seed: 7 } },
+  });
   expect(JSON.stringify(kept.get('old'))).not.toContain('fox');
   expect(kept.get('new')?.input['prompt']).toBe('a fox of new');
   expect(kept.get('open')?.input['prompt']).toBe('a fox of open');

@@ -40,6 +40,7 @@ test('measures fragments at every place they are spread', () => {
     aliases: 5,
     rootFields: 2,
     fields: 15,
+    plannedFields: 15,
     levels: 21,
     introspectionDepth: 0,
   });

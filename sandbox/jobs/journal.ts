@@ -51,7 +51,6 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   await makeFolders(folders);
   const jobs = await readJobs(folders.jobs, options.logger);
   const { serialized, exclusive, settled } = createSerialWrites();
-  let isPruning = false;
 
   const fileOf = (id: string) => path.join(folders.jobs, `${id}.json`);
   const imageOf = (name: string) => {
@@ -63,15 +62,9 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     await serialized(job.id, () => rm(fileOf(job.id), { force: true }));
     for (const name of imagesOf(job)) await serialized(name, () => rm(imageOf(name), { force: true }));
   };
-  const prune = async (): Promise<void> => {
-    if (isPruning) return;
-    isPruning = true;
-    try {
-      for (const job of surplus([...jobs.values()], options)) await drop(job);
-    } finally {
-      isPruning = false;
-    }
-  };
+  const prune = onceAtATime(async () => {
+    for (const job of surplus([...jobs.values()], options)) await drop(job);
+  });
 
   const write = async (job: Job): Promise<void> => {
     const before = jobs.get(job.id);
@@ -95,11 +88,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     },
     async forget(wordsMs) {
       await prune();
-      const before = Date.now() - wordsMs;
-      for (const job of jobs.values()) {
-        const kept = (job.endedAt ?? Infinity) <= before ? withoutWords(job) : job;
-        if (kept !== job) await write(kept);
-      }
+      for (const job of wordless(jobs.values(), Date.now() - wordsMs)) await write(job);
     },
     writeImage: (name, bytes) => serialized(name, () => writeDurably(imageOf(name), bytes)),
     readImage: (name) => readIfThere(imageOf(name)),
@@ -107,13 +96,23 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     // Writes must wait: a folder can't be removed while files are added.
     clear() {
       jobs.clear();
-      return exclusive(async () => {
-        await rm(folders.jobs, { recursive: true, force: true });
-        await rm(folders.pictures, { recursive: true, force: true });
-        await makeFolders(folders);
-      });
+      return exclusive(() => emptyFolders(folders));
     },
     settle: settled,
+  };
+}
+
+/** What is called while it runs does nothing. */
+function onceAtATime(work: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await work();
+    } finally {
+      isRunning = false;
+    }
   };
 }
 
@@ -129,6 +128,12 @@ async function readIfThere(file: string): Promise<Buffer | null> {
 async function makeFolders(folders: { jobs: string; pictures: string }): Promise<void> {
   await mkdir(folders.jobs, { recursive: true });
   await mkdir(folders.pictures, { recursive: true });
+}
+
+async function emptyFolders(folders: { jobs: string; pictures: string }): Promise<void> {
+  await rm(folders.jobs, { recursive: true, force: true });
+  await rm(folders.pictures, { recursive: true, force: true });
+  await makeFolders(folders);
 }
 
 async function readJobs(folder: string, logger: Logger): Promise<Map<string, Job>> {
@@ -155,6 +160,14 @@ function imagesOf(job: Job): string[] {
   const inputs = Array.isArray(job.input['pictures']) ? job.input['pictures'].map(String) : [];
   const results = job.result?.files.map((file) => file.name) ?? [];
   return [...inputs, ...results, `${job.id}-preview.webp`];
+}
+
+/** Those that ended by then and have words, without them. */
+function wordless(jobs: Iterable<Job>, by: number): readonly Job[] {
+  return [...jobs].flatMap((job) => {
+    const kept = (job.endedAt ?? Infinity) <= by ? withoutWords(job) : job;
+    return kept === job ? [] : [kept];
+  });
 }
 
 function surplus(jobs: readonly Job[], limits: { maxJobs: number; maxAgeMs: number }): Job[] {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createDiskStore } from '../../../../platform/object-store/disk.ts';
@@ -53,7 +53,7 @@ it('are made of large pictures that are read row by row, and not of those that h
   const [width, height] = [5_100, 5_000];
   const drawn = sharp({ create: { width, height, channels: 3, background: '#888' } });
   const thumbnails = createThumbnails(store, null);
-  const made = async (id: string, image: sharp.Sharp) => {
+  const made = async (id: string, image: Sharp) => {
     const content = await image.toBuffer();
     async function* body() {
       yield content;
