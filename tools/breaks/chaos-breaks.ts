@@ -115,17 +115,6 @@ export const CHAOS_BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: 'a bought execution that media could not take is not started again',
-    finds: 'tasks and executions ended .*WRONG',
-    edits: [
-      {
-        file: 'subgraphs/workflow/executions/worker.ts',
-        from: "if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };",
-        to: "if (outcome === 'later') return undefined;",
-      },
-    ],
-  },
-  {
     name: 'a webhook of the payment provider that could not be processed is answered as done',
     finds: 'tasks and executions ended .*WRONG',
     edits: [
