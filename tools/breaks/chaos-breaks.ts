@@ -115,28 +115,6 @@ export const CHAOS_BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: 'a bought execution that media could not take is not started again',
-    finds: 'tasks and executions ended .*WRONG',
-    edits: [
-      {
-        file: 'subgraphs/workflow/executions/worker.ts',
-        from: "if (outcome === 'later') return { againInSeconds: pauseAfter(execution.createdAt) };",
-        to: "if (outcome === 'later') return undefined;",
-      },
-    ],
-  },
-  {
-    name: 'a webhook of the payment provider that could not be processed is answered as done',
-    finds: 'tasks and executions ended .*WRONG',
-    edits: [
-      {
-        file: 'subgraphs/workflow/payments/events.ts',
-        from: '    await close(database, event.id, error);\n    throw error;',
-        to: "    await close(database, event.id, null);\n    return 'done';",
-      },
-    ],
-  },
-  {
     name: 'an entry of a log is numbered and not written',
     finds: 'logs without a gap .*WRONG',
     edits: [
@@ -144,17 +122,6 @@ export const CHAOS_BREAKS: readonly Break[] = [
         file: 'subgraphs/media/tasks/storage/event-store.ts',
         from: 'select id, last_seq, state, stage, progress, progress_estimated, clock_timestamp() from moved',
         to: "select id, last_seq, state, stage, progress, progress_estimated, clock_timestamp() from moved\n      where stage <> 'queued upstream'",
-      },
-    ],
-  },
-  {
-    name: 'a file is kept though its end could not be written',
-    finds: 'files have their sha256 .*WRONG',
-    edits: [
-      {
-        file: 'platform/object-store/disk.ts',
-        from: '  } catch (error) {\n    throw unavailable(error);\n  }\n}\n\n/** Flushes',
-        to: '  } catch {\n    return;\n  }\n}\n\n/** Flushes',
       },
     ],
   },

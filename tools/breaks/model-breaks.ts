@@ -138,17 +138,6 @@ export const MODEL_BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: 'some unanswered status calls count as lost work',
-    finds: 'bought twice',
-    edits: [
-      {
-        file: POLL_ATTEMPT,
-        from: "  if (upstream?.code === 'LOST') {\n    return fail(dependencies, due, { ...failureOf(upstream), retryable: true });",
-        to: "  if (upstream !== null && (upstream.code === 'LOST' || due.pollFailures >= 7)) {\n    return fail(dependencies, due, { ...failureOf(upstream), retryable: true });",
-      },
-    ],
-  },
-  {
     name: 'a lost job is not enqueued again',
     finds: 'does not end',
     within: 100,
