@@ -43,7 +43,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'access',
         'graphql/assertions',
         'graphql/operations',
-        'http',
+        'http/endpoints',
         'process',
         'tracing',
       ],
