@@ -22,7 +22,7 @@ const THRESHOLD = 1_024;
  */
 export interface Compression {
   /** Wraps a response of which nothing is known yet: whether it is compressed is decided when its head is sent. */
-  beforeHead(exchange: Exchange): true;
+  readonly beforeHead: (exchange: Exchange) => true;
   /**
    * Decides for JSON of a known size whose head is set: the response is wrapped only if it will be compressed. Where
    * `beforeHead` has run, nothing is left to do.

@@ -55,13 +55,13 @@ const FILES = {
 const FILES_AWAY = 'files are not available right now';
 /** Makes the proxy of files over a connection pool, which `close` ends. */
 export function createFileProxy(options: MediaOptions & { readonly logger: Logger }): FileProxy {
-  const { forward, close } = createForwarder(options, FILES);
+  const media = createForwarder(options, FILES);
   return {
     async handle({ method: verb, url = '/', headers }, response) {
       const signal = disconnected(response);
       const method = verb === 'HEAD' ? 'HEAD' : 'GET';
       const request = { method, path: url, headers, body: null, signal } as const;
-      const answer = await orUnavailable(FILES_AWAY, () => forward(request));
+      const answer = await orUnavailable(FILES_AWAY, () => media.forward(request));
       response.writeHead(answer.statusCode, withoutHopByHop(answer.headers));
       try {
         await pipeline(answer.body, response);
@@ -74,13 +74,13 @@ export function createFileProxy(options: MediaOptions & { readonly logger: Logge
     async open(address) {
       const { signal } = new AbortController();
       const request = { method: 'GET', path: address, headers: BYTES, body: null, signal } as const;
-      const { statusCode, body } = await orUnavailable(FILES_AWAY, () => forward(request));
+      const { statusCode, body } = await orUnavailable(FILES_AWAY, () => media.forward(request));
       if (statusCode === 200) return body;
       await body.dump();
       if (statusCode < 500) return null;
       throw new AppError('UNAVAILABLE', FILES_AWAY, { retryAfter: 2 });
     },
-    close,
+    close: () => media.close(),
   };
 }
 
@@ -106,7 +106,7 @@ const HOOK_ANSWER_HEADERS = ['content-type', 'retry-after', 'allow'];
 
 /** Makes the proxy of webhooks over a small connection pool, which `close` ends. */
 export function createHookProxy(options: MediaOptions): HookProxy {
-  const { forward, close } = createForwarder(options, HOOKS);
+  const media = createForwarder(options, HOOKS);
   return {
     async handle(request, response) {
       const { url = '/', headers } = request;
@@ -114,7 +114,7 @@ export function createHookProxy(options: MediaOptions): HookProxy {
       const method = request.method === 'POST' ? 'POST' : 'GET';
       const [answer, bytes] = await orUnavailable(HOOKS_AWAY, async () => {
         const body = method === 'POST' ? await readHook(request) : null;
-        const found = await forward({ method, path: url, headers, body, signal });
+        const found = await media.forward({ method, path: url, headers, body, signal });
         return [found, Buffer.from(await found.body.arrayBuffer())] as const;
       });
       const kept = HOOK_ANSWER_HEADERS.flatMap((name) =>
@@ -123,7 +123,7 @@ export function createHookProxy(options: MediaOptions): HookProxy {
       response.writeHead(answer.statusCode, { 'cache-control': 'no-store', ...Object.fromEntries(kept) });
       response.end(bytes);
     },
-    close,
+    close: () => media.close(),
   };
 }
 

@@ -55,9 +55,7 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
   const apollo = once(() => startApollo(options));
   const router = Router();
   router.use(createLandingPage({ basePath, embedSandbox: !production, hasSandbox: options.hasSandbox }));
-  router.use(async (request, response, next) => {
-    if (await operations.count({ request, response, path: '/graphql' })) next();
-  });
+  router.use(countOperations(operations));
   router.use(
     byCredential((maxBytes) => {
       const upload = createUploadMiddleware({ maxFileSize: uploadMaxBytes, maxFieldBytes: maxBytes });
@@ -74,7 +72,7 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
     next();
   });
   router.use(serveOperations(options));
-  router.use(async (request, response, next) => (await apollo()).handle(request, response, next));
+  router.use(answerByApollo(apollo));
   router.use(answerErrors(errors));
   return { router, close: async () => (await apollo.kept())?.stop() };
 }
@@ -124,6 +122,19 @@ function bodyErrorStatus(error: unknown): number | undefined {
     return undefined;
   const { status } = error;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+function countOperations({ count }: HttpOperations): RequestHandler {
+  return async (request, response, next) => {
+    if (await count({ request, response, path: '/graphql' })) next();
+  };
+}
+
+function answerByApollo(apollo: () => Promise<ApolloHandler>): RequestHandler {
+  return async (request, response, next) => {
+    const { handle } = await apollo();
+    handle(request, response, next);
+  };
 }
 
 async function startApollo(options: GraphqlRouterOptions): Promise<ApolloHandler> {

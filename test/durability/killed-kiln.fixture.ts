@@ -17,7 +17,7 @@ export interface KilledKiln {
   /** A process of its own, which counts the starts; a new one for each test. */
   readonly sandbox: SandboxProcess;
   /** Starts a Kiln, its database server included; it is stopped after the test, killed or not. */
-  start(settings?: KilnProcessOptions['settings']): Promise<KilnProcess>;
+  start(settings?: KilnProcessOptions['settings']): ReturnType<typeof startKilnProcess>;
 }
 
 /** Prepares each test of a file. A claim goes stale after 15 s, so tests get four minutes. */

@@ -120,6 +120,8 @@ function ask({ url }: TestGateway, { method, path, headers = {}, body = '' }: Se
 const MADE = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 function steady(name: string, value: string): string {
+  // Where nobody is refused, the minutes of the two servers may begin apart; the narrow pair compares what is left.
+  if (name === 'x-ratelimit-remaining' && Number(value) > 1_000) return 'many';
   return /^(?:x-ratelimit-reset|retry-after)$/.test(name) ? 'a time' : value.replaceAll(MADE, 'made');
 }
 

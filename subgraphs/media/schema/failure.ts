@@ -9,8 +9,7 @@ const FailureCode = builder.enumType('FailureCode', {
     RATE_LIMITED: { description: 'The upstream limits the rate of requests.' },
     OUT_OF_CREDIT: { description: 'The account at the upstream has no credit left.' },
     MODEL_GONE: {
-      description:
-        'The upstream does not have the model any more, or not for the credentials of the call.',
+      description: 'The upstream does not have the model any more, or not for the credentials of the call.',
     },
     UNAVAILABLE: { description: 'The upstream is unavailable, or answers with an error.' },
     TIMED_OUT: { description: 'It took longer than allowed.' },

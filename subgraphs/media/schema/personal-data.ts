@@ -14,7 +14,8 @@ const KeptRecordType = builder.objectRef<KeptRecord>('KeptRecord').implement({
 builder.queryField('personalData', (t) =>
   t.field({
     type: [KeptRecordType],
-    description: 'What media keeps of somebody, in pages; a page with fewer records than requested is the last.',
+    description:
+      'What media keeps of somebody, in pages; a page with fewer records than requested is the last.',
     rule: 'service',
     inaccessible: true,
     args: {
