@@ -163,6 +163,25 @@ function openaiFaceOf(values: SettingsContext['values']) {
   return { prefix, aliases, waitSeconds, batchConcurrency };
 }
 
+function dataOf({ values }: SettingsContext) {
+  return {
+    /** Absolute. */
+    dir: path.resolve(values.DATA_DIR),
+    /** Null: the embedded PostgreSQL. */
+    databaseUrl: values.DATABASE_URL,
+    /** A standby for reads that may be late; null: there is none. */
+    readUrl: values.DATABASE_READ_URL,
+    /** Most milliseconds that such a read may lack. */
+    readLateMs: values.DATABASE_READ_LATE * 1_000,
+    /** Servers of NATS that carry wake-ups; null: PostgreSQL does. */
+    eventsUrls: values.EVENTS_URL,
+    poolSize: values.DATABASE_POOL,
+    queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
+    /** Whether the most frequent statements are prepared. */
+    databasePrepares: values.DATABASE_PREPARE === 'on',
+  };
+}
+
 function configOf(context: SettingsContext) {
   const { values, role, production } = context;
   return {
@@ -175,22 +194,7 @@ function configOf(context: SettingsContext) {
     /** How many processes serve the port; above 1 they have a supervisor. */
     processes: values.PROCESSES,
     server: serverOf(context),
-    data: {
-      /** Absolute. */
-      dir: path.resolve(values.DATA_DIR),
-      /** Null: the embedded PostgreSQL. */
-      databaseUrl: values.DATABASE_URL,
-      /** A standby for reads that may be late; null: there is none. */
-      readUrl: values.DATABASE_READ_URL,
-      /** Most milliseconds that such a read may lack. */
-      readLateMs: values.DATABASE_READ_LATE * 1_000,
-      /** Servers of NATS that carry wake-ups; null: PostgreSQL does. */
-      eventsUrls: values.EVENTS_URL,
-      poolSize: values.DATABASE_POOL,
-      queryTimeoutMs: values.QUERY_TIMEOUT * 1_000,
-      /** Whether the most frequent statements are prepared. */
-      databasePrepares: values.DATABASE_PREPARE === 'on',
-    },
+    data: dataOf(context),
     split: splitOf(context),
     auth: authOf(context),
     stopping: stoppingOf(context),

@@ -74,10 +74,12 @@ it('never reads what lacks more than the bound, however the standby lags', async
     reads.read(
       async ({ pool }) => (await pool.query(`select 1 from lines where line = 'bound'`)).rowCount ?? 0,
     );
+  const lacked = [0];
   while (performance.now() - written < 3 * maxLateMs) {
     const begun = performance.now();
-    if ((await found()) === 0) expect(begun - written).toBeLessThanOrEqual(maxLateMs);
+    if ((await found()) === 0) lacked.push(begun - written);
   }
+  expect(Math.max(...lacked)).toBeLessThanOrEqual(maxLateMs);
   await pair.resume();
 });
 

@@ -1,7 +1,7 @@
 import { cpSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 
 import { silentLogger } from '../process/logger.ts';
 import { ensureSocketFolder, removeSocketFolder, socketFolder } from './embedded-postgres/cluster.ts';
@@ -22,7 +22,7 @@ export interface StandbyPair {
   close(): Promise<void>;
 }
 
-/** Makes both below a folder that everybody may enter. The copy is a base backup, taken by hand: the npm package has no pg_basebackup. */
+/** Makes both below a folder that everybody may enter. */
 export async function startStandbyPair(folder: string): Promise<StandbyPair> {
   const logger = silentLogger();
   const server = await startEmbeddedPostgres({ dataDir: folder, logger });
@@ -34,14 +34,7 @@ export async function startStandbyPair(folder: string): Promise<StandbyPair> {
   const home = path.join(folder, 'standby');
   const directory = path.join(home, 'data');
   mkdirSync(home, { recursive: true, mode: 0o755 });
-  const primary = new Client(server.config);
-  await primary.connect();
-  await primary.query("select pg_backup_start('standby', true)");
-  cpSync(source, directory, { recursive: true, filter: (file) => !file.endsWith('postmaster.pid') });
-  const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
-  await primary.end();
-  writeFileSync(path.join(directory, 'backup_label'), rows[0]?.labelfile ?? '');
-  writeFileSync(path.join(directory, 'standby.signal'), '');
+  await takeBackup(server.config, { source, directory });
   const runAs = serverUser(source);
   if (runAs !== undefined) own(home, runAs);
   const sockets = socketFolder(home, runAs);
@@ -84,6 +77,21 @@ export async function startStandbyPair(folder: string): Promise<StandbyPair> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A base backup by hand: the npm package has no pg_basebackup. */
+async function takeBackup(
+  config: ClientConfig,
+  { source, directory }: { readonly source: string; readonly directory: string },
+): Promise<void> {
+  const primary = new Client(config);
+  await primary.connect();
+  await primary.query("select pg_backup_start('standby', true)");
+  cpSync(source, directory, { recursive: true, filter: (file) => !file.endsWith('postmaster.pid') });
+  const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+  await primary.end();
+  writeFileSync(path.join(directory, 'backup_label'), rows[0]?.labelfile ?? '');
+  writeFileSync(path.join(directory, 'standby.signal'), '');
 }
 
 /** Gives all files to the user that the server runs as. */

@@ -179,7 +179,7 @@ describe('any model of a vendor', () => {
     const { createBudget } = await asking.ok(CREATE);
     const input = { generator: 'custom', model: FAL, prompt: 'a crane' };
     const { generateImage } = await asking.ok(GENERATE, { input });
-    await asking.ended(generateImage.id);
+    expect(await asking.ended(generateImage.id)).toMatchObject({ error: null });
     await asking.ok('mutation ($id: ID!) { deleteBudget(id: $id) { id } }', createBudget);
   });
 

@@ -8,7 +8,6 @@ import {
   type GraphQLNamedType,
   isCompositeType,
   isInputObjectType,
-  isListType,
   isObjectType,
   isRequiredArgument,
   parse,

@@ -55,7 +55,9 @@ async function seeManyAtOnce(page: Page, ask: Ask, { holds }: Steps): Promise<vo
       // Only the rows in the window are in the page.
       looks += 1;
       await page.evaluate(`scrollTo(0, ${(looks % 4) * 600})`);
-      const addresses = await rows.evaluateAll((links) => links.map((link) => String(link)));
+      const addresses = await rows.evaluateAll((links) =>
+        links.map((link) => (link as unknown as { readonly href: string }).href),
+      );
       for (const id of ids) if (addresses.some((address) => address.endsWith(id))) seen.add(id);
       return seen.size;
     },

@@ -1,6 +1,7 @@
 import { arkSettings } from './ark-settings.ts';
 import { capacitySettings } from './capacity-settings.ts';
 import { catalogSettings } from './catalog-settings.ts';
+import { developmentSettings } from './development-settings.ts';
 import { faceSettings } from './face-settings.ts';
 import {
   addressOrRange,
@@ -17,7 +18,6 @@ import {
   serviceKey,
   signingSecret,
   text,
-  trueOrFalse,
   integer,
   oneOf,
 } from './formats.ts';
@@ -287,21 +287,7 @@ export const settings = {
     '',
   ),
   ...paymentSettings,
-  SANDBOX_AUTO_PAY: optional(
-    trueOrFalse,
-    'true lets a success call pay its checkout at the sandbox first; false requires the hosted page',
-    'on in development',
-  ),
-  SANDBOX_URL: optional(
-    httpAddress,
-    'origin of a sandbox that runs elsewhere (docs/sandbox.md), instead of the embedded one, which split processes have not; development only',
-    'embedded in development',
-  ),
-  CONSOLE_BUILD: optional(
-    oneOf(['on', 'off']),
-    'build the console (/console) in the background at the start when it is missing or older than its sources',
-    'on in development, off in production',
-  ),
+  ...developmentSettings,
   ...observabilitySettings,
 };
 

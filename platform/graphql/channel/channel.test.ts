@@ -164,10 +164,11 @@ describe('a process of the version before', () => {
       response.end('{"data":{"caller":"old"}}');
     };
     const { url, server } = await startPlain(listener);
-    new WebSocketServer({ server, path: '/graphql' });
+    const sockets = new WebSocketServer({ server, path: '/graphql' });
     const link = linkTo([url]);
     const answers = await Promise.all([1, 2, 3].map(() => link.execute(asked('{ caller }'))));
-    expect(answers).toEqual(Array(3).fill({ data: { caller: 'old' } }));
+    expect(answers).toEqual([1, 2, 3].map(() => ({ data: { caller: 'old' } })));
+    expect(sockets.clients.size).toBe(0);
     expect(requests).toEqual(Array(3).fill('POST /graphql'));
   });
 

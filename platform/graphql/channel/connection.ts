@@ -53,37 +53,20 @@ const LAST_NUMBER = 2 ** 32 - 1;
 
 /** Makes it over an upgraded socket. What is asked in one turn of the event loop leaves together. */
 export function createConnection(options: ConnectionOptions): ChannelConnection {
-  const { socket, key, maxAnswerBytes, onClosed } = options;
-  const signer = createBatchSigner(key);
+  const { socket, maxAnswerBytes, onClosed } = options;
   const read = createFrameReader(maxAnswerBytes);
-  const slots = createSlots();
   const waiting = new Map<number, Waiting>();
-  let outgoing: string[] = [];
-  let isOpen = true;
-  let last = 0;
-  let heardAt = performance.now();
-
-  const send = (message: string): void => {
-    if (outgoing.length === 0) setImmediate(flush);
-    outgoing.push(message);
-  };
-  const flush = (): void => {
-    const texts = outgoing;
-    outgoing = [];
-    if (socket.writable) socket.cork();
-    for (const batch of batchesOf(texts)) if (socket.writable) socket.write(batchFrame(batch, signer));
-    socket.uncork();
-    endWhenDone();
-  };
+  const state: State = { waiting, slots: createSlots(), isOpen: true, last: 0, heardAt: performance.now() };
   const endWhenDone = (): void => {
-    if (!isOpen && waiting.size === 0 && outgoing.length === 0) socket.end();
+    if (!state.isOpen && waiting.size === 0 && sender.isEmpty()) socket.end();
   };
+  const sender = createSender(options, endWhenDone);
   const leave = (): void => {
-    isOpen = false;
+    state.isOpen = false;
     endWhenDone();
   };
   const lost = (error: Error): void => {
-    isOpen = false;
+    state.isOpen = false;
     socket.destroy();
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
@@ -96,7 +79,7 @@ export function createConnection(options: ConnectionOptions): ChannelConnection 
     asked?.resolve({ status: 200, text });
   };
   const received = (chunk: Buffer): void => {
-    heardAt = performance.now();
+    state.heardAt = performance.now();
     try {
       for (const frame of read(chunk)) answered(frame);
       endWhenDone();
@@ -118,28 +101,70 @@ export function createConnection(options: ConnectionOptions): ChannelConnection 
       return waiting.size;
     },
     get isOpen() {
-      return isOpen;
+      return state.isOpen;
     },
-    ask({ text, ...question }, call) {
-      const rest = JSON.stringify(question);
-      if (rest.length + text.length > BATCH_CHARACTERS) return null;
-      const id = (last = (last % LAST_NUMBER) + 1);
-      const since = performance.now();
-      return new Promise<TextAnswer>((resolve, reject) => {
-        waiting.set(id, { resolve, reject, since });
-        call.abandon = (reason) => {
-          call.abandon = null;
-          if (!waiting.delete(id)) return;
-          send(`{"leave":${id}}`);
-          if (performance.now() - Math.max(heardAt, since) > SILENCE_MS) isOpen = false;
-          reject(reason);
-        };
-        send(`{"ask":${id},${slots.of(text)},${rest.slice(1)}`);
-      });
-    },
+    ask: (question, call) => ask(state, question, { call, send: sender.send }),
     leave,
     destroy: () => void socket.destroy(),
   };
+}
+
+/** What is known of one connection. */
+interface State {
+  readonly waiting: Map<number, Waiting>;
+  readonly slots: ReturnType<typeof createSlots>;
+  /** Whether it gets further questions. */
+  isOpen: boolean;
+  /** The number of the newest question. */
+  last: number;
+  /** When something last came over it (performance.now()). */
+  heardAt: number;
+}
+
+/** Sends messages, those of one turn of the event loop together; calls `sent` after each time. */
+function createSender({ socket, key }: ConnectionOptions, sent: () => void) {
+  const signer = createBatchSigner(key);
+  let outgoing: string[] = [];
+  const flush = (): void => {
+    const texts = outgoing;
+    outgoing = [];
+    if (socket.writable) socket.cork();
+    for (const batch of batchesOf(texts)) if (socket.writable) socket.write(batchFrame(batch, signer));
+    socket.uncork();
+    sent();
+  };
+  return {
+    send(this: void, message: string): void {
+      if (outgoing.length === 0) setImmediate(flush);
+      outgoing.push(message);
+    },
+    isEmpty: () => outgoing.length === 0,
+  };
+}
+
+/** Sends one question; null when it is too large for a batch. */
+function ask(
+  state: State,
+  { text, ...question }: Question,
+  { call, send }: { readonly call: Abandonable; readonly send: (message: string) => void },
+): Promise<TextAnswer> | null {
+  const { waiting, slots } = state;
+  const rest = JSON.stringify(question);
+  if (rest.length + text.length > BATCH_CHARACTERS) return null;
+  const id = (state.last % LAST_NUMBER) + 1;
+  state.last = id;
+  const since = performance.now();
+  return new Promise<TextAnswer>((resolve, reject) => {
+    waiting.set(id, { resolve, reject, since });
+    call.abandon = (reason) => {
+      call.abandon = null;
+      if (!waiting.delete(id)) return;
+      send(`{"leave":${id}}`);
+      if (performance.now() - Math.max(state.heardAt, since) > SILENCE_MS) state.isOpen = false;
+      reject(reason);
+    };
+    send(`{"ask":${id},${slots.of(text)},${rest.slice(1)}`);
+  });
 }
 
 /** Messages as the JSON of batches that are not too large. */

@@ -61,7 +61,8 @@ export function createChannelServer(options: ChannelServerOptions): ChannelServe
         requireBody(await entryPoint.verify(headers[CALLER_HEADER], target), String(asking));
       } catch (thrown) {
         if (!(thrown instanceof AppError)) entryPoint.logger.error({ error: thrown }, 'a channel failed');
-        return void socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        return;
       }
       const answering = newNonce();
       const facts = { audience: entryPoint.name, asking: String(asking), answering };
@@ -85,14 +86,21 @@ export function createChannelServer(options: ChannelServerOptions): ChannelServe
   };
 }
 
-function serve(
-  socket: Duplex,
-  {
-    entryPoint,
-    tracer,
-    key,
-  }: ChannelServerOptions & { readonly key: Parameters<typeof createBatchSigner>[0] },
-) {
+/** The messages of a batch. Throws when it is not signed with the connection's key. */
+function readMessages(frame: Buffer, signer: ReturnType<typeof createBatchSigner>) {
+  const { mac, payload } = readBatch(frame);
+  const expected = signer.next(payload);
+  if (mac.length !== expected.length || !timingSafeEqual(mac, expected))
+    throw new Error('not signed by Kiln');
+  return batchShape.parse(JSON.parse(payload.toString()));
+}
+
+interface ConnectionOptions extends ChannelServerOptions {
+  /** Of this connection alone. */
+  readonly key: Parameters<typeof createBatchSigner>[0];
+}
+
+function serve(socket: Duplex, { entryPoint, tracer, key }: ConnectionOptions) {
   const signer = createBatchSigner(key);
   const read = createFrameReader(MAX_BATCH_BYTES);
   let outgoing: OutgoingAnswer[] = [];
@@ -124,11 +132,7 @@ function serve(
     else endWhenDone();
   };
   const receive = (frame: Buffer): void => {
-    const { mac, payload } = readBatch(frame);
-    const expected = signer.next(payload);
-    if (mac.length !== expected.length || !timingSafeEqual(mac, expected))
-      throw new Error('not signed by Kiln');
-    for (const message of batchShape.parse(JSON.parse(payload.toString()))) {
+    for (const message of readMessages(frame, signer)) {
       if ('leave' in message) running.get(message.leave)?.abort();
       else void ask(message.ask, answer(message));
     }

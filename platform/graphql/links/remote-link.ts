@@ -83,31 +83,10 @@ export interface RemoteLinkOptions {
  */
 export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const { name, endpoints, sign, logger } = options;
-  const own = ownClientOf(options);
-  const client = clientOf(own, options);
-  const channels = channelsOf(options);
+  const { post, close } = createPost(options);
   const { includeErrors = (result: ExecutionResult) => result } = options;
   const subscriptions = subscriptionsOf(options);
 
-  const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
-    const extracted = extractUploads(request.variables, request.document);
-    const isRead = !MAY_WRITE.test(request.query);
-    const { context } = request;
-    const { signal } = context;
-    if (channels === null || extracted.uploads.size > 0) {
-      const onHeaders = options.onHeaders && ((found: AnswerHeaders) => options.onHeaders?.(context, found));
-      const { headers, body } = await encode(request, extracted, options);
-      return await client.post({ headers, body, isRead, signal, onHeaders });
-    }
-    const question = questionOf(request);
-    const send: Exchange['send'] = async (endpoint, call) => {
-      const answer = await channels.ask(endpoint, question, call);
-      if (answer !== null) return answer;
-      const { headers, body } = await encode(request, extracted, options);
-      return own.postTo(endpoint, { headers, body: body as string }, call);
-    };
-    return await own.exchange({ isRead, signal, send });
-  };
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
     try {
@@ -145,8 +124,40 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
       return degraded;
     },
     async close() {
+      await Promise.all([subscriptions.close(), close()]);
+    },
+  };
+}
+
+/** Sends queries and mutations: over channels where the other side is ours, else as POST requests. */
+function createPost(options: RemoteLinkOptions) {
+  const own = ownClientOf(options);
+  const client = clientOf(own, options);
+  const channels = channelsOf(options);
+  const post = async (request: SubgraphRequest): Promise<PostAnswer> => {
+    const extracted = extractUploads(request.variables, request.document);
+    const isRead = !MAY_WRITE.test(request.query);
+    const { context } = request;
+    const { signal } = context;
+    if (channels === null || extracted.uploads.size > 0) {
+      const onHeaders = options.onHeaders && ((found: AnswerHeaders) => options.onHeaders?.(context, found));
+      const { headers, body } = await encode(request, extracted, options);
+      return await client.post({ headers, body, isRead, signal, onHeaders });
+    }
+    const question = questionOf(request);
+    const send: Exchange['send'] = async (endpoint, call) => {
+      const answer = await channels.ask(endpoint, question, call);
+      if (answer !== null) return answer;
+      const { headers, body } = await encode(request, extracted, options);
+      return own.postTo(endpoint, { headers, body: body as string }, call);
+    };
+    return await own.exchange({ isRead, signal, send });
+  };
+  return {
+    post,
+    close: async () => {
       channels?.close();
-      await Promise.all([subscriptions.close(), client.close()]);
+      await client.close();
     },
   };
 }

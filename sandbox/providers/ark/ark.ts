@@ -10,12 +10,12 @@ import type { Wire, WireRequest } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
 import { contentItems, renderedContent, storeContent, wordsOf } from '../shared/content-items.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { inputImages } from '../shared/perform.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import { renderVideo } from '../shared/video.ts';
 

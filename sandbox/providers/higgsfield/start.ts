@@ -11,12 +11,12 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
 import { detail, invalidField } from '../shared/fastapi.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { givenImage } from '../shared/inputs/input-image.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import { characterJson, requestJson } from './views.ts';
 
 /** The context of Higgsfield's routes. */

@@ -7,11 +7,11 @@ import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest, WireRoute } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { imageOfDataUrl } from '../shared/inputs/data-url.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import { CODE, submitResult } from './codes.ts';
 import { invalidParameter, parsePrompt } from './prompt.ts';
 

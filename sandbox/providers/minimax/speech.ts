@@ -4,7 +4,7 @@ import type { Fault } from '../../faults/faults.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import { refusal, success } from './answers.ts';
 import { runCall } from './call.ts';
 import type { MinimaxParts } from './parts.ts';

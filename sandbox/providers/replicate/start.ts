@@ -9,12 +9,12 @@ import type { WireRequest } from '../../http/wire.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { imagesOf, withoutImages } from '../shared/inputs/requested.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import { MODELS, versionOf, type ReplicateModel } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 

@@ -6,12 +6,12 @@ import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { LatencyProfile } from '../../jobs/latency-profile.ts';
-import { bannedWordOf } from '../shared/banned-word.ts';
 import { jobFaultOf } from '../shared/fault-injection.ts';
 import { textOf } from '../shared/inputs/text-of.ts';
 import { newNumericId } from '../shared/numeric-id.ts';
 import { createResults } from '../shared/results.ts';
 import type { Results } from '../shared/results.ts';
+import { bannedWordOf } from '../shared/rules/banned-word.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import {
   BROKEN,

@@ -20,7 +20,10 @@ const STATEMENTS: Readonly<Record<string, string>> = {
 
 const server = createServer((request, response) => {
   const [, what = '', value] = (request.url ?? '').split('/');
-  if (what === 'nothing') return void response.end('{}');
+  if (what === 'nothing') {
+    response.end('{}');
+    return;
+  }
   pool.query(STATEMENTS[what] ?? 'select 1 / 0', [value]).then(
     ({ rows }) => {
       const body = Buffer.from(JSON.stringify(rows));

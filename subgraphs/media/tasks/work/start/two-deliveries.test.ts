@@ -72,7 +72,7 @@ it('a start that is claimed while its binding is found to be another one by now 
   await other.query('commit');
   other.release();
   // Its job is handed back.
-  const later = `select 1 from pgboss.job where name like 'media.start.%' and state = 'created' and start_after > now()`;
+  const later = `select 1 from queue.jobs where queue like 'media.start.%' and state = 'waiting' and due_at > now()`;
   await until(async () => (await engine.pool.query(later)).rows.length === 1);
   const { rows } = await engine.pool.query(
     `select step.state, (select count(*)::integer from media.attempts) as attempts from media.task_steps step`,
