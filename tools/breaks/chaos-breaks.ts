@@ -86,9 +86,9 @@ export const CHAOS_BREAKS: readonly Break[] = [
     finds: 'tasks and executions ended .*WRONG',
     edits: [
       {
-        file: 'platform/queue/pg-boss/job-table.ts',
-        from: "where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1s' < now()",
-        to: "where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 day' < now()",
+        file: 'platform/queue/claimed-jobs.ts',
+        from: "where job.state = 'active' and job.lease_ends_at < now()",
+        to: "where job.state = 'active' and job.lease_ends_at < now() - interval '1 day'",
       },
     ],
   },

@@ -87,7 +87,7 @@ export const MODEL_BREAKS: readonly Break[] = [
     finds: 'nobody knew',
     edits: [
       {
-        file: 'subgraphs/media/tasks/work/start/orphaned-start.ts',
+        file: 'subgraphs/media/tasks/work/start/start-job.ts',
         from: 'const isReopened = await reopen(dependencies, context.attempt, handle);',
         to: 'const isReopened = false;',
       },

@@ -98,8 +98,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       await tasks.check(work, account);
       if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
-    uploadFile: (caller, upload, options) =>
-      storeUpload(dependencies, caller, upload, { ...options, asDeclared: true }),
+    uploadFile: (caller, upload, options) => storeUpload(dependencies, caller, upload, options),
   };
 }
 

@@ -9,7 +9,6 @@ import { readImageSize } from '../../../platform/object-store/measure/image.ts';
 import { typeOfHead, TYPE_BYTES as HEAD_BYTES } from '../../../platform/object-store/measure/measure.ts';
 import { peek } from '../../../platform/object-store/peek.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
-import { declaredTypeProblem } from './declared-type.ts';
 import type { QuotaCounter } from './quotas.ts';
 
 /** Where files that are sent along with a request go. */
@@ -26,8 +25,6 @@ export interface StoreUploadOptions {
   readonly temporary: boolean;
   /** Whether lists show it; true unless said otherwise. */
   readonly listed?: boolean;
-  /** Whether a file that is not of its declared type is refused; it is stored as what it is unless said so. */
-  readonly asDeclared?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +36,7 @@ export async function storeUpload(
   { files, uploadMaxBytes, quotas }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
-  { temporary, listed = true, asDeclared = false, signal }: StoreUploadOptions,
+  { temporary, listed = true, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
@@ -47,7 +44,7 @@ export async function storeUpload(
   const managed = caller.kind === 'anonymous' ? newManageToken() : null;
   const declaredType = file.mimetype === '' ? null : file.mimetype;
   const bytes = reservation.bounded(file.createReadStream());
-  const body = checkedHead(bytes, { declaredType: asDeclared ? declaredType : null, signal });
+  const body = checkedHead(bytes, signal);
   let stored: StoredFile | null = null;
   try {
     stored = await files.store({
@@ -82,15 +79,13 @@ function pixelProblem({ width, height }: Pick<StoredFile, 'width' | 'height'>): 
   return `has ${width} x ${height} pixels: at most ${MAX_PIXELS} are taken, make it smaller`;
 }
 
-/** The body, refused as soon as its head is of another type or claims too many pixels: nothing is stored of it. */
+/** The body, refused as soon as its head claims too many pixels: nothing is stored of it. */
 async function* checkedHead(
   body: AsyncIterable<Uint8Array>,
-  { declaredType, signal }: { readonly declaredType: string | null; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(body, HEAD_BYTES, signal);
   const type = head.byteLength === 0 ? undefined : await typeOfHead(head);
-  const lie = head.byteLength === 0 ? null : declaredTypeProblem(declaredType, type);
-  if (lie !== null) throw badInput('file', `file ${lie}: send the file itself`);
   const size = type?.startsWith('image/') === true ? await readImageSize(head) : null;
   const problem = size === null ? null : pixelProblem(size);
   if (problem !== null) throw badInput('file', `file ${problem}`);
