@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { request } from 'undici';
 
+import { createKeySet } from '../../platform/access/key-set.ts';
 import { AppError } from '../../platform/errors.ts';
+import type { HttpClient } from '../../platform/http/http-client.ts';
+import { once } from '../../platform/once.ts';
 
 /** An issuer whose tokens are taken. */
 export interface Issuer {
@@ -44,17 +46,23 @@ const ALGORITHMS = [
 ];
 const CLOCK_SECONDS = 30;
 const MAX_LENGTH = 16_000;
-const KEYS_MS = 5_000;
-const MAX_KEY_BYTES = 1_000_000;
-/** Tokens that were verified, so that a signature is checked once in this time. */
-const MAX_KNOWN = 10_000;
+/** Estimated bytes of verified tokens and their claims that are kept. */
+const MAX_KNOWN_BYTES = 32_000_000;
+/** Milliseconds in which a token's signature is checked once. */
 const KNOWN_MS = 60_000;
 const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
-/** Makes the verifier of these issuers. */
-export function createTokenVerifier(issuers: readonly Issuer[]): VerifyToken {
-  const byName = new Map(issuers.map((one) => [one.issuer, { ...one, keys: keySetOf(one.jwks) }]));
-  const known = new LRUCache<string, TokenOwner>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+/** Makes the verifier of these issuers, whose keys are fetched with `http`. */
+export function createTokenVerifier(issuers: readonly Issuer[], http: HttpClient): VerifyToken {
+  const byName = new Map(
+    issuers.map((one) => [one.issuer, { ...one, keys: once(() => createKeySet(http, one.jwks)) }]),
+  );
+  const known = new LRUCache<string, TokenOwner>({
+    maxSize: MAX_KNOWN_BYTES,
+    // The claims are a part of the token.
+    sizeCalculation: (_, token) => 2 * token.length,
+    ttl: KNOWN_MS,
+  });
   return async (token) => {
     const found = known.get(token);
     if (found !== undefined && found.expiresAt.getTime() > Date.now()) return found;
@@ -64,7 +72,7 @@ export function createTokenVerifier(issuers: readonly Issuer[]): VerifyToken {
     const { issuer: name, keys, audiences, algorithms = ALGORITHMS } = issuer;
     let claims: JWTPayload;
     try {
-      const verified = await jwtVerify(token, keys, {
+      const verified = await jwtVerify(token, await keys(), {
         issuer: name,
         ...(audiences !== undefined && { audience: [...audiences] }),
         algorithms: [...algorithms],
@@ -92,25 +100,6 @@ function issuerOf(token: string): string | undefined {
     // Not a JWT.
     return undefined;
   }
-}
-
-/** The keys at an address; jose refreshes them by itself. */
-function keySetOf(address: string) {
-  return createRemoteJWKSet(new URL(address), {
-    timeoutDuration: KEYS_MS,
-    [customFetch]: async (url, { headers, signal }) => {
-      const { statusCode, body } = await request(url, { headers: Object.fromEntries(headers), signal });
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      for await (const chunk of body) {
-        bytes += (chunk as Buffer).length;
-        if (bytes > MAX_KEY_BYTES)
-          throw new Error(`the keys at ${url} have more than ${MAX_KEY_BYTES} bytes`);
-        chunks.push(chunk as Buffer);
-      }
-      return new Response(Buffer.concat(chunks), { status: statusCode });
-    },
-  });
 }
 
 function refused(message: string, cause?: unknown): AppError {

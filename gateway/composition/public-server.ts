@@ -6,23 +6,20 @@ import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { tracedLinks } from '../../platform/graphql/links/traced-links.ts';
-import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ReadinessChecks } from '../../platform/http/readiness.ts';
-import { measuredLinks } from '../../platform/metrics/measure.ts';
+import { createOutboundRule } from '../../platform/http/safe-url.ts';
+import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
-import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
 import { responseStyleAt } from '../../rest-compat/response-styles.ts';
 import { createRestHandler, type RestHandler, restRouter } from '../../rest-compat/router.ts';
 import { sections } from '../../rest-compat/tables.ts';
-import { createCallerCache } from '../authentication/caller-cache.ts';
 import { type BootstrapKey, createCredentialResolver } from '../authentication/credentials.ts';
 import { createTokenVerifier } from '../authentication/jwt.ts';
 import type { GatewayFile } from '../configuration/gateway-file.schema.ts';
-import { createFederation, type FederatedExecutor } from '../federation/federation.ts';
+import type { FederatedExecutor } from '../federation/federation.ts';
 import { createReplaceableFederation, type Graph } from '../federation/replaceable.ts';
 import { createRateLimiter, type RateLimiter } from '../limits/rate-limit.ts';
 import type { SharedCounts } from '../limits/shared-counts.ts';
@@ -30,27 +27,21 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { loadFallback } from './fallback.ts';
+import { type OpenedGraph, prepareFederations } from './federations.ts';
 import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
-import { authorizeBy } from './other-graph/authorize.ts';
-import { costsBy } from './other-graph/costs.ts';
 import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
 import { sectionsThatFit } from './rest-sections.ts';
-import { createRootFieldRefusals } from './root-field-rules.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** Where `npm run console` puts the built console. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 /** Options of the public server besides the settings. */
-export interface PublicServerOptions {
-  readonly supergraphSdl: string;
-  readonly links: Readonly<Record<string, SubgraphLink>>;
-  /** Called when another graph has replaced the first one and nothing runs over these links any more. */
-  readonly linksRetired?: (() => void) | undefined;
+export interface PublicServerOptions extends OpenedGraph {
   readonly serviceKeys: readonly BootstrapKey[];
   readonly publicUrl: string;
   readonly reserved: ReservedPort;
@@ -83,9 +74,6 @@ export interface PublicServer {
   replaceGraph(graph: Graph): { readonly kept: number; readonly ended: number };
 }
 
-/** What a federation is made of. */
-type OpenedGraph = Pick<PublicServerOptions, 'supergraphSdl' | 'links' | 'linksRetired'>;
-
 /** Builds the federation and the public server, and listens. REST is mounted when its documents fit the schema. */
 export async function startPublicServer(
   parts: ProcessParts,
@@ -93,7 +81,7 @@ export async function startPublicServer(
 ): Promise<PublicServer> {
   const { config, lifecycle } = parts;
   const logger = parts.logger.part('gateway');
-  const { isForeign, hasMedia, lookup, openGraph } = federationsOf(parts, options, logger);
+  const { isForeign, hasMedia, lookup, openGraph } = prepareFederations(parts, options, logger);
   const first = await openGraph(options);
   const replaceable = isForeign ? createReplaceableFederation(first) : null;
   const federation = replaceable ?? first.federation;
@@ -113,7 +101,7 @@ export async function startPublicServer(
     }),
     isForeign,
     persisted: await openPersisted(parts, options.file ?? {}, federation),
-    verifyToken: options.file?.authentication && createTokenVerifier(options.file.authentication.issuers),
+    verifyToken: verifierOf(parts, options.file),
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
@@ -144,47 +132,8 @@ export async function startPublicServer(
   return { url, server, federation, openGraph, replaceGraph };
 }
 
-/** How federations are made, and what depends on whose subgraphs they lead to. */
-function federationsOf({ config }: ProcessParts, options: PublicServerOptions, logger: Logger) {
-  // Credentials of ours are only for subgraphs of ours.
-  const { isOtherGraph: isForeign, mediaUrls, workflowUrls } = config.split;
-  const workflow = isForeign && workflowUrls === null ? undefined : options.links['workflow'];
-  const known = workflow && createCallerCache(workflow);
-  const withKnown = (links: PublicServerOptions['links']) =>
-    known === undefined ? links : { ...links, workflow: known.link };
-  const openGraph = async (graph: OpenedGraph): Promise<Graph> => ({
-    supergraphSdl: graph.supergraphSdl,
-    links: graph.links,
-    retired: () => graph.linksRetired?.(),
-    federation: await createFederation({
-      supergraphSdl: graph.supergraphSdl,
-      isChecked: !isForeign,
-      links: observed(withKnown(graph.links), options),
-      metrics: options.metrics,
-      ...planningOf(config),
-      concurrentEvents: isForeign ? CONCURRENT_EVENTS : undefined,
-      costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
-      authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,
-      logger,
-    }),
-  });
-  return { openGraph, isForeign, hasMedia: !isForeign || mediaUrls !== null, lookup: known?.lookup };
-}
-
-/** A thousand events a second of one subscription stay in time where a join takes 100 ms. */
-const CONCURRENT_EVENTS = 200;
-
 /** Root fields of Kiln's own subgraphs that are counted in classes of their own. */
 const COUNTED = { paidSubscriptions: PAID_SUBSCRIPTIONS, writes: WRITES, signIns: SIGN_INS };
-
-/** What is known of operations before they are planned, and what plans may take. */
-function planningOf({ limits, split, auth }: ProcessParts['config']) {
-  const isOurs = !split.isOtherGraph;
-  return {
-    planCacheBytes: limits.planCacheBytes,
-    refuseRootField: isOurs ? createRootFieldRefusals(auth.mode) : undefined,
-  };
-}
 
 /** Largest GraphQL request of callers without a credential, where anybody on the internet is one. */
 const ANONYMOUS_BODY_BYTES = 64 * 1024;
@@ -203,6 +152,14 @@ function credentialsOf({ split, signIn }: ProcessParts['config']) {
 
 function mountable(rest: RestHandler | undefined) {
   return { rest: rest && (restRouter(rest) as Handler), restHandler: rest };
+}
+
+/** Verifies tokens of the issuers that the configuration file names; undefined where it names none. */
+function verifierOf({ lifecycle, logger }: ProcessParts, file: GatewayFile | undefined) {
+  if (file?.authentication === undefined) return undefined;
+  const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger });
+  lifecycle.add('keys of issuers', () => http.close());
+  return createTokenVerifier(file.authentication.issuers, http);
 }
 
 /** Limits and introspection of the configuration file. */
@@ -269,10 +226,6 @@ function stopOf({ stopping }: ProcessParts['config'], waits: AbortController) {
   const stillServeMs = stopping.drainSeconds * 1_000;
   const drainMs = stopping.requestGraceSeconds * 1_000;
   return { endWaits: () => waits.abort(), stillServeMs, drainMs, longestMs: stillServeMs + drainMs + 15_000 };
-}
-
-function observed(links: PublicServerOptions['links'], { metrics }: PublicServerOptions) {
-  return tracedLinks(measuredLinks(links, metrics));
 }
 
 async function rateLimiterOf(

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 import type { ResultStream } from '../../platform/graphql/operations/executor.ts';
+import { streamOf } from '../../platform/graphql/operations/streams.ts';
 
 /** A stream that can be ended from outside with a last result. */
 export interface EndableStream {
@@ -54,17 +55,5 @@ export function endable(source: ResultStream, onEnd: () => void): EndableStream 
     for (const resolve of waiting.splice(0)) resolve(DONE);
     void source.return?.();
   };
-  const stream: ResultStream = {
-    next,
-    return() {
-      leave();
-      return Promise.resolve(DONE);
-    },
-    throw(thrown) {
-      leave();
-      return Promise.reject(thrown);
-    },
-    [Symbol.asyncIterator]: () => stream,
-  };
-  return { stream, endWith };
+  return { stream: streamOf(next, leave), endWith };
 }

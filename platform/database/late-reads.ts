@@ -22,8 +22,8 @@ export interface LateReadsOptions {
   readonly logger: Logger;
 }
 
-/** Milliseconds between two looks at how far the standby is, while there are reads. */
-const LOOK_MS = 500;
+/** Milliseconds between two checks at how far the standby is, while there are reads. */
+const POLL_INTERVAL_MS = 500;
 /** Looks that are remembered: those of the longest bound. */
 const MAX_SAMPLES = 1_000;
 /** Least milliseconds between two lines of the log about a standby that is not used. */
@@ -69,7 +69,7 @@ export function createLateReads(options: LateReadsOptions): LateReads {
   return {
     lateMs: () => (coveredAt === -Infinity ? null : lateMs()),
     async read(work) {
-      if (performance.now() - lookedAt > LOOK_MS) void look();
+      if (performance.now() - lookedAt > POLL_INTERVAL_MS) void look();
       if (lateMs() > maxLateMs) return work(primary);
       try {
         return await work(standby);

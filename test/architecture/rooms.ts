@@ -16,7 +16,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     rooms: {
       '.': [],
       events: [],
-      access: ['.'],
+      access: ['.', 'http'],
       config: ['.'],
       tracing: [],
       'graphql/uploads': ['.'],

@@ -78,7 +78,7 @@ function routeOf(method: string, path: string): FaceRoute {
   return route;
 }
 
-interface Asked {
+interface LineRequest {
   readonly batch: Batch;
   readonly signal: AbortSignal;
   readonly route: FaceRoute;
@@ -88,14 +88,14 @@ interface Asked {
 }
 
 /** One answer, and headers that say whether to ask again. */
-interface Answered {
+interface LineAnswer {
   readonly outcome: LineOutcome;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What the route of the face answers the owner of the batch. */
-async function answerOf(parts: FaceParts, asked: Asked): Promise<Answered> {
-  const { batch, signal, route, headers = {}, body, pathParams = {} } = asked;
+async function answerOf(parts: FaceParts, line: LineRequest): Promise<LineAnswer> {
+  const { batch, signal, route, headers = {}, body, pathParams = {} } = line;
   const requestId = newTraceId();
   const request = new IncomingMessage(new Socket());
   Object.assign(request, { method: route.method, url: route.path, headers });

@@ -24,8 +24,8 @@ export interface RunnerOptions {
 
 /** Batches that one process runs at once, which take turns. */
 const MOST_BATCHES = 8;
-/** Milliseconds between two looks for batches. */
-const LOOK_MS = 2_000;
+/** Milliseconds between two checks for batches. */
+const POLL_INTERVAL_MS = 2_000;
 /** Looks after which old batches are forgotten: about an hour. */
 const LOOKS_PER_SWEEP = 1_800;
 /** Days for which a batch that has ended is known. */
@@ -67,7 +67,7 @@ export function startBatchRunner(options: RunnerOptions): BatchRunner {
       .catch((error: unknown) => logger.warn({ error }, 'batches can not be looked for'))
       .finally(() => (isLooking = false));
   };
-  const timer = setInterval(tryLook, LOOK_MS);
+  const timer = setInterval(tryLook, POLL_INTERVAL_MS);
   timer.unref();
   tryLook();
   return {

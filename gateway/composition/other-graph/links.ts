@@ -128,7 +128,7 @@ function createKeptLinks(parts: ProcessParts, cached: CacheLink) {
   };
 }
 
-interface Asked {
+interface LinkTarget {
   readonly name: string;
   /** As the supergraph says. */
   readonly url: string;
@@ -136,7 +136,7 @@ interface Asked {
   readonly cached: CacheLink;
 }
 
-function open(parts: ProcessParts, { name, url, file = {}, cached }: Asked): Omit<Kept, 'users'> {
+function open(parts: ProcessParts, { name, url, file = {}, cached }: LinkTarget): Omit<Kept, 'users'> {
   const { logger } = parts;
   const { url: configured = url, websocketUrl } = file.subgraphs?.[name] ?? {};
   const urls = ownUrlsOf(parts, name) ?? [configured];

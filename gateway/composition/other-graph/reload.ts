@@ -28,8 +28,8 @@ interface GraphServer {
   replaceGraph(graph: Graph): { readonly kept: number; readonly ended: number };
 }
 
-/** Milliseconds between two looks at the files; one that still changes is waited for. */
-const LOOK_MS = 500;
+/** Milliseconds between two checks at the files; one that still changes is waited for. */
+const POLL_INTERVAL_MS = 500;
 /** Most operations that are planned over a new graph before it serves. */
 const MAX_WARMED = 1_000;
 
@@ -61,7 +61,7 @@ export function reloadOnChange(parts: ProcessParts, reloaded: Reloaded): void {
       logger.error({ reason }, 'the new graph is refused, the one before goes on');
     }
   }
-  const loop = createLoop({ tick: look, everyMs: LOOK_MS, logger, name: 'reload' });
+  const loop = createLoop({ tick: look, everyMs: POLL_INTERVAL_MS, logger, name: 'reload' });
   const ask = (): void => {
     isAsked = true;
     loop.wake();

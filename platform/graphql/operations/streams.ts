@@ -143,7 +143,11 @@ export function createPushStream<Value>(options: PushStreamOptions<Value>): Push
 
 const DONE = { value: undefined, done: true } as const;
 
-function streamOf<Value>(next: () => Promise<IteratorResult<Value>>, leave: () => void): Stream<Value> {
+/** A stream of what `next` gives; `leave` is called when its reader leaves. */
+export function streamOf<Value>(
+  next: () => Promise<IteratorResult<Value>>,
+  leave: () => void,
+): Stream<Value> {
   const stream: Stream<Value> = {
     next,
     return() {

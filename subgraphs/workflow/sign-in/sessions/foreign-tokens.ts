@@ -1,6 +1,7 @@
 import type { errors as JoseErrors, JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 
+import { createKeySet } from '../../../../platform/access/key-set.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import { once } from '../../../../platform/once.ts';
@@ -43,8 +44,6 @@ export interface ForeignTokensOptions {
 /** Only signatures with a private key of the issuer: a public key is never a secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const CLOCK_SECONDS = 5;
-const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 256 * 1024;
 const MAX_USERS = 10_000;
 /** Milliseconds that a subject's user is remembered. */
 const USER_MS = 60_000;
@@ -53,7 +52,7 @@ const USER_MS = 60_000;
 export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
   const { settings, logger, now = () => new Date() } = options;
   const { issuer, audience, until } = settings;
-  const keys = once(() => createKeySet(options));
+  const keys = once(() => createKeySet(options.http, options.settings.jwks));
   const users = new LRUCache<string, string>({
     max: MAX_USERS,
     ttl: USER_MS,
@@ -101,28 +100,6 @@ async function userOf({ users, providerIssuer }: ForeignTokensOptions, subject: 
   const nothing = { unionId: null, email: null, name: null, picture: null, secret: null };
   const identity = { platform: 'idp', appId: providerIssuer, subject, ...nothing } as const;
   return (await users.userOf(identity)).id;
-}
-
-/** The keys, fetched when needed through the outbound rule. */
-async function createKeySet({ settings, http }: ForeignTokensOptions): Promise<JWTVerifyGetKey> {
-  // Loaded only when needed.
-  const { createRemoteJWKSet, customFetch } = await import('jose');
-  const trustedOrigins = [new URL(settings.jwks).origin];
-  return createRemoteJWKSet(new URL(settings.jwks), {
-    timeoutDuration: TIMEOUT_MS,
-    [customFetch]: async (url: string) => {
-      const { status, body } = await http.request({
-        method: 'GET',
-        url,
-        headers: { accept: 'application/json' },
-        timeoutMs: TIMEOUT_MS,
-        maxBytes: MAX_BYTES,
-        retry: 'safe',
-        trustedOrigins,
-      });
-      return new Response(new Uint8Array(body), { status });
-    },
-  });
 }
 
 interface Verification {

@@ -1,0 +1,31 @@
+import type { JWTVerifyGetKey } from 'jose';
+
+import type { HttpClient } from '../http/http-client.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 256 * 1024;
+
+/**
+ * The public keys of an issuer at the address of its JWKS, fetched when a token first needs them and again by jose, through the
+ * outbound rule; the address is an operator's, so its origin is trusted. A key lookup throws the client's HttpFailure, or jose's errors.
+ */
+export async function createKeySet(http: HttpClient, address: string): Promise<JWTVerifyGetKey> {
+  // Loaded only when needed.
+  const { createRemoteJWKSet, customFetch } = await import('jose');
+  const trustedOrigins = [new URL(address).origin];
+  return createRemoteJWKSet(new URL(address), {
+    timeoutDuration: TIMEOUT_MS,
+    [customFetch]: async (url: string) => {
+      const { status, body } = await http.request({
+        method: 'GET',
+        url,
+        headers: { accept: 'application/json' },
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        retry: 'safe',
+        trustedOrigins,
+      });
+      return new Response(new Uint8Array(body), { status });
+    },
+  });
+}
