@@ -4,6 +4,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { isLeftOut, WHOLE_ONLY } from './test/kit/extent.ts';
 import { LONGEST } from './test/kit/longest-tests.ts';
 import { spawningTests } from './test/kit/processes/spawning-tests.ts';
 
@@ -33,7 +34,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 const processes = [...spawningTests(import.meta.dirname)];
-const exclude = ['**/node_modules/**', '.kiln/**'];
+const leftOut = Object.keys(WHOLE_ONLY).filter((file) => isLeftOut(file, process.argv.slice(2)));
+const exclude = ['**/node_modules/**', '.kiln/**', ...leftOut];
 
 export default defineConfig({
   // Vitest would load graphql's ESM and CJS files side by side; one copy only (graphql compares classes by identity).

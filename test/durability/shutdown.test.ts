@@ -57,10 +57,10 @@ const WAYS: readonly (readonly [string, Way])[] = [
       end: (kiln) => kiln.signalGroup('SIGINT'),
     },
   ],
-  ['SIGTERM to npm alone, as a supervisor sends it,', { end: (kiln) => kiln.signal('SIGTERM') }],
   ...extent<readonly (readonly [string, Way])[]>(
     [],
     [
+      ['SIGTERM to npm alone, as a supervisor sends it,', { end: (kiln) => kiln.signal('SIGTERM') }],
       ['Ctrl-C (SIGINT to the whole process group)', { end: (kiln) => kiln.signalGroup('SIGINT') }],
       ['SIGTERM to the whole process group', { end: (kiln) => kiln.signalGroup('SIGTERM') }],
       ['SIGTERM to the server alone', { end: (_, belonging) => signal(serverOf(belonging), 'SIGTERM') }],

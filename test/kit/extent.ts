@@ -1,7 +1,33 @@
 /** Whether `npm run test:all` asks: the whole of what `npm test` tries a sample of. */
-const isWhole = process.env['TEST_EXTENT'] === 'whole';
+export const isWhole = process.env['TEST_EXTENT'] === 'whole';
 
 /** How much a test tries: the sample in `npm test`, the whole in `npm run test:all`. */
 export function extent<Amount>(sample: Amount, whole: Amount): Amount {
   return isWhole ? whole : sample;
+}
+
+/**
+ * Files that `npm test` leaves to `npm run test:all`, each with the tests of `npm test` that fail when what it proves
+ * breaks. A run that names one of them, or its folder, runs it.
+ */
+export const WHOLE_ONLY: Readonly<Record<string, string>> = {
+  'tools/chaos/chaos.test.ts':
+    'tools/model, test/durability/kill and lost-acknowledgements, test/topology/split',
+  'tools/browser/browser.test.ts': "the components' own tests in console/src",
+  'test/durability/pause.test.ts':
+    'subgraphs/media/tasks/work/worker (a start that comes back after its claim was lost) and durability',
+  'test/durability/openai-retry.test.ts': 'test/durability/kill, faces/openai',
+  'test/durability/mcp.test.ts': 'test/durability/kill, faces/mcp',
+  'test/durability/generators-file.test.ts':
+    'platform/config/config, subgraphs/media/providers/openai/compatible',
+  'test/subscriptions/killed-server.test.ts': 'test/topology/split',
+  'test/topology/gateway-beside.test.ts': 'test/topology/gateway-composed and foreign-supergraph',
+};
+
+/** Whether this run leaves the file to `npm run test:all`; `words` are what vitest was called with. */
+export function isLeftOut(file: string, words: readonly string[]): boolean {
+  const isNamed = words.some(
+    (word) => /[/]|\.test/.test(word) && !word.startsWith('-') && file.includes(word),
+  );
+  return file in WHOLE_ONLY && !isWhole && !isNamed;
 }

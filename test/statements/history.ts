@@ -1,9 +1,11 @@
 import { Client, type ClientConfig } from 'pg';
 
+import { extent } from '../kit/extent.ts';
+
 /** A long history, made by PostgreSQL itself: what a Kiln has after months, nearly all of it ended, in seconds. */
 
 /** Finished tasks; other tables have as many rows or a part of it. */
-const TASKS = 60_000;
+const TASKS = extent(28_000, 60_000);
 /** Owners of most rows. A tenth belongs to one of them, as work that a shop's own server starts does. */
 const OWNERS = 500;
 /** Days over which the tasks are spread. */

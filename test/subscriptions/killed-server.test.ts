@@ -6,7 +6,8 @@ import { followers } from '../kit/clients/followers.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts, isReady, startNode, temporaryFolder, type Program } from '../topology/processes.ts';
+import { freePorts, isReady, temporaryFolder } from '../topology/places.ts';
+import { startNode, type Program } from '../topology/processes.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from './following.ts';
 import { followResuming } from './resuming.ts';
 

@@ -6,11 +6,14 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { readConfig } from '../../platform/config/config.ts';
 import { graphql, rest } from '../kit/clients/requests.ts';
 import { testDatabase, type TestDatabase } from '../kit/database/postgres.ts';
+import { isWhole } from '../kit/extent.ts';
 import { startS3Server, type S3Server } from '../kit/object-store/s3-server.ts';
 import { readComposeFile, type ComposeService } from './compose-file.ts';
-import { freePorts, isReady, startNode, type Program } from './processes.ts';
+import { freePorts, isReady } from './places.ts';
+import { startNode, type Program } from './processes.ts';
 
 /**
  * docker-compose.yml without containers: its own commands, settings and health checks, with hosts and ports of this
@@ -44,6 +47,7 @@ const running = new Map<Part, Program>();
 
 beforeAll(async () => {
   services = await readComposeFile(SECRETS);
+  if (!isWhole) return;
   database = await testDatabase();
   s3 = await startS3Server();
   const [gateway, media, workflow, worker] = await freePorts(4);
@@ -155,7 +159,13 @@ describe('docker-compose.yml', () => {
     expect(serviceOf('s3').networks?.default.aliases).toEqual([hostname]);
   });
 
-  it.each(['gateway', 'media', 'workflow', 'worker'])('finds %s healthy once it is', async (name) => {
+  it.each(parts)('gives %s settings that it starts with', (part) => {
+    const { command = [], environment } = serviceOf(part);
+    const { role } = readConfig({ ...environment, S3_ACCESS_KEY_ID: 'S3RVER' }, command.slice(2));
+    expect(role).toBe(part);
+  });
+
+  it.runIf(isWhole).each(parts)('finds %s healthy once it is', async (name) => {
     const [how, node, ...words] = serviceOf(name).healthcheck?.test ?? [];
     expect([how, node]).toEqual(['CMD', 'node']);
     await promisify(execFile)(process.execPath, words.map(onThisMachine));
@@ -164,7 +174,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('the Kiln that docker-compose.yml starts', () => {
+describe.runIf(isWhole)('the Kiln that docker-compose.yml starts', () => {
   it('lets nobody in without a credential', async () => {
     const task = { task_type: 'tea', prompt: 'a lighthouse' };
     expect((await rest(url, 'POST', '/api/task/create/task', task)).status).toBe(401);

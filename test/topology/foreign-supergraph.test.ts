@@ -13,27 +13,28 @@ import {
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
 import { graphql, rest, until } from '../kit/clients/requests.ts';
 import { overEvents, overWebSocket } from '../subscriptions/bare-sockets.ts';
+import { type GatewayAlone, startGateway } from './gateway-of.ts';
+import { temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
-import { freePorts, isReady, startProgram, temporaryFolder, type Program } from './processes.ts';
 
-/** `npm run start:gateway -- --supergraph FILE` over subgraphs that know nothing of Kiln. */
+/** A gateway with `--supergraph FILE` over subgraphs that know nothing of Kiln. */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let two: TwoSubgraphs;
 let media: PlainSubgraph;
 let workflow: PlainSubgraph;
 let file: string;
-let gateway: Program;
+let gateway: GatewayAlone;
 let url: string;
 /** A gateway that asks for a credential. */
-let closed: { readonly program: Program; readonly url: string };
+let closed: GatewayAlone;
 beforeAll(async () => {
   folder = await temporaryFolder();
   two = createTwoSubgraphs();
   [media, workflow] = await Promise.all([servePlainly(two.media), servePlainly(two.workflow)]);
   file = path.join(folder.path, 'foreign.graphql');
   await writeFile(file, composeTwoSubgraphs({ media: media.url, workflow: workflow.url }));
-  const [open, asking] = await Promise.all([
+  [gateway, closed] = await Promise.all([
     start({}),
     start({
       REST_AUTH: 'required',
@@ -41,29 +42,16 @@ beforeAll(async () => {
       SERVICE_KEYS: `shop=${sha256('shop-secret')}`,
     }),
   ]);
-  ({ program: gateway, url } = open);
-  closed = asking;
+  ({ url } = gateway);
 });
 afterAll(async () => {
-  await Promise.all([gateway?.end(), closed?.program.end()]);
+  await Promise.all([gateway?.end(), closed?.end()]);
   await Promise.all([media?.close(), workflow?.close()]);
   await folder?.remove();
 });
 
-async function start(
-  settings: Record<string, string>,
-  supergraph = file,
-): Promise<{ program: Program; url: string }> {
-  const [port] = await freePorts(1);
-  const address = `http://127.0.0.1:${port}`;
-  const program = await startProgram({
-    command: 'npm',
-    words: ['run', '--silent', 'start:gateway', '--', '--supergraph', supergraph],
-    settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings },
-    ready: () => isReady(address),
-  });
-  return { program, url: address };
-}
+const start = (settings: Record<string, string>, supergraph = file) =>
+  startGateway(['--supergraph', supergraph], settings);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -237,7 +225,7 @@ it('goes on with events while a joined subgraph is away, and ends with an error 
   await source.close();
   await expect(last).rejects.toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
   await client.dispose();
-  await away.program.end();
+  await away.end();
 });
 
 it('leaves no subscription behind at the subgraph when its subscribers vanish', async () => {

@@ -53,7 +53,7 @@ it('composes again when a schema changes, and keeps what it has when they do not
   await writeFile(file, PRODUCTS.replace('product:', 'goods:'));
   await expect.poll(rootFields, { timeout: 20_000 }).toContain('goods');
   await writeFile(file, PRODUCTS.replace('id: ID!', 'id: Int!'));
-  await expect.poll(() => gateway.program.output(), { timeout: 20_000 }).toContain('they do not compose');
+  await expect.poll(() => gateway.output(), { timeout: 20_000 }).toContain('they do not compose');
   expect(await rootFields()).toContain('goods');
 });
 

@@ -8,8 +8,9 @@ import {
   composeTwoSubgraphs,
   createTwoSubgraphs,
 } from '../../platform/graphql/subgraph-server/two-subgraphs.fixture.ts';
+import { freePorts, isReady, temporaryFolder } from './places.ts';
 import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
-import { freePorts, isReady, type Program, startProgram, temporaryFolder } from './processes.ts';
+import { type Program, startProgram } from './processes.ts';
 
 /** The example of docs/gateway.md, over two subgraphs that know nothing of Kiln. */
 

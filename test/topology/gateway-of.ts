@@ -2,14 +2,53 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { freePorts, isReady, type Program, startNode, temporaryFolder } from './processes.ts';
+import { startGatewayAlone } from '../../gateway/composition/gateway-alone.ts';
+import { readConfig } from '../../platform/config/config.ts';
+import { createLifecycle } from '../../platform/process/lifecycle.ts';
+import { createLogger } from '../../platform/process/logger.ts';
+import { until } from '../kit/clients/requests.ts';
+import { watchLog } from '../kit/processes/log-watch.ts';
+import { isReady, temporaryFolder } from './places.ts';
 
-/** A gateway of another graph, as an operator runs it. */
-export interface OtherGateway {
+/** A gateway of another graph inside the test's process; gateway-file.test.ts and gateway-reload.test.ts run its program. */
+export interface GatewayAlone {
   readonly url: string;
-  readonly program: Program;
-  readonly folder: string;
+  /** Everything that it has logged. */
+  output(): string;
   end(): Promise<void>;
+}
+
+/** Starts it by the words of its command line and its settings, and waits until it is ready. */
+export async function startGateway(
+  words: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GatewayAlone> {
+  const lines: string[] = [];
+  const log = watchLog({ shown: 'silent', onLine: (line) => void lines.push(line) });
+  const logger = createLogger({ level: 'info', destination: log });
+  const lifecycle = createLifecycle({ logger, graceMs: 15_000 });
+  try {
+    const environment = { PORT: '0', RATE_LIMIT: 'off', ...settings };
+    const config = readConfig(environment, ['--role', 'gateway', ...words]);
+    const { url } = await startGatewayAlone({ config, logger, lifecycle });
+    await until(() => isReady(url), Boolean);
+    return {
+      url,
+      output: () => lines.join(''),
+      async end() {
+        await lifecycle.stop('the test is over');
+        log.expectSilence();
+      },
+    };
+  } catch (thrown) {
+    await lifecycle.stop('the start failed');
+    throw thrown;
+  }
+}
+
+/** A gateway over files of its own, as an operator writes them. */
+export interface OtherGateway extends GatewayAlone {
+  readonly folder: string;
 }
 
 export interface OtherGatewayOptions {
@@ -26,33 +65,25 @@ export interface OtherGatewayOptions {
 
 /** Starts it, and waits until it is ready. */
 export async function startGatewayOf(options: OtherGatewayOptions): Promise<OtherGateway> {
-  const { supergraph, config, settings = {}, files = {}, isComposed = false } = options;
+  const { supergraph, config, settings, files = {}, isComposed = false } = options;
   const folder = await temporaryFolder();
   const file = (name: string) => path.join(folder.path, name);
   const graph = file(isComposed ? 'subgraphs.yaml' : 'supergraph.graphql');
   await writeFile(graph, supergraph);
   for (const [name, text] of Object.entries(files)) await writeFile(file(name), text);
   if (config !== undefined) await writeFile(file('gateway.yaml'), config);
-  const [port] = await freePorts(1);
-  const url = `http://127.0.0.1:${port}`;
+  const words = [
+    isComposed ? '--subgraphs' : '--supergraph',
+    graph,
+    ...(config === undefined ? [] : ['--config', file('gateway.yaml')]),
+  ];
   try {
-    const program = await startNode(
-      path.resolve(import.meta.dirname, '../../gateway/main.ts'),
-      [
-        '--role',
-        'gateway',
-        isComposed ? '--subgraphs' : '--supergraph',
-        graph,
-        ...(config === undefined ? [] : ['--config', file('gateway.yaml')]),
-      ],
-      { settings: { PORT: String(port), RATE_LIMIT: 'off', ...settings }, ready: () => isReady(url) },
-    );
+    const gateway = await startGateway(words, settings);
     return {
-      url,
-      program,
+      ...gateway,
       folder: folder.path,
       async end() {
-        await program.end();
+        await gateway.end();
         await folder.remove();
       },
     };

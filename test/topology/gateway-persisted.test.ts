@@ -109,5 +109,5 @@ it('keeps texts that come with their hash', async () => {
 
 it('says in the log which operations are not in the manifest', async () => {
   await post(open.url, { query: '{ users { name } }' });
-  await expect.poll(() => open.program.output()).toContain('an operation is not in the manifest');
+  await expect.poll(() => open.output()).toContain('an operation is not in the manifest');
 });

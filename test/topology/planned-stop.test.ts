@@ -6,6 +6,7 @@ import { listenOn } from '../../platform/http/server.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
+import { isWhole } from '../kit/extent.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -80,7 +81,7 @@ async function readiness(
 
 const STOPPING = { status: 503, failing: ['stopping'] };
 
-describe('one process that is everything', () => {
+describe.runIf(isWhole)('one process that is everything', () => {
   let database: TestDatabase;
   let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
   const started: KilnProcess[] = [];

@@ -8,11 +8,14 @@ import { followers } from '../kit/clients/followers.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
+import { extent } from '../kit/extent.ts';
 import { type KilnProcess, startKilnProcess, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
 
-/** PROCESSES=3: a supervisor, and three whole Kilns over one database that serve one port. */
+/** PROCESSES: a supervisor, and several whole Kilns over one database that serve one port. */
 
+/** How many Kilns, and their numbers. */
+const NUMBERS = extent([1, 2], [1, 2, 3]);
 const METRICS_KEY = 'key-of-the-metrics-of-these-tests';
 const PICTURE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
 
@@ -30,7 +33,7 @@ beforeAll(async () => {
   kiln = await startKilnProcess({
     dataDir: data.dataDir,
     settings: {
-      PROCESSES: '3',
+      PROCESSES: String(NUMBERS.length),
       DATABASE_URL: database.connectionString,
       SANDBOX_URL: sandbox.url,
       REST_AUTH: 'open',
@@ -68,7 +71,7 @@ function served(): readonly number[] {
   const pids = [...kiln.output().matchAll(/"pid":(\d+)[^\n]*"msg":"Kiln serves"/g)].map(([, pid]) =>
     Number(pid),
   );
-  return pids.slice(-3);
+  return pids.slice(-NUMBERS.length);
 }
 
 async function state(id: string): Promise<string> {
@@ -85,7 +88,7 @@ describe('several processes of one port', () => {
     }
     expect(remaining.map((count) => count - (remaining.at(-1) ?? 0))).toEqual([5, 4, 3, 2, 1, 0]);
     const text = await metrics();
-    for (const number of [1, 2, 3]) {
+    for (const number of NUMBERS) {
       expect(text).toMatch(new RegExp(`kiln_process_cpu_seconds_total\\{process="${number}"`));
     }
     expect(text.match(/^# TYPE kiln_process_cpu_seconds_total/gm)).toHaveLength(1);
@@ -123,7 +126,7 @@ describe('several processes of one port', () => {
       async () => served(),
       (pids) => !pids.includes(victim),
     );
-    await until(metrics, (text) => [1, 2, 3].every((number) => text.includes(`{process="${number}"`)));
+    await until(metrics, (text) => NUMBERS.every((number) => text.includes(`{process="${number}"`)));
   });
 
   it('stops all of them in order when the supervisor is told to', async () => {

@@ -11,7 +11,8 @@ import { extent } from '../kit/extent.ts';
 import { entries, executePoster, expectEveryEvent, storedLog, underWay } from '../subscriptions/following.ts';
 import { followResuming } from '../subscriptions/resuming.ts';
 import { startWorkerWithoutWakeUps } from './mute-worker.ts';
-import { isReady, startNode, freePorts } from './processes.ts';
+import { isReady, freePorts } from './places.ts';
+import { startNode } from './processes.ts';
 import { submitForm, signInBuyer, type Buyer } from './purchase.ts';
 import { startSplitKiln, type Role, type SplitKiln } from './split.ts';
 

@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import { startSandboxProcess, type SandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts, isReady, startNode, temporaryFolder, type Program } from './processes.ts';
+import { freePorts, isReady, temporaryFolder } from './places.ts';
+import { startNode, type Program } from './processes.ts';
 
 /** A Kiln whose gateway, subgraphs and worker are processes of their own, over one database and one folder of files. */
 export interface SplitKiln {

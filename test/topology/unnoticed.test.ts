@@ -7,6 +7,7 @@ import { WebSocket } from 'ws';
 import { listenOn } from '../../platform/http/server.ts';
 import { followers } from '../kit/clients/followers.ts';
 import { graphql, until } from '../kit/clients/requests.ts';
+import { extent } from '../kit/extent.ts';
 import { executePoster, expectEveryEvent, underWay } from '../subscriptions/following.ts';
 import { signInBuyer, submitForm, type Buyer } from './purchase.ts';
 import { startSplitKiln, type SplitKiln } from './split.ts';
@@ -124,7 +125,8 @@ const CHAT = `subscription ($input: ChatInput!, $key: String!) {
 }`;
 const START = 'mutation { generateImage(input: { generator: "imga", prompt: "a quay" }) { id } }';
 
-describe.each(['SIGKILL', 'SIGTERM'] as const)('a restart of media by %s', (signal) => {
+const signals = extent(['SIGKILL'] as const, ['SIGKILL', 'SIGTERM'] as const);
+describe.each(signals)('a restart of media by %s', (signal) => {
   it('is nothing to who follows tasks and executions over any transport', async () => {
     const started = await executePoster(kiln.url, `a quay, ${signal}`);
     const tasks = Object.values(followers).map((follow) => follow(kiln.url, started));

@@ -1,4 +1,4 @@
-import { freePorts } from '../../test/topology/processes.ts';
+import { freePorts } from '../../test/topology/places.ts';
 
 /** What a Kiln under chaos is made of. */
 

@@ -5,7 +5,8 @@ import { type LossyRelay, startLossyRelay } from '../../test/kit/database/lossy-
 import { startS3Server } from '../../test/kit/object-store/s3-server.ts';
 import { startSandboxProcess, type SandboxProcess } from '../../test/kit/processes/sandbox-process.ts';
 import { isOnPath, startServerOnPath, type ServerOnPath } from '../../test/kit/processes/server-on-path.ts';
-import { isReady, startNode, type Program, temporaryFolder } from '../../test/topology/processes.ts';
+import { isReady, temporaryFolder } from '../../test/topology/places.ts';
+import { startNode, type Program } from '../../test/topology/processes.ts';
 import { startChaosDatabase, type ChaosDatabase } from './database.ts';
 import { mountDisk, type Disk } from './disk.ts';
 import { layoutOf, type Shape } from './shapes.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { temporaryFolder } from '../../test/topology/processes.ts';
+import { temporaryFolder } from '../../test/topology/places.ts';
 import { startLoad } from '../chaos/load.ts';
 import { keepLogs, printFindings } from '../chaos/report.ts';
 import { startTopology, type Topology } from '../chaos/topology.ts';

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../../../test/kit/clients/requests.ts';
+import { extent } from '../../../test/kit/extent.ts';
 import { startSplitKiln, type SplitKiln } from '../../../test/topology/split.ts';
 import { startProgram, type Program } from '../processes.ts';
 import type { Crowded, CrowdOrder } from './sockets.ts';
 
 /** More followers at once than the database has connections for: all are served in their order, and none is lost in retries. */
 
-const CLIENTS = 600;
-const TASKS = 60;
+const CLIENTS = extent(200, 600);
+const TASKS = extent(20, 60);
 const START = 'mutation { generateImage(input: { generator: "imga", prompt: "a crowd" }) { id } }';
 
 let kiln: SplitKiln;

@@ -5,13 +5,8 @@ import type { PoolConfig } from 'pg';
 import { startEmbeddedPostgres } from '../../../platform/database/embedded-postgres/embedded-postgres.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { startSandboxProcess, type SandboxProcess } from '../../../test/kit/processes/sandbox-process.ts';
-import {
-  freePorts,
-  isReady,
-  startNode,
-  temporaryFolder,
-  type Program,
-} from '../../../test/topology/processes.ts';
+import { freePorts, isReady, temporaryFolder } from '../../../test/topology/places.ts';
+import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { BenchTools } from '../bench.ts';
 
 /** A split Kiln for bursts: a gateway, a media subgraph, a workflow subgraph and a worker over a database of their own. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { graphql } from '../../../test/kit/clients/requests.ts';
-import { temporaryFolder } from '../../../test/topology/processes.ts';
+import { temporaryFolder } from '../../../test/topology/places.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
 import { startScene, statesOf, submitImages, type Scene } from './work.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
-import { freePorts, isReady, startNode, type Program } from '../../../test/topology/processes.ts';
+import { freePorts, isReady } from '../../../test/topology/places.ts';
+import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { BenchTools } from '../bench.ts';
 import { startBurstKiln, type BurstKiln } from '../burst/split.ts';
 import type { Sent, TrafficOrder } from '../model/traffic.ts';
