@@ -104,27 +104,21 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('starts an empty database, stops it, and finds its rows again', async () => {
+test('starts an empty database although a start was killed half-way, stops it, and finds its rows again', async () => {
+  const half = join(dataDir, 'postgres', 'data.half');
+  mkdirSync(half, { recursive: true });
+  writeFileSync(join(half, 'PG_VERSION'), '18\n');
   const first = await start();
   expect(first.adopted).toBe(false);
+  expect(existsSync(half)).toBe(false);
+  // Reached through a socket that only its own user may open.
+  expect(statSync(first.config.host ?? '').mode & 0o777).toBe(0o700);
+  expect(await query(first.config, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
   await query(first.config, 'create table kept as select 42 as number');
   await first.stop();
   expect(postmaster()).toBeUndefined();
   const second = await start();
   expect(await query(second.config, 'select number from kept')).toEqual([{ number: 42 }]);
-});
-
-test('is reached through a socket that only its own user may open', async () => {
-  const { config } = await start();
-  const { mode } = statSync(config.host ?? '');
-  expect(mode & 0o777).toBe(0o700);
-  expect(await query(config, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
-});
-
-test('is durable unless a test says otherwise', async () => {
-  const { config } = await startProcess();
-  expect(await query(config, 'show fsync')).toEqual([{ fsync: 'on' }]);
-  expect(await query(config, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
 });
 
 test('serves a data directory below one that is closed to others', async () => {
@@ -158,8 +152,10 @@ test('two starts within one process share the server', async () => {
   expect([one.adopted, two.adopted].filter(Boolean)).toHaveLength(1);
 });
 
-test('the server ends with its owner, also when that is killed, and nothing committed is lost', async () => {
+test('is durable unless a test says otherwise, and ends with its owner, also when that is killed', async () => {
   const { child, config } = await startProcess();
+  expect(await query(config, 'show fsync')).toEqual([{ fsync: 'on' }]);
+  expect(await query(config, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
   await query(config, 'create table kept (number int)');
   await query(config, 'insert into kept values (1)');
   const pid = postmaster();
@@ -182,41 +178,26 @@ test('starts again after everything was killed', async () => {
   expect(await query(next.config, 'select number from kept')).toEqual([{ number: 1 }]);
 });
 
-test('a start that was killed half-way is done again', async () => {
-  const half = join(dataDir, 'postgres', 'data.half');
-  mkdirSync(half, { recursive: true });
-  writeFileSync(join(half, 'PG_VERSION'), '18\n');
-  const { config } = await start();
-  expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
-  expect(existsSync(half)).toBe(false);
-});
-
-test('is not misled by a pid file that names another living program, and does not harm that', async () => {
+test('is not misled by what a killed server left when another program has its process id, and does not harm that', async () => {
   await (await start()).stop();
   servers.pop();
-  const file = join(dataDir, 'postgres', 'data', 'postmaster.pid');
-  const stranger = spawn('sleep', ['600']);
-  children.push(stranger);
-  writeFileSync(file, `${stranger.pid}\n${realpathSync(join(dataDir, 'postgres', 'data'))}\n0\n5432\n`);
-  const { config } = await start();
-  expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
-  expect(isRunning(stranger.pid ?? 0)).toBe(true);
-});
-
-test('is not misled by the socket of a killed server whose process id another program has', async () => {
-  await (await start()).stop();
-  servers.pop();
+  const home = join(dataDir, 'postgres');
   // PostgreSQL only minds a process that its own user could signal.
-  const { uid, gid } = statSync(join(dataDir, 'postgres', 'data'));
+  const { uid, gid } = statSync(join(home, 'data'));
   const stranger = spawn('sleep', ['600'], { uid, gid });
   children.push(stranger);
-  const left = socketFolder(join(dataDir, 'postgres'), undefined);
+  writeFileSync(
+    join(home, 'data', 'postmaster.pid'),
+    `${stranger.pid}\n${realpathSync(join(home, 'data'))}\n0\n5432\n`,
+  );
+  const left = socketFolder(home, undefined);
   mkdirSync(left, { mode: 0o700 });
   chownSync(left, uid, gid);
   writeFileSync(join(left, '.s.PGSQL.5432.lock'), `${stranger.pid}\n${dataDir}\n0\n5432\n${left}\n\n`);
   writeFileSync(join(left, '.s.PGSQL.5432'), '');
   const { config } = await start();
   expect(await query(config, 'select 1 as one')).toEqual([{ one: 1 }]);
+  expect(isRunning(stranger.pid ?? 0)).toBe(true);
 });
 
 test('says so when the server is lost', async () => {

@@ -33,7 +33,8 @@ export async function startEngine(existing?: { readonly connectionString: string
   const source = existing ? atAddress(existing.connectionString) : await migratedDatabase();
   const database = createDatabase({
     config: source.config,
-    maxConnections: 10,
+    // Each reads the catalog of its new database: a good part of what a test costs.
+    maxConnections: 4,
     applicationName: 'test',
     logger,
   });
