@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { graphql, until } from '../kit/clients/requests.ts';
-import { extent } from '../kit/extent.ts';
+import { extent, isWhole } from '../kit/extent.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -81,13 +81,16 @@ describe.skipIf(process.platform !== 'linux')('npm start, while it works', () =>
     expect(kiln.output()).not.toContain('a part did not stop cleanly');
   });
 
-  it('kill -9 of the server alone: its database and its renderers end by themselves', async () => {
-    const kiln = await npmStart();
-    const belonging = kiln.processes();
-    signal(serverOf(belonging), 'SIGKILL');
-    await untilGone(belonging);
-    expect(kiln.processes()).toEqual([]);
-  });
+  it.runIf(isWhole)(
+    'kill -9 of the server alone: its database and its renderers end by themselves',
+    async () => {
+      const kiln = await npmStart();
+      const belonging = kiln.processes();
+      signal(serverOf(belonging), 'SIGKILL');
+      await untilGone(belonging);
+      expect(kiln.processes()).toEqual([]);
+    },
+  );
 });
 
 /** The one that serves, among npm, its shell, PostgreSQL and the renderers. */

@@ -1,4 +1,6 @@
 import { chownSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -71,7 +73,7 @@ describe.runIf(isLinux && isWhole)('after a kill -9 of everything', () => {
 
 describe.runIf(isLinux)('an ordinary user', () => {
   const who = isRoot ? 'user 65534, as whom root starts it here' : 'the one who runs these tests';
-  it(`(${who}) starts it and is answered at GET /`, async () => {
+  it(`(${who}) starts it, is answered at GET /, and nobody else can read what it keeps`, async () => {
     if (isRoot) chownSync(dataDir, 65_534, 65_534);
     const kiln = start(isRoot ? { user: { uid: 65_534, gid: 65_534 }, settings: { HOME: dataDir } } : {});
     const url = await kiln.ready;
@@ -79,8 +81,30 @@ describe.runIf(isLinux)('an ordinary user', () => {
     expect(answer.status).toBe(200);
     const id = await submit(url, 'made by nobody');
     expect((await taskEnd(url, id, 90_000)).body).toMatchObject({ status: true });
+    const entries = await readdir(dataDir, { recursive: true });
+    expect(entries.some((entry) => /objects\/..\/./.test(entry))).toBe(true);
+    expect(entries).toContain('service-key');
+    expect(await openToOthers(entries)).toEqual([]);
   });
 });
+
+/** The database's programs, which its own user must reach when root starts Kiln; no data of anybody. */
+const PROGRAMS = /^postgres(\/postgres-runtime-.*)?$/;
+
+/** What group or others may read, with its mode. */
+async function openToOthers(entries: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    entries
+      .filter((entry) => !PROGRAMS.test(entry))
+      .map(async (entry) => ({
+        entry,
+        mode: (await stat(path.join(dataDir, entry)).catch(() => null))?.mode,
+      })),
+  );
+  return found.flatMap(({ entry, mode = 0 }) =>
+    (mode & 0o077) === 0 ? [] : [`${entry} ${(mode & 0o777).toString(8)}`],
+  );
+}
 
 async function submit(url: string, prompt: string): Promise<string> {
   const answer = await graphql(

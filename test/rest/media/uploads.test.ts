@@ -22,7 +22,7 @@ type Part =
   | { readonly name: string; readonly megabytes: number };
 
 /** Megabytes of a large file, and how much of it memory may grow by. */
-const [LARGE, GROWTH] = extent([200, 130], [300, 150]);
+const [LARGE, GROWTH] = extent([120, 90], [300, 150]);
 
 const chunk = randomBytes(MEGABYTE);
 
@@ -99,7 +99,7 @@ describe.runIf(process.platform === 'linux')(`a file of ${LARGE} MB`, () => {
     return Math.round((await memory()).peak - now);
   }
 
-  it.each([
+  const requests = [
     [
       'in front of another field',
       [
@@ -114,7 +114,8 @@ describe.runIf(process.platform === 'linux')(`a file of ${LARGE} MB`, () => {
         { name: 'file', megabytes: LARGE },
       ],
     ],
-  ] as const)('streams through REST %s', async (_, parts) => {
+  ] as const;
+  it.each(requests.slice(0, extent(1, 2)))('streams through REST %s', async (_, parts) => {
     const growth = await growthDuring(async () => {
       const { status, body } = await post(`${url}/api/file/upload/s3`, parts);
       expect([status, body]).toMatchObject([
