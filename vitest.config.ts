@@ -81,9 +81,6 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 100_000 } },
-    // What was transformed is kept for the next run.
-    fsModuleCache: true,
-    fsModuleCachePath: path.join(import.meta.dirname, 'node_modules/.cache/vitest'),
     pool: 'forks',
     globalSetup: 'test/kit/processes/own-run.ts',
     setupFiles: 'test/kit/processes/own-file.ts',
