@@ -231,6 +231,24 @@ test('requests of callers without a credential may be bounded by themselves, on 
     413,
     'the request body of a caller without a credential is too large',
   ]);
+  // One without a declared length that never ends is read as far as the bound alone.
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += 16_384;
+      controller.enqueue(new TextEncoder().encode(' '.repeat(16_384)));
+    },
+  });
+  const cut = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: endless,
+    duplex: 'half',
+  });
+  expect(cut.status).toBe(413);
+  expect(await cut.json()).toMatchObject({ errors: [{ extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
+  // What the kernel holds of a connection comes on top.
+  expect(sent).toBeLessThan(32_000_000);
   const form = new FormData();
   form.set('operations', JSON.stringify(large));
   form.set('map', '{}');

@@ -1,4 +1,4 @@
-import { type ErrorRequestHandler, json, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, json, type Request, type RequestHandler, Router } from 'express';
 import { GraphQLError } from 'graphql';
 
 import { codedError } from '../../platform/graphql/operations/errors.ts';
@@ -6,6 +6,7 @@ import { createUploadMiddleware } from '../../platform/graphql/uploads/uploads.t
 import { once } from '../../platform/once.ts';
 import type { Cors } from '../request/cors.ts';
 import type { ErrorFormatter } from '../request/errors.ts';
+import { refuseUnread, whenTooLarge } from '../request/large-body.ts';
 import { contextOf } from '../request/request-context.ts';
 import { takenBodyOf } from '../request/taken-body.ts';
 import { readOperation, readOperationOfUrl } from './admission/read-operation.ts';
@@ -59,7 +60,7 @@ export function createGraphqlRouter(options: GraphqlRouterOptions): GraphqlRoute
   router.use(
     byCredential((maxBytes) => {
       const upload = createUploadMiddleware({ maxFileSize: uploadMaxBytes, maxFieldBytes: maxBytes });
-      return [upload, readJson(maxBytes)];
+      return [upload, readJson(maxBytes, errors)];
     }, options),
   );
   const { maxBatch = 1 } = options;
@@ -88,12 +89,18 @@ function byCredential(
     (contextOf(request).caller.kind === 'anonymous' ? anonymous : known)(request, response, next);
 }
 
-/** Reads JSON bodies; small ones may have been read before. */
-function readJson(maxBytes: number): RequestHandler {
-  const parser = json({ limit: maxBytes, type: ['application/json', 'application/*+json'] });
+const JSON_TYPES = ['application/json', 'application/*+json'];
+
+/** Reads JSON bodies; small ones may have been read before. The parser itself would read all of one that is too large. */
+function readJson(maxBytes: number, errors: ErrorFormatter): RequestHandler {
+  const parser = json({ limit: maxBytes, type: JSON_TYPES });
   return (request, response, next) => {
     const taken = takenBodyOf(request);
-    if (taken === undefined) return parser(request, response, next);
+    if (taken === undefined) {
+      if (!request.is(JSON_TYPES)) return next();
+      const refuse = () => refuseUnread(request, response, { errors: [tooLarge(request, errors)] });
+      return whenTooLarge(request, maxBytes, refuse) ? undefined : parser(request, response, next);
+    }
     if (taken === 'unreadable') return next({ status: 400, type: 'entity.parse.failed' });
     request.body = taken.value;
     next();
@@ -105,15 +112,20 @@ function answerErrors(errors: ErrorFormatter): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = bodyErrorStatus(error);
-    const { traceId, kind } = contextOf(request).caller;
-    const who = kind === 'anonymous' ? ' of a caller without a credential' : '';
-    const coded =
+    const { traceId } = contextOf(request).caller;
+    const unreadable = codedError('BAD_REQUEST', 'the request body is not readable JSON');
+    const shown =
       status === 413
-        ? codedError('PAYLOAD_TOO_LARGE', `the request body${who} is too large`)
-        : codedError('BAD_REQUEST', 'the request body is not readable JSON');
-    const shown = errors.formatError(status === undefined ? error : coded, traceId);
+        ? tooLarge(request, errors)
+        : errors.formatError(status === undefined ? error : unreadable, traceId);
     response.status(status ?? 500).json({ errors: [shown] });
   };
+}
+
+function tooLarge(request: Request, errors: ErrorFormatter) {
+  const { traceId, kind } = contextOf(request).caller;
+  const who = kind === 'anonymous' ? ' of a caller without a credential' : '';
+  return errors.formatError(codedError('PAYLOAD_TOO_LARGE', `the request body${who} is too large`), traceId);
 }
 
 /** The status of a failed body parser: 413 or another 4xx; undefined for any other error. */

@@ -114,6 +114,21 @@ async function exported(id: string): Promise<readonly { kind: string; data: obje
   return records;
 }
 
+/** A batch of two calls that no process takes, as it has a lease of nobody's. */
+async function addBatch(owner: string, word: string): Promise<void> {
+  const { pool } = kiln.runtime.database;
+  await pool.query(
+    `insert into gateway.batches (id, owner, caller, endpoint, input_file, metadata, status, total, leased_until)
+     values ('batch_of_words', $1, $2, '/v1/images/generations', 'file-x', $3, 'in_progress', 2, now() + interval '1 hour')`,
+    [owner, { kind: 'user', id: owner, scopes: [], address: null, generators: null }, { about: word }],
+  );
+  await pool.query(
+    `insert into gateway.batch_lines (batch, index, custom_id, body)
+     select 'batch_of_words', number, 'call ' || number, $1 from generate_series(0, 1) as number`,
+    [{ model: 'gpt-image-2', prompt: `a ${word}` }],
+  );
+}
+
 const EXECUTE = `mutation ($parameters: JSON!) {
   executeTemplate(code: "poster", parameters: $parameters, externalId: "order-of-zed") { id taskId }
 }`;
@@ -135,15 +150,20 @@ it('an account is deleted with all that its person made, whatever still runs', a
   await kiln.runtime.database.pool.query(
     `insert into gateway.stored_answers (operation, id, body) values ('GET /task/{taskId}', '1 of usr_zed', '{}')`,
   );
+  await addBatch('usr_zed', GONE);
   const kept = await exported('usr_zed');
   expect(kept.filter(({ data }) => JSON.stringify(data).includes(GONE)).map(({ kind }) => kind)).toEqual([
     'execution',
+    'batch',
+    'batchCall',
+    'batchCall',
     'task',
     'task',
     'task',
   ]);
-  expect(kept.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['media', 'usage']));
+  expect(kept.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['media', 'usage', 'storedAnswer']));
   expect(await exported('usr_ann')).not.toContainEqual(expect.objectContaining({ kind: 'execution' }));
+  await kiln.runtime.database.pool.query(`update gateway.batches set leased_until = null`);
   expect((await as('usr_zed', 'mutation { deleteAccount }')).data).toEqual({ deleteAccount: true });
   // The log of who did what keeps the id, which names nobody any more.
   const rowsOf = async (text: string) => (await tablesWith(text)).filter((name) => !name.startsWith('audit'));

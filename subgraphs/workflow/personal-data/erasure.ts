@@ -6,6 +6,7 @@ import type { WorkflowDatabase, WorkflowTransaction } from '../database/database
 import type { ExecutionLifecycle } from '../executions/lifecycle.ts';
 import type { MediaClient } from '../executions/media-client.ts';
 import type { ExecutionStore } from '../executions/store.ts';
+import { eraseFromGateways } from './rows-of-gateways.ts';
 
 /**
  * Erasing a person: what they made and bought is deleted, or stays without them. Their work is cancelled first, so it
@@ -67,17 +68,17 @@ async function erase(dependencies: ErasureDependencies, { data }: Job): Promise<
     .limit(BATCH)
     .execute();
   for (const execution of await store.byIds(open.map(({ id }) => id))) await lifecycle.cancel(execution);
+  // Their calls begin work, so they end before what was begun is erased.
+  const batches = await eraseFromGateways(database, userId);
   await media.eraseOwner(userId, newTraceId());
   const unpaid = await database.transaction().execute((transaction) => eraseEnded(transaction, userId));
-  if (open.length > 0) return { againInSeconds: AGAIN_SECONDS };
+  if (open.length > 0 || batches > 0) return { againInSeconds: AGAIN_SECONDS };
   return unpaid > 0 ? { againInSeconds: AGAIN_UNPAID_SECONDS } : undefined;
 }
 
 /** Erases what has ended; answers how many payments may still be paid, and keep what they would start. */
 async function eraseEnded(transaction: WorkflowTransaction, userId: string): Promise<number> {
   await transaction.deleteFrom('workflow.idempotency').where('owner', '=', userId).execute();
-  await eraseAnswers(transaction, userId);
-  await eraseBatches(transaction, userId);
   await erasePayments(transaction, userId);
   await eraseExecutions(transaction, userId);
   const { left } = await transaction
@@ -86,23 +87,6 @@ async function eraseEnded(transaction: WorkflowTransaction, userId: string): Pro
     .where((where) => where.or([where('owner', '=', userId), where('userId', '=', userId)]))
     .executeTakeFirstOrThrow();
   return left;
-}
-
-/** What a gateway stored for them of an old service's answers; its schema is missing where no gateway uses this database. */
-async function eraseAnswers(transaction: WorkflowTransaction, userId: string): Promise<void> {
-  const { rows } = await sql<{ isThere: boolean }>`/* erase.answers-there */
-    select to_regclass('gateway.stored_answers') is not null as is_there`.execute(transaction);
-  if (rows[0]?.isThere !== true) return;
-  await sql`/* erase.answers */ delete from gateway.stored_answers
-    where id = ${userId} or id like ${`% of ${userId}`}`.execute(transaction);
-}
-
-/** Their batches of calls, where a gateway keeps any. */
-async function eraseBatches(transaction: WorkflowTransaction, userId: string): Promise<void> {
-  const { rows } = await sql<{ isThere: boolean }>`/* erase.batches-there */
-    select to_regclass('gateway.batches') is not null as is_there`.execute(transaction);
-  if (rows[0]?.isThere !== true) return;
-  await sql`/* erase.batches */ delete from gateway.batches where owner = ${userId}`.execute(transaction);
 }
 
 /** Books are kept: payments stay without the person, once nothing can start for them any more. */

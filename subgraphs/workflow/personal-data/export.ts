@@ -8,6 +8,7 @@ import {
 } from '../../../platform/database/record-sections.ts';
 import type { WorkflowDatabase } from '../database/database.ts';
 import type { MediaClient } from '../executions/media-client.ts';
+import { hasGateway, storedFor } from './rows-of-gateways.ts';
 
 /** All that is kept of a person, here and at media. */
 export interface PersonalData {
@@ -71,10 +72,53 @@ function sectionsOf(database: WorkflowDatabase, userId: string): readonly Sectio
         'id templateCode parameters status amount amountRefunded currency buyerEmail executionId createdAt updatedAt',
     }),
     rowsSection(database, {
+      kind: 'refund',
+      from: sql`(select refunds.*, payments.owner, payments.user_id from workflow.refunds
+        join workflow.payments on payments.id = refunds.payment_id) as refunds`,
+      where: own,
+      columns: 'id paymentId amount reason status createdAt',
+    }),
+    ...ofGateways(database, userId),
+    rowsSection(database, {
       kind: 'auditEntry',
       from: sql.table('audit.entries'),
       where: sql<boolean>`caller = ${userId}`,
       columns: 'id at what target address',
     }),
   ];
+}
+
+const CALLS = sql`(select batch_lines.*, batches.owner from gateway.batch_lines
+  join gateway.batches on batches.id = batch_lines.batch) as calls`;
+
+/** What gateways keep in this database, if any do. */
+function ofGateways(database: WorkflowDatabase, userId: string): readonly Section[] {
+  const own = sql<boolean>`owner = ${userId}`;
+  const sections = [
+    rowsSection(database, {
+      kind: 'batch',
+      from: sql.table('gateway.batches'),
+      where: own,
+      columns:
+        'id endpoint inputFile metadata status total completed failed problems outputFile errorFile createdAt startedAt endedAt',
+    }),
+    rowsSection(database, {
+      kind: 'batchCall',
+      from: CALLS,
+      where: own,
+      id: sql`concat_ws('/', batch, lpad(index::text, 10, '0'))`,
+      columns: 'batch index customId body status response',
+    }),
+    rowsSection(database, {
+      kind: 'storedAnswer',
+      from: sql.table('gateway.storedAnswers'),
+      where: storedFor(userId),
+      id: sql`concat_ws('/', operation, id)`,
+      columns: 'operation id body storedAt',
+    }),
+  ];
+  return sections.map(({ name, read }) => ({
+    name,
+    read: async (after, limit) => ((await hasGateway(database)) ? read(after, limit) : []),
+  }));
 }

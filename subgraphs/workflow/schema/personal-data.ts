@@ -11,7 +11,7 @@ const PersonalRecord = builder.objectRef<KeptRecord>('PersonalRecord').implement
   fields: (t) => ({
     kind: t.exposeString('kind', {
       description:
-        'account, signIn, session, execution, payment, auditEntry, task, media, share, chat, providerFile, usage or budget.',
+        'account, signIn, session, execution, payment, refund, batch, batchCall, storedAnswer, auditEntry, task, media, share, chat, providerFile, usage or budget.',
     }),
     data: t.expose('data', {
       type: 'JSON',
@@ -44,7 +44,7 @@ builder.queryField('exportMyData', (t) =>
   t.field({
     type: PersonalDataPage,
     description:
-      'All that is kept of who is asking, a page at a time: account, sign-ins, sessions, executions, payments, tasks with prompts and results, files, chats, usage. UNAUTHENTICATED for who has not signed in.',
+      'All that is kept of who is asking, a page at a time: account, sign-ins, sessions, executions, payments, batches of calls, tasks with prompts and results, files, chats, usage. UNAUTHENTICATED for who has not signed in.',
     rule: 'owner',
     args: {
       first: t.arg.int({ required: true, defaultValue: 200, description: 'From 1 to 1000.' }),

@@ -75,7 +75,7 @@ const unused = (variables: object) => {
 };
 
 /** The bodies that a flood may be made of. */
-const FLOODS: Readonly<Record<string, () => string>> = {
+export const FLOODS: Readonly<Record<string, () => string>> = {
   'tasks under 20 aliases': () => JSON.stringify({ query: twenty((alias) => `${alias}: ${TASK}`) }),
   'public lists under 20 aliases': () =>
     JSON.stringify({ query: twenty((alias) => `${alias}: ${TEMPLATES}`) }),

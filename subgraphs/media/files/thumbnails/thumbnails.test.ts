@@ -30,31 +30,42 @@ async function picture(owner: string, id: string, claims: { width: number; heigh
   return { id, owner, objectKey: id, bytes: content.length, contentType: 'image/png', width, height };
 }
 
-it('are made for each person in turn, however many one of them asks for', async () => {
+it('are made for each person in turn and one at a time, however many one of them asks for', async () => {
   const begun: string[] = [];
+  const open = new Set<string>();
+  const atOnce = { ann: 0, all: 0 };
   const watched: ObjectStore = {
     ...store,
     get: (key, ...rest) => {
       begun.push(key);
+      open.add(key);
+      const ofAnn = [...open].filter((one) => one.startsWith('a')).length;
+      atOnce.ann = Math.max(atOnce.ann, ofAnn);
+      atOnce.all = Math.max(atOnce.all, open.size);
       return store.get(key, ...rest);
+    },
+    put: (key, ...rest) => {
+      open.delete(key.split('/')[1] ?? '');
+      return store.put(key, ...rest);
     },
   };
   const thumbnails = createThumbnails(watched, null);
   const own = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((id) => picture('ann', id)));
-  const other = await picture('ben', 'b1');
+  const others = await Promise.all([picture('ben', 'b1'), picture('cat', 'c1'), picture('dan', 'd1')]);
   // Each looks first whether it is there already: they wait in the order in which they were asked for.
-  const made = [...own, other].map((one) => thumbnails.read(one, 64));
+  const made = [...own, ...others].map((one) => thumbnails.read(one, 64));
   await Promise.all(made);
-  expect(begun.slice(0, 4)).toContain('b1');
-  expect(begun).toHaveLength(7);
+  expect(begun.slice(0, 6)).toEqual(expect.arrayContaining(['b1', 'c1', 'd1']));
+  expect(begun).toHaveLength(9);
+  expect(atOnce).toEqual({ ann: 1, all: 2 });
 });
 
-it('are made of large pictures that are read row by row, and not of those that have to be unpacked whole', async () => {
+it('are made of large pictures that are read row by row, and not of what takes too much memory', async () => {
   const [width, height] = [5_100, 5_000];
   const drawn = sharp({ create: { width, height, channels: 3, background: '#888' } });
   const thumbnails = createThumbnails(store, null);
-  const made = async (id: string, image: Sharp) => {
-    const content = await image.toBuffer();
+  const made = async (id: string, image: Pick<Sharp, 'toBuffer'> | Buffer) => {
+    const content = Buffer.isBuffer(image) ? image : await image.toBuffer();
     async function* body() {
       yield content;
     }
@@ -74,6 +85,12 @@ it('are made of large pictures that are read row by row, and not of those that h
     code: 'NOT_FOUND',
   });
   await expect(made('whole', drawn.clone().webp({ effort: 0 }))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const small = sharp({ create: { width: 3_100, height: 3_000, channels: 3, background: '#888' } });
+  await expect(made('avif', small.avif({ effort: 0 }))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const wide = sharp({ create: { width: 17_000, height: 100, channels: 3, background: '#888' } });
+  await expect(made('wide', wide.png())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
+  await expect(made('drawing', svg)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
 it('are not made of a picture that claims too many pixels, nothing of which is read', async () => {

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 
 import { AppError, notFound } from '../../../../platform/errors.ts';
+import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
 import type { ObjectStore } from '../../../../platform/object-store/object-store.ts';
 import type { Peaks } from './decoder-messages.ts';
 import { decodeInThread } from './decoder-thread.ts';
@@ -16,7 +17,7 @@ export interface Thumbnails {
 /** The file. */
 interface ThumbnailSource {
   readonly id: string;
-  /** Whose it is: thumbnails of one person's files are made one after the other while others wait. */
+  /** Whose it is: thumbnails of one person's files are made one after the other. */
   readonly owner: string;
   readonly objectKey: string;
   readonly bytes: number;
@@ -27,12 +28,11 @@ interface ThumbnailSource {
 
 /** Larger pictures and recordings have none: each one that is being made is in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Of larger ones not even the header is read again; `openPicture` has bounds for each format. */
 const MAX_PIXELS = 100_000_000;
-/** Of pictures that have to be unpacked whole, which takes four bytes of memory a pixel; others are made smaller row by row. */
-const MAX_PIXELS_WHOLE = 25_000_000;
 /** More effort takes up to twice as long, for files of the same size. */
 const ENCODING = { quality: 78, effort: 2 };
-/** How many are made at once, and how many wait at most. */
+/** How many are made at once, each for another person, and how many wait at most. */
 const MAKERS = 2;
 const MAX_WAITING = 500;
 const MAX_WAITING_OF_ONE = 200;
@@ -72,22 +72,13 @@ async function make(making: Making): Promise<Buffer> {
   const kind = thumbnailKindOf(source.contentType);
   const isLarge = source.bytes > MAX_BYTES || (source.width ?? 0) * (source.height ?? 0) > MAX_PIXELS;
   if (kind === null || (kind !== 'video' && isLarge)) throw notFound('thumbnail of file', source.id);
-  // Loaded only when needed.
-  const { default: sharp } = await import('sharp');
   try {
-    const picture = sharp(await PICTURES[kind](making), { limitInputPixels: MAX_PIXELS, failOn: 'error' });
-    const { format, width: columns, height: rows, isProgressive } = await picture.metadata();
-    const isWhole = isProgressive || !BY_ROWS.has(format);
-    if (isWhole && columns * rows > MAX_PIXELS_WHOLE)
-      throw new Error(`a ${format} of ${columns} x ${rows} pixels`);
+    const { picture } = await openPicture(await PICTURES[kind](making), kind !== 'picture');
     return await picture.autoOrient().resize({ width, withoutEnlargement: true }).webp(ENCODING).toBuffer();
   } catch (error) {
     throw new AppError('NOT_FOUND', 'no thumbnail can be made of this file', { cause: error });
   }
 }
-
-/** Formats that are read row by row, where they are not interlaced or progressive. */
-const BY_ROWS: ReadonlySet<string> = new Set(['png', 'jpeg']);
 
 /** What each kind of thumbnail is made of. */
 const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffer>>> = {
@@ -108,10 +99,11 @@ async function* one(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-/** Runs so many at once. The others wait: each person's in their order, and of the persons each in turn. */
+/** Runs so many at once, of each person one. The others wait: each person's in their order, and of the persons each in turn. */
 function createTurns() {
   const waiting = new Map<string, (() => void)[]>();
-  let running = 0;
+  /** Of whom one is being made. */
+  const served = new Set<string>();
   let count = 0;
 
   const wait = (person: string): Promise<void> => {
@@ -122,26 +114,26 @@ function createTurns() {
     count += 1;
     return new Promise((resolve) => waiting.set(person, [...own, resolve]));
   };
-  const next = (): (() => void) | undefined => {
-    const [first] = waiting;
-    if (first === undefined) return undefined;
-    const [person, [begin, ...others]] = first;
+  const beginNext = (): void => {
+    const next = [...waiting].find(([person]) => !served.has(person));
+    if (next === undefined) return;
+    const [person, [begin, ...others]] = next;
     // Whose turn it was stands last from now on.
     waiting.delete(person);
     if (others.length > 0) waiting.set(person, others);
     count -= 1;
-    return begin;
+    served.add(person);
+    begin?.();
   };
   return {
     async run<Value>(person: string, work: () => Promise<Value>): Promise<Value> {
-      if (running >= MAKERS) await wait(person);
-      else running += 1;
+      if (served.size >= MAKERS || served.has(person)) await wait(person);
+      else served.add(person);
       try {
         return await work();
       } finally {
-        const begin = next();
-        if (begin === undefined) running -= 1;
-        else begin();
+        served.delete(person);
+        beginNext();
       }
     },
   };

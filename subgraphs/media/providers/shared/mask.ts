@@ -1,8 +1,9 @@
+import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
 import { invalidInput } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import { readInput } from './exchange.ts';
 
-/** Most pixels of a mask or of its picture. */
+/** Most pixels of the picture of a mask, which is not decoded. */
 const MAX_PIXELS = 64_000_000;
 
 /**
@@ -17,7 +18,8 @@ export async function transparentMask(
   const { default: sharp } = await import('sharp');
   try {
     const { width, height } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata();
-    const grey = await sharp(await readInput(mask, 'mask'), { limitInputPixels: MAX_PIXELS })
+    const white = await openPicture(await readInput(mask, 'mask'));
+    const grey = await white.picture
       .flatten({ background: 'white' })
       .resize({ width, height, fit: 'fill' })
       .greyscale()

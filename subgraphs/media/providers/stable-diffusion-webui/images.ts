@@ -1,3 +1,4 @@
+import { openPicture } from '../../../../platform/object-store/measure/decodable.ts';
 import { invalidInput, modelGone } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
@@ -14,7 +15,7 @@ const LOADED = 'stable-diffusion-webui';
 /** The attempt's own limit is shorter. */
 const TIMEOUT_MS = 3_600_000;
 const MAX_BYTES = 96 << 20;
-/** Most pixels of a mask or a picture that is read here. */
+/** Most pixels of a picture whose header is read here. */
 const MAX_PIXELS = 64_000_000;
 /** Pixels of a picture whose shape alone is asked for, and most of one made from another. */
 const PIXELS = 1024 * 1024;
@@ -130,13 +131,9 @@ async function measure(picture: Uint8Array): Promise<Size> {
 /** The mask without an alpha channel, which the server would take for the mask. */
 async function greyMask(mask: InputFile): Promise<string> {
   const bytes = await readInput(mask, 'mask');
-  const { default: sharp } = await import('sharp');
   try {
-    const grey = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
-      .flatten({ background: 'white' })
-      .greyscale()
-      .png()
-      .toBuffer();
+    const { picture } = await openPicture(bytes);
+    const grey = await picture.flatten({ background: 'white' }).greyscale().png().toBuffer();
     return grey.toString('base64');
   } catch (cause) {
     throw invalidInput('mask', 'it can not be read', cause);
