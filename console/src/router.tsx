@@ -25,8 +25,9 @@ const studio = createRoute({
   getParentRoute: () => root,
   path: '/',
   component: StudioPage,
-  validateSearch: (search: Record<string, unknown>): { readonly kind?: Tab } => ({
+  validateSearch: (search: Record<string, unknown>): { readonly kind?: Tab; readonly chat?: string } => ({
     ...kindOf(search['kind']),
+    ...textsOf(search, ['chat']),
   }),
 });
 

@@ -2,6 +2,7 @@ import { onceThere } from '../../platform/database/once-there.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { createBudgets } from './budgets/budgets.ts';
+import { createChatHistory } from './chat/history/service.ts';
 import { createChatService } from './chat/service.ts';
 import { measureWork } from './composition/gauges.ts';
 import { healthOf } from './composition/health.ts';
@@ -141,6 +142,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     registry,
     voices,
     chat: createChatService(parts),
+    chatHistory: createChatHistory(parts),
     uploads: createUploads({ ...parts, resources }),
     webhooks: createWebhookService(parts),
     webhookEndpoints: createWebhookEndpoints(parts),

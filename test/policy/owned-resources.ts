@@ -10,6 +10,7 @@ export interface OwnedResources {
   readonly file: string;
   /** An address of that file to be passed on. */
   readonly share: string;
+  readonly conversation: string;
   readonly execution: string;
   /** The task of the execution. */
   readonly executionTask: string;
@@ -26,6 +27,8 @@ const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
   checkout(templateCode: "poster", userId: $userId, parameters: $parameters) { sessionId payment { id } }
 }`;
 const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id } }';
+const CONVERSATION = `mutation ($id: ID!) { saveConversation(id: $id, input: { title: "Mine", generator: "llm",
+  messages: [{ id: $id, role: USER, text: "mine" }] }) { id } }`;
 const parameters = { prompt: 'mine' };
 
 /** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
@@ -47,6 +50,7 @@ export async function createOwnedResources(
   const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
   if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
   const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
+  const conversation = await graphql(kiln.url, CONVERSATION, { id: randomUUID() }, headers);
   const delivery = randomUUID();
   await kiln.runtime.database.pool.query(
     `insert into media.webhook_deliveries (id, task_id, url, state) values ($1, $2, 'https://mine.example/', 'DELIVERED')`,
@@ -57,6 +61,7 @@ export async function createOwnedResources(
     delivery,
     file: upload.body.extra.key,
     share: share.data.shareMedia.id,
+    conversation: conversation.data.saveConversation.id,
     execution: execution.data.executeTemplate.id,
     executionTask: execution.data.executeTemplate.taskId,
     externalId,

@@ -60,6 +60,22 @@ const NAMING: Readonly<Record<string, Thing>> = {
   shareMedia: { foundBy: callerNames, given: ({ file }) => ({ id: text(file) }) },
   shares: { foundBy: ['owner'], selection: 'id', contains: ({ share }) => share },
   revokeShare: { foundBy: CHANGERS, given: ({ share }) => ({ id: text(share) }), ends: true },
+  conversation: { foundBy: READERS, given: ({ conversation: id }) => ({ id: text(id) }) },
+  conversationMessages: {
+    foundBy: READERS,
+    given: ({ conversation: id }) => ({ id: text(id) }),
+    selection: 'text',
+  },
+  conversations: { foundBy: ['owner'], selection: 'id', contains: ({ conversation: id }) => id },
+  saveConversation: {
+    foundBy: CHANGERS,
+    given: ({ conversation: id }) => ({ id: text(id), input: '{ title: "Mine", generator: "llm" }' }),
+  },
+  deleteConversation: {
+    foundBy: CHANGERS,
+    given: ({ conversation: id }) => ({ id: text(id) }),
+    ends: true,
+  },
   medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
   taskProgress: { foundBy: READERS, given: task },
   webhookDeliveries: {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { graphql, rest, until } from '../../test/kit/clients/requests.ts';
@@ -26,6 +27,7 @@ export async function belongingsOf(owner: Owner): Promise<Belongings> {
     filesOf(owner),
     purchasesOf(owner),
     sessionOf(owner),
+    conversationOf(owner),
     voiceOf(owner),
     characterOf(owner),
     avatarOf(owner),
@@ -73,6 +75,16 @@ async function sessionOf({ url, headers, user }: Owner) {
   if (user === null) return {};
   const { data } = await graphql(url, '{ sessions { id } }', {}, headers);
   return { user, session: data.sessions[0].id };
+}
+
+async function conversationOf({ url, headers }: Owner) {
+  const id = randomUUID();
+  await asked(
+    url,
+    headers,
+    `saveConversation(id: "${id}", input: { title: "mine", generator: "llm", messages: [{ id: "${id}", role: USER, text: "mine" }] })`,
+  );
+  return { conversation: id };
 }
 
 /** Two callers can't give their voices the same name. */

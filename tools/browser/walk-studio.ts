@@ -125,11 +125,51 @@ async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
   );
 }
 
-async function chat(page: Page, { holds }: Steps): Promise<void> {
+/** A conversation is kept on the server: named, found again, with every version of a question and an answer. */
+async function chat(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
   await page.getByRole('tab', { name: 'Chat' }).click();
-  await page.getByLabel('Your message').fill('Say something about kilns.');
+  await page.getByLabel('Your message').fill('Show me Markdown about kilns.');
   await page.keyboard.press('Enter');
-  const answer = page.locator('.said.assistant p');
-  await page.getByRole('button', { name: 'Send' }).waitFor();
-  holds('studio: a chat streams its answer', ((await answer.textContent()) ?? '').length > 1, true);
+  await page.getByRole('button', { name: 'Answer again' }).waitFor();
+  holds('chat: an answer is streamed, its Markdown drawn', await page.locator('.said-md table').count(), 1);
+  holds('chat: code of an answer can be copied', await page.locator('.said-code button').count(), 1);
+  holds('chat: no tag of an answer becomes an element', await page.locator('.said-md b').count(), 0);
+  await page.getByRole('button', { name: 'Answer again' }).click();
+  await page.locator('.said.assistant .said-branches').waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Edit' }).fill('What are glazes made of?');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Answer again' }).waitFor();
+  holds('chat: an edited question is a version', await page.locator('.said.user .num').innerText(), '2 of 2');
+  await page.locator('.said.user').getByRole('button', { name: 'Version before' }).click();
+  await page.getByText('Show me Markdown about kilns.').last().waitFor();
+  await page.getByRole('button', { name: /^Rename “Show me/ }).click();
+  await page.getByLabel('Name', { exact: true }).fill('All about kilns');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('link', { name: /All about kilns/ }).waitFor();
+  await page.reload();
+  await page.locator('.said.assistant').waitFor();
+  holds('chat: a reload brings it back', await page.locator('.said.assistant .num').innerText(), '2 of 2');
+  await page.getByLabel('Search conversations').fill('GLAZES');
+  await page.getByRole('link', { name: /All about kilns/ }).waitFor();
+  await page.getByLabel('Search conversations').fill('porcelain');
+  await page.getByText('No conversation has these words.').waitFor();
+  await page.getByLabel('Search conversations').fill('');
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await holdOpen(page, steps, 'chat: its settings');
+  await page.getByLabel('Instructions for the model').fill('Be short.');
+  await page.keyboard.press('Escape');
+  await page
+    .locator('summary', { has: page.locator('svg') })
+    .first()
+    .click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'As Markdown' }).click(),
+  ]);
+  holds('chat: it is exported', file.suggestedFilename(), 'Show-me-Markdown-about-kilns.md');
+  await page.getByRole('button', { name: /^Delete “All/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Your conversations will be listed here.').waitFor();
 }

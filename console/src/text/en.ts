@@ -1,3 +1,4 @@
+import { chatEn } from './pages/chat.ts';
 import { libraryEn } from './pages/library.ts';
 import { optionsEn } from './pages/options.ts';
 import { peopleEn } from './pages/people.ts';
@@ -11,6 +12,7 @@ import { wordsEn } from './pages/words.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
+  ...chatEn,
   ...libraryEn,
   ...optionsEn,
   ...peopleEn,

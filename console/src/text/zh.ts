@@ -1,4 +1,5 @@
 import type { Texts } from './en.ts';
+import { chatZh } from './pages/chat.ts';
 import { libraryZh } from './pages/library.ts';
 import { optionsZh } from './pages/options.ts';
 import { peopleZh } from './pages/people.ts';
@@ -12,6 +13,7 @@ import { wordsZh } from './pages/words.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
+  ...chatZh,
   ...libraryZh,
   ...optionsZh,
   ...peopleZh,

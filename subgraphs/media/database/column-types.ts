@@ -26,6 +26,9 @@ export type MediaState = 'INCOMING' | 'STORED' | 'DELETED';
 /** The state of a stored chat reply. */
 export type ReplyState = 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 
+/** Who wrote a message of a kept conversation. */
+export type MessageRole = 'USER' | 'ASSISTANT';
+
 /** Tool calls of a stored chat reply. */
 export type StoredToolCalls = readonly ChatToolCall[];
 

@@ -10,7 +10,7 @@ import type { Units } from "../domain/cost.ts";
 import type { ChatFailure, Failure } from "../domain/failure.ts";
 import type { StepState } from "../domain/steps.ts";
 import type { TaskKind, TaskOutcome, TaskState } from "../domain/task.ts";
-import type { DeliveryState, FinishedWork, MediaState, ReplyState, StoredEvent, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
+import type { DeliveryState, FinishedWork, MediaState, MessageRole, ReplyState, StoredEvent, StoredFiles, StoredStepInput, StoredToolCalls, StoredWork } from "./column-types.ts";
 import type { ColumnType, JSONColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -141,6 +141,31 @@ export interface MediaChatReply {
   provider: string | null;
   state: Generated<ReplyState>;
   toolCalls: JSONColumnType<StoredToolCalls> | null;
+}
+
+export interface MediaConversationMessage {
+  conversationId: string;
+  createdAt: Generated<Timestamp>;
+  id: string;
+  mediaIds: Generated<string[]>;
+  model: string | null;
+  parentId: string | null;
+  position: number;
+  role: MessageRole;
+  text: string;
+}
+
+export interface MediaConversation {
+  createdAt: Generated<Timestamp>;
+  currentId: string | null;
+  generator: string;
+  id: string;
+  model: string | null;
+  owner: string;
+  revision: string;
+  settings: JSONColumnType<StoredJson>;
+  title: string;
+  updatedAt: Generated<Timestamp>;
 }
 
 export interface MediaErasure {
@@ -369,6 +394,8 @@ export interface DB {
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;
+  "media.conversationMessages": MediaConversationMessage;
+  "media.conversations": MediaConversation;
   "media.erasures": MediaErasure;
   "media.fetchedModels": MediaFetchedModel;
   "media.idempotency": MediaIdempotency;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 
 import { readSections, rowsSection, type KeptRecord } from '../../../platform/database/record-sections.ts';
 import type { MediaDatabase } from '../database/database.ts';
@@ -19,6 +19,9 @@ export function createPersonalData(database: MediaDatabase): PersonalData {
 const REPLIES = sql`(select chat_replies.*, (
     select string_agg(delta, '' order by position) from media.chat_chunks where reply_id = chat_replies.id
   ) as reply from media.chat_replies) as replies`;
+
+const MESSAGES = sql`(select message.*, owner from media.conversation_messages message
+  join media.conversations kept on kept.id = message.conversation_id) as messages`;
 
 function sectionsOf(database: MediaDatabase, owner: string) {
   const own = sql<boolean>`owner = ${owner}`;
@@ -48,6 +51,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       where: own,
       columns: 'id state model createdAt endedAt reply toolCalls',
     }),
+    ...conversationsOf(database, own),
     rowsSection(database, {
       kind: 'providerFile',
       from: sql.table('media.providerResources'),
@@ -68,6 +72,24 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       from: sql.table('media.budgets'),
       where: sql<boolean>`scope = 'USER' and subject = ${owner}`,
       columns: 'id name amount softAmount currency period spent createdAt',
+    }),
+  ];
+}
+
+function conversationsOf(database: MediaDatabase, own: RawBuilder<boolean>) {
+  return [
+    rowsSection(database, {
+      kind: 'conversation',
+      from: sql.table('media.conversations'),
+      where: own,
+      columns: 'id title generator model settings currentId createdAt updatedAt',
+    }),
+    rowsSection(database, {
+      kind: 'conversationMessage',
+      from: MESSAGES,
+      where: own,
+      id: sql`concat_ws('/', conversation_id, id)`,
+      columns: 'conversationId id parentId role text mediaIds model createdAt',
     }),
   ];
 }

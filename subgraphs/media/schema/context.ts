@@ -6,6 +6,7 @@ import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { BudgetService } from '../budgets/service.ts';
 import type { ChatService } from '../chat/chat.ts';
+import type { ChatHistory } from '../chat/history/history.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
@@ -33,6 +34,7 @@ export interface MediaServices {
   readonly registry: GeneratorRegistry;
   readonly voices: Voices;
   readonly chat: ChatService;
+  readonly chatHistory: ChatHistory;
   readonly uploads: Uploads;
   readonly webhooks: WebhookService;
   readonly webhookEndpoints: WebhookEndpointService;

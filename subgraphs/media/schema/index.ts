@@ -29,6 +29,7 @@ import './analysis.ts';
 import './provider-resource.ts';
 import './chat-input.ts';
 import './chat.ts';
+import './conversation.ts';
 import './comfy-workflow.ts';
 import './running-node.ts';
 import './prompt-check.ts';

@@ -12,6 +12,11 @@ const READS: Operations = {
     (id) => `{ task(id: "${id}") { id state } }`,
     (id) => `{ webhookDeliveries(taskId: "${id}") { id } }`,
   ],
+  conversation: [
+    (id) => `{ conversation(id: "${id}") { id title } }`,
+    (id) => `{ conversationMessages(id: "${id}") { id text } }`,
+    (id) => `{ conversations(ids: ["${id}"]) { id title } }`,
+  ],
   execution: [(id) => `{ execution(id: "${id}") { id parameters } }`],
   executionTask: [(id) => `{ execution(taskId: "${id}") { id parameters } }`],
   payment: [(id) => `{ payment(id: "${id}") { id ppSessionId } }`],
@@ -34,6 +39,10 @@ const FOLLOWS: Operations = {
 };
 const CHANGES: Operations = {
   task: [(id) => `mutation { cancelTask(id: "${id}") { id } }`],
+  conversation: [
+    (id) => `mutation { deleteConversation(id: "${id}") { id } }`,
+    (id) => `mutation { saveConversation(id: "${id}", input: { title: "theirs", generator: "llm" }) { id } }`,
+  ],
   file: [(id) => `mutation { deleteMedia(id: "${id}") { id } }`],
   delivery: [(id) => `mutation { redeliverWebhook(id: "${id}") { id } }`],
   payment: [

@@ -14,11 +14,11 @@ import { type Draft, draftOf, onDraft, setDraft } from '../../work/drafts.ts';
 import { refusalOf } from '../../work/model-words.ts';
 import { type Choice, choicesOf, type Model, type Tab, TABS, type Values } from '../../work/work.ts';
 import { Canvas } from './canvas/canvas.tsx';
-import { Chat } from './chat/chat.tsx';
 import { StudioForm } from './studio-form.tsx';
 import { useActions } from './use-actions.ts';
 import { useSubmission } from './use-studio.ts';
 
+const Chat = later(async () => (await import('./chat/chat.tsx')).Chat);
 const Templates = later(async () => (await import('./templates.tsx')).Templates);
 
 /** The Studio: a kind of work, a form of what its model takes, and everything that this browser has made. */

@@ -15,11 +15,12 @@ const OPENAI_REMEDY = 'set OPENAI_BASE_URL to any OpenAI-compatible server for r
 
 const SUMMARY = /\b(?:summari[sz]e|summary|tl;?dr)\b|摘要|总结/i;
 const KEYWORDS = /\bkey ?words?\b|关键词/i;
+const MARKDOWN = /\bmarkdown\b/i;
 const PROMPT =
   /\b(?:improve|expand|rewrite|enhance|optimi[sz]e)\b[^.]{0,60}\bprompts?\b|\bprompt for\b|提示词/i;
 
 /**
- * The answer of `local-rules`, which is not a language model: it does arithmetic, summaries, keywords and picture prompts;
+ * The answer of `local-rules`, which is not a language model: it does arithmetic, summaries, keywords, picture prompts and Markdown;
  * to anything else it answers what it is.
  */
 export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): string {
@@ -28,6 +29,7 @@ export function replyTo({ system, user, remedy = OPENAI_REMEDY }: Question): str
   const { instruction, body } = split(user);
   if (SUMMARY.test(instruction) || SUMMARY.test(system)) return summarise(body);
   if (KEYWORDS.test(instruction)) return keywordsOf(body, 8).join(', ');
+  if (MARKDOWN.test(instruction)) return markdownAbout(user);
   if (PROMPT.test(instruction)) return expandPrompt(body);
   if (PROMPT.test(system)) return expandPrompt(user);
   return whatIAm(user, remedy);
@@ -48,6 +50,19 @@ function expandPrompt(prompt: string): string {
   const setting = scene.ground === 'none' ? 'open space' : `${scene.ground} setting`;
   const start = prompt.trim().replace(/[.。]$/, '');
   return `${start}, ${scene.time} light, ${air}, ${setting}, ${scene.finish} finish, strong foreground, layered depth`;
+}
+
+/** Every form that Markdown has, so that a page which shows answers can be tried. */
+function markdownAbout(text: string): string {
+  const words = keywordsOf(text, 5);
+  return [
+    '## Markdown',
+    `Words of **your message**, as a list:`,
+    (words.length === 0 ? ['none'] : words).map((word) => `- *${word}*`).join('\n'),
+    '| word | letters |\n| --- | ---: |\n' + words.map((word) => `| ${word} | ${word.length} |`).join('\n'),
+    `\`\`\`js\nconst words = ${JSON.stringify(words)};\nconsole.log(words.length);\n\`\`\``,
+    '> A quotation, a [link](https://example.com/), and a <b>tag</b> that stays text.',
+  ].join('\n\n');
 }
 
 function whatIAm(text: string, remedy: string): string {

@@ -93,6 +93,7 @@ async function eraseRest(transaction: MediaTransaction, owner: string): Promise<
   for (const table of [
     'media.chatReplies',
     'media.idempotency',
+    'media.conversations',
     'media.shares',
     'media.providerResources',
   ] as const)

@@ -5,6 +5,7 @@ import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
 import { forgetPrompts } from '../removal/forget-prompts.ts';
+import { DAYS_OF_NOBODY, removeOldConversations } from '../removal/old-conversations.ts';
 import { removeOldTasks } from '../removal/remove.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
@@ -37,6 +38,10 @@ export async function prune(options: PruneOptions): Promise<void> {
   const { taskRetentionDays: days = 0, promptRetentionDays: wordDays = 0 } = options;
   if (days > 0) await repeat(() => removeOldTasks(options, days, BATCH));
   if (wordDays > 0) await repeat(() => forgetPrompts(database, wordDays, BATCH));
+  const old = { limit: BATCH, days: DAYS_OF_NOBODY, isNobodys: true };
+  await repeat(() => removeOldConversations(database, old));
+  if (wordDays > 0)
+    await repeat(() => removeOldConversations(database, { ...old, days: wordDays, isNobodys: false }));
   await repeat(() => createProviderResources(database).prune(BATCH));
   await pruneQuotas(database);
 }

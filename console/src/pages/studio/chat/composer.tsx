@@ -1,0 +1,146 @@
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
+
+import type { StoredFile } from '../../../api/upload.ts';
+import { useUploads } from '../../../library/use-uploads.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { ProgressBar } from '../../../parts/task/progress.tsx';
+import { t } from '../../../text/text.ts';
+import { keepChats, keptChats } from './kept-chats.ts';
+
+interface ComposerProps {
+  /** Types of files that the model takes; empty for none. */
+  readonly accept: string;
+  readonly isAnswering: boolean;
+  readonly onSend: (text: string, files: readonly StoredFile[]) => void;
+  readonly onStop: () => void;
+}
+
+/** Most files of one message. */
+const MOST_FILES = 10;
+
+/** Where a message is written: Enter sends it, files come by choice, drop or paste. */
+export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps) {
+  const [words, setWords] = useState(() => keptChats().words);
+  const [files, setFiles] = useState<readonly StoredFile[]>([]);
+  const input = useRef<HTMLInputElement>(null);
+  const { sent, problem, take, cancel } = useUploads({
+    accept,
+    room: MOST_FILES - files.length,
+    listed: true,
+    onAdded: (added) => setFiles((before) => [...before, ...added]),
+  });
+  const write = (text: string) => {
+    setWords(text);
+    keepChats({ words: text });
+  };
+  const isEmpty = words.trim() === '' && files.length === 0;
+  const send = () => {
+    if (isEmpty || isAnswering || sent !== null) return;
+    onSend(words.trim(), files);
+    write('');
+    setFiles([]);
+  };
+  const receive = (list: FileList | null) => void (accept !== '' && list?.length && take([...list]));
+  return (
+    <div
+      className="chat-say"
+      onDragOver={(event: DragEvent) => event.preventDefault()}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault();
+        receive(event.dataTransfer.files);
+      }}
+      onPaste={(event: ClipboardEvent) => receive(event.clipboardData.files)}
+    >
+      <Attached files={files} onChange={setFiles} />
+      {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={t('chat.attach')} />}
+      {problem !== null && (
+        <p className="help bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <textarea
+        rows={1}
+        aria-label={t('chat.say')}
+        placeholder={t('chat.say')}
+        value={words}
+        onChange={({ target }) => write(target.value)}
+        onKeyDown={onEnter(send)}
+      />
+      <div className="row">
+        {accept !== '' && (
+          <button
+            type="button"
+            className="btn ghost ico"
+            aria-label={t('chat.attach')}
+            title={t('chat.attach')}
+            onClick={() => (sent === null ? input.current?.click() : cancel())}
+          >
+            <Icon name={sent === null ? 'plus' : 'close'} />
+          </button>
+        )}
+        <span className="c12 faint desk-only">{t('chat.keys')}</span>
+        <button
+          type="button"
+          className="btn pri push"
+          onClick={isAnswering ? onStop : send}
+          disabled={!isAnswering && (isEmpty || sent !== null)}
+        >
+          <Icon name={isAnswering ? 'close' : 'chat'} />
+          {t(isAnswering ? 'chat.stop' : 'chat.send')}
+        </button>
+      </div>
+      <input
+        ref={input}
+        type="file"
+        className="hidden"
+        tabIndex={-1}
+        aria-label={t('chat.attach')}
+        accept={accept}
+        multiple
+        onChange={({ target }) => {
+          receive(target.files);
+          target.value = '';
+        }}
+      />
+    </div>
+  );
+}
+
+interface AttachedProps {
+  readonly files: readonly StoredFile[];
+  readonly onChange: (files: readonly StoredFile[]) => void;
+}
+
+/** Calls back for Enter, which makes a new line with Shift, and chooses what an input method offers. */
+function onEnter(send: () => void) {
+  return (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+}
+
+/** The files of a message that is not sent yet; each can be taken out. */
+function Attached({ files, onChange }: AttachedProps) {
+  if (files.length === 0) return null;
+  return (
+    <div className="said-files">
+      {files.map((file) => (
+        <div key={file.id} className="ref">
+          {file.contentType.startsWith('image/') ? (
+            <img src={file.url} alt="" />
+          ) : (
+            <span className="ref-kind">{file.contentType}</span>
+          )}
+          <button
+            type="button"
+            aria-label={t('file.remove')}
+            onClick={() => onChange(files.filter(({ id }) => id !== file.id))}
+          >
+            <Icon name="close" size={12} />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

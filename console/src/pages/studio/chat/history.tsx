@@ -1,0 +1,220 @@
+import { useQuery } from '@apollo/client/react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { client } from '../../../api/client.ts';
+import { useIsSignedIn } from '../../../api/credential.ts';
+import {
+  type ConversationPartsFragment,
+  ConversationsDocument,
+  DeleteConversationDocument,
+  SaveConversationDocument,
+} from '../../../api/operations.ts';
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { useDebounced } from '../../../parts/controls/use-debounced.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+import { keepChats, keptChats } from './kept-chats.ts';
+
+/** How many are shown at first, and with each further page. */
+const PAGE = 50;
+const SEARCH_MS = 250;
+
+interface HistoryProps {
+  readonly openId: string | undefined;
+  readonly onNew: () => void;
+  /** Hears that one was chosen. */
+  readonly onChosen?: () => void;
+}
+
+/** The conversations that are kept, the last changed first, with a search over names and messages. */
+export function History({ openId, onNew, onChosen }: HistoryProps) {
+  const isSignedIn = useIsSignedIn();
+  const [find, setFind] = useState('');
+  const search = useDebounced(find.trim(), SEARCH_MS);
+  const variables = {
+    first: PAGE,
+    ...(search !== '' && { search }),
+    // Nobody's are found by the ids that this browser keeps.
+    ...(!isSignedIn && { ids: [...keptChats().ids] }),
+  };
+  const { data, previousData, error, fetchMore } = useQuery(ConversationsDocument, {
+    variables,
+    fetchPolicy: 'cache-and-network',
+  });
+  const found = (data ?? previousData)?.conversations ?? [];
+  const more = () =>
+    void fetchMore({
+      variables: { ...variables, after: found.at(-1)?.revision },
+      updateQuery: (before, { fetchMoreResult }) => ({
+        conversations: [...before.conversations, ...fetchMoreResult.conversations],
+      }),
+    });
+  return (
+    <div className="chat-history">
+      <button type="button" className="btn" onClick={onNew}>
+        <Icon name="plus" size={14} />
+        {t('chat.new')}
+      </button>
+      <div className="find wide">
+        <Icon name="search" />
+        <input
+          type="search"
+          className="in"
+          aria-label={t('chat.search')}
+          placeholder={t('chat.search')}
+          value={find}
+          onChange={({ target }) => setFind(target.value)}
+        />
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {data !== undefined && found.length === 0 && (
+        <p className="mute c12">{t(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
+      )}
+      <ul>
+        {found.map((one) => (
+          <Entry key={one.id} conversation={one} isOpen={one.id === openId} onChosen={onChosen} />
+        ))}
+      </ul>
+      {found.length > 0 && found.length % PAGE === 0 && (
+        <button type="button" className="btn sm ghost" onClick={more}>
+          {t('list.more')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface EntryProps {
+  readonly conversation: ConversationPartsFragment;
+  readonly isOpen: boolean;
+  readonly onChosen: (() => void) | undefined;
+}
+
+function Entry({ conversation, isOpen, onChosen }: EntryProps) {
+  const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null);
+  const { id, title, updatedAt } = conversation;
+  return (
+    <li className={isOpen ? 'on' : undefined}>
+      <Link
+        to="/"
+        search={{ kind: 'chat', chat: id }}
+        aria-current={isOpen ? 'page' : undefined}
+        onClick={onChosen}
+        title={title}
+      >
+        <span className="truncate">{title}</span>
+        <span className="c12 faint">
+          <Ago at={updatedAt} />
+        </span>
+      </Link>
+      <span className="chat-acts">
+        <button
+          type="button"
+          className="btn sm ghost ico"
+          aria-label={t('chat.renameOne', { title })}
+          title={t('chat.rename')}
+          onClick={() => setDialog('rename')}
+        >
+          <Icon name="edit" size={14} />
+        </button>
+        <button
+          type="button"
+          className="btn sm ghost ico"
+          aria-label={t('chat.deleteOne', { title })}
+          title={t('chat.delete')}
+          onClick={() => setDialog('delete')}
+        >
+          <Icon name="trash" size={14} />
+        </button>
+      </span>
+      {dialog === 'rename' && <Rename conversation={conversation} onClose={() => setDialog(null)} />}
+      {dialog === 'delete' && (
+        <Delete conversation={conversation} isOpen={isOpen} onClose={() => setDialog(null)} />
+      )}
+    </li>
+  );
+}
+
+interface DialogProps {
+  readonly conversation: ConversationPartsFragment;
+  readonly onClose: () => void;
+}
+
+function Rename({ conversation, onClose }: DialogProps) {
+  const [title, setTitle] = useState(conversation.title);
+  const [failed, setFailed] = useState<unknown>(null);
+  const rename = async () => {
+    const { id, generator, model, system, temperature, maxTokens, options, currentId } = conversation;
+    const input = { title, generator, model, system, temperature, maxTokens, options, currentId };
+    await client
+      .mutate({
+        mutation: SaveConversationDocument,
+        variables: { id, input },
+        refetchQueries: [ConversationsDocument],
+      })
+      .then(onClose, setFailed);
+  };
+  return (
+    <Modal
+      title={t('chat.rename')}
+      onClose={onClose}
+      foot={
+        <button
+          type="button"
+          className="btn pri"
+          disabled={title.trim() === ''}
+          onClick={() => void rename()}
+        >
+          {t('chat.save')}
+        </button>
+      }
+    >
+      <input
+        className="in"
+        aria-label={t('chat.name')}
+        value={title}
+        maxLength={200}
+        onChange={({ target }) => setTitle(target.value)}
+      />
+      {failed !== null && <Problem error={failed} />}
+    </Modal>
+  );
+}
+
+function Delete({ conversation, isOpen, onClose }: DialogProps & { readonly isOpen: boolean }) {
+  const navigate = useNavigate({ from: '/' });
+  const [failed, setFailed] = useState<unknown>(null);
+  const { id, title } = conversation;
+  const remove = async () => {
+    try {
+      await client.mutate({
+        mutation: DeleteConversationDocument,
+        variables: { id },
+        refetchQueries: [ConversationsDocument],
+      });
+      keepChats({ ids: keptChats().ids.filter((one) => one !== id) });
+      if (isOpen) await navigate({ search: { kind: 'chat' } });
+      onClose();
+    } catch (error) {
+      setFailed(error);
+    }
+  };
+  return (
+    <Modal
+      title={t('chat.deleteAsk')}
+      onClose={onClose}
+      foot={
+        <button type="button" className="btn bad" onClick={() => void remove()}>
+          <Icon name="trash" size={14} />
+          {t('chat.delete')}
+        </button>
+      }
+    >
+      <p>{t('chat.deleteText', { title })}</p>
+      {failed !== null && <Problem error={failed} />}
+    </Modal>
+  );
+}

@@ -1,0 +1,72 @@
+import { Markdown, type MarkdownToJSX } from 'markdown-to-jsx/react';
+import type { ReactElement, ReactNode } from 'react';
+
+import { CopyButton } from '../../../parts/copy-button.tsx';
+
+/** What a model writes, as Markdown. It is made of elements, never of HTML: what looks like a tag stays text. */
+export function Said({ text }: { readonly text: string }) {
+  return (
+    <div className="said-md">
+      <Markdown options={OPTIONS}>{text}</Markdown>
+    </div>
+  );
+}
+
+const OPTIONS: MarkdownToJSX.Options = {
+  disableParsingRawHTML: true,
+  forceBlock: true,
+  // Headings of answers are none of the page's.
+  slugify: () => '',
+  overrides: { a: Address, img: Picture, pre: Code, table: Table, ...heading() },
+};
+
+function heading() {
+  const Heading = ({ children }: { readonly children?: ReactNode }) => <p className="said-h">{children}</p>;
+  return Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((tag) => [tag, Heading]));
+}
+
+function Address({ href, children }: { readonly href?: string; readonly children?: ReactNode }) {
+  if (href === undefined || !/^(https?:|mailto:|\/)/.test(href)) return <span>{children}</span>;
+  return (
+    <a className="link" href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+/** Pictures of elsewhere are not fetched unasked: they would tell that somebody has read this. */
+function Picture({ src, alt }: { readonly src?: string; readonly alt?: string }) {
+  if (src === undefined) return null;
+  const isOurs = src.startsWith('data:image/') || new URL(src, document.baseURI).origin === location.origin;
+  return isOurs ? <img src={src} alt={alt ?? ''} /> : <Address href={src}>{alt === '' ? src : alt}</Address>;
+}
+
+function Code({ children }: { readonly children?: ReactNode }) {
+  const { props } = (children ?? {}) as ReactElement<{
+    readonly className?: string;
+    readonly children?: ReactNode;
+  }>;
+  const text = String(props?.children ?? '');
+  const language = /\blang(?:uage)?-([\w+#-]+)/.exec(props.className ?? '')?.[1];
+  return (
+    <div className="said-code">
+      <div className="row">
+        <span className="c12 faint">{language ?? ''}</span>
+        <span className="push">
+          <CopyButton text={text} />
+        </span>
+      </div>
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+}
+
+function Table({ children }: { readonly children?: ReactNode }) {
+  return (
+    <div className="said-table" role="region" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  );
+}

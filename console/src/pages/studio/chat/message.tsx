@@ -1,0 +1,182 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useState } from 'react';
+
+import type { StoredFile } from '../../../api/upload.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Icon, type IconName } from '../../../parts/icons.tsx';
+import { later } from '../../../parts/page/later.tsx';
+import { t } from '../../../text/text.ts';
+import { setDraft } from '../../../work/drafts.ts';
+import { branchesAt, type Message } from './tree.ts';
+import type { OpenThread } from './use-thread.ts';
+
+const Said = later(async () => (await import('./markdown.tsx')).Said, {
+  fallback: ({ text }) => <p className="whitespace-pre-wrap">{text}</p>,
+});
+
+interface MessageProps {
+  readonly message: Message;
+  readonly thread: OpenThread;
+  /** Whether it still grows. */
+  readonly isGrowing: boolean;
+}
+
+/** One message with what can be done with it; its branches are leafed through. */
+export function MessageView({ message, thread, isGrowing }: MessageProps) {
+  const [isEditing, setIsEditing] = useState(false);
+  const { role, text, files, model } = message;
+  const isUser = role === 'USER';
+  if (isEditing) return <Edit message={message} thread={thread} onClose={() => setIsEditing(false)} />;
+  return (
+    <article className={isUser ? 'said user' : 'said assistant'}>
+      <span className="vh">{t(isUser ? 'chat.user' : 'chat.assistant')}</span>
+      {files.length > 0 && <Files files={files} />}
+      {isUser && text !== '' && <p className="said-words whitespace-pre-wrap">{text}</p>}
+      {!isUser && text === '' && isGrowing && <p className="said-wait">{t('chat.thinking')}</p>}
+      {!isUser && text !== '' && <Said text={text} />}
+      {!isGrowing && (
+        <footer className="said-foot">
+          {!isUser && model !== null && <span className="c12 faint truncate">{model}</span>}
+          <Branches message={message} thread={thread} />
+          <CopyButton text={text} />
+          {isUser && <Action icon="edit" label={t('chat.edit')} onClick={() => setIsEditing(true)} />}
+          {!isUser && <Again message={message} thread={thread} />}
+          {!isUser && <AsPicture text={text} />}
+        </footer>
+      )}
+    </article>
+  );
+}
+
+function Action({
+  icon,
+  label,
+  onClick,
+  isDisabled = false,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly isDisabled?: boolean;
+}) {
+  return (
+    <button
+      type="button"
+      className="btn sm ghost ico"
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+      disabled={isDisabled}
+    >
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
+
+function Again({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
+  const question = thread.messages.find(({ id }) => id === message.parentId);
+  if (question === undefined) return null;
+  return (
+    <Action
+      icon="again"
+      label={t('chat.again')}
+      isDisabled={thread.answering !== null}
+      onClick={() => thread.answer(question)}
+    />
+  );
+}
+
+/** What a model has written, as the prompt of a picture. */
+function AsPicture({ text }: { readonly text: string }) {
+  const navigate = useNavigate({ from: '/' });
+  const open = () => {
+    setDraft('image', { key: '', values: { prompt: text } });
+    void navigate({ search: { kind: 'image' } });
+  };
+  return <Action icon="image" label={t('chat.asPicture')} onClick={open} />;
+}
+
+function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
+  const branches = branchesAt(thread.messages, message);
+  const at = branches.findIndex(({ id }) => id === message.id);
+  if (branches.length < 2) return null;
+  const go = (step: number) => {
+    const next = branches[at + step];
+    if (next !== undefined) thread.show(next);
+  };
+  const isFixed = thread.answering !== null;
+  return (
+    <span className="said-branches" role="group" aria-label={t('chat.branches')}>
+      <Action icon="left" label={t('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
+      <span className="c12 num">{t('chat.branch', { at: at + 1, count: branches.length })}</span>
+      <Action
+        icon="right"
+        label={t('chat.after')}
+        onClick={() => go(1)}
+        isDisabled={isFixed || at === branches.length - 1}
+      />
+    </span>
+  );
+}
+
+/** Pictures as such, other files by their kind. */
+export function Files({ files }: { readonly files: readonly StoredFile[] }) {
+  return (
+    <div className="said-files">
+      {files.map(({ id, url, contentType }) =>
+        contentType.startsWith('image/') ? (
+          <a key={id} href={url} target="_blank" rel="noopener noreferrer">
+            <img src={url} alt={t('chat.attached')} />
+          </a>
+        ) : (
+          <a key={id} className="tag" href={url} target="_blank" rel="noopener noreferrer">
+            {contentType}
+          </a>
+        ),
+      )}
+    </div>
+  );
+}
+
+/** A question written anew: it becomes a branch, and what was answered stays. */
+function Edit({
+  message,
+  thread,
+  onClose,
+}: Omit<MessageProps, 'isGrowing'> & { readonly onClose: () => void }) {
+  const [words, setWords] = useState(message.text);
+  const send = () => {
+    if (words.trim() === '' || thread.answering !== null) return;
+    thread.say(words, message.files, message.parentId);
+    onClose();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape') onClose();
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <div className="said-edit">
+      {message.files.length > 0 && <Files files={message.files} />}
+      <textarea
+        className="in"
+        aria-label={t('chat.edit')}
+        value={words}
+        onChange={({ target }) => setWords(target.value)}
+        onKeyDown={onKey}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- it takes the place of what was pressed
+        autoFocus
+      />
+      <div className="row">
+        <button type="button" className="btn sm push" onClick={onClose}>
+          {t('chat.keep')}
+        </button>
+        <button type="button" className="btn sm pri" onClick={send} disabled={thread.answering !== null}>
+          {t('chat.send')}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { t } from '../../../text/text.ts';
+import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
+import type { Model } from '../../../work/work.ts';
+import { OptionsFields } from '../form/options/options-fields.tsx';
+import type { ChatDraft } from './kept-chats.ts';
+
+interface SettingsProps {
+  readonly model: Model;
+  readonly draft: ChatDraft;
+  readonly onChange: (change: Partial<ChatDraft>) => void;
+  readonly onClose: () => void;
+}
+
+/** What the model is told in front of a conversation, and its options, in a drawer at the side. */
+export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps) {
+  const takes = (input: string) => model.inputs.includes(input);
+  return (
+    <Modal title={t('chat.settings')} onClose={onClose} className="modal chat-drawer">
+      {takes('system') && (
+        <label className="field">
+          <span className="lab">{t('chat.system')}</span>
+          <textarea
+            className="in"
+            rows={6}
+            value={draft.system}
+            placeholder={t('chat.systemHint')}
+            onChange={({ target }) => onChange({ system: target.value })}
+          />
+        </label>
+      )}
+      {takes('temperature') && (
+        <label className="field">
+          <span className="lab">
+            {t('chat.temperature')}
+            <span className="push faint num font-normal">
+              {draft.temperature === '' ? '' : draft.temperature}
+            </span>
+          </span>
+          <input
+            type="number"
+            className="in"
+            min={0}
+            max={2}
+            step={0.1}
+            value={draft.temperature}
+            placeholder={t('chat.standard')}
+            onChange={({ target }) => onChange({ temperature: target.value })}
+          />
+          <span className="help">{t('chat.temperatureHelp')}</span>
+        </label>
+      )}
+      {takes('maxTokens') && (
+        <label className="field">
+          <span className="lab">{t('chat.maxTokens')}</span>
+          <input
+            type="number"
+            className="in"
+            min={1}
+            step={1}
+            value={draft.maxTokens}
+            placeholder={t('chat.standard')}
+            onChange={({ target }) => onChange({ maxTokens: target.value })}
+          />
+          <span className="help">{t('chat.maxTokensHelp')}</span>
+        </label>
+      )}
+      <OptionsFields
+        fields={optionsOf(model)}
+        of={`${model.generator} ${model.id}`}
+        options={draft.options}
+        problems={{}}
+        onChange={(options) => onChange({ options })}
+      />
+    </Modal>
+  );
+}
+
+/** All of them are folded away: the typed ones are what most people set. */
+export function optionsOf({ optionsSchema }: Model): OptionFields {
+  const { first, more } = optionFieldsOf({
+    kind: 'CHAT',
+    schema: optionsSchema,
+    members: ['system', 'temperature', 'maxTokens'],
+  });
+  return { first: [], more: [...first, ...more] };
+}

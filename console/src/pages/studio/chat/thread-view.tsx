@@ -1,0 +1,237 @@
+import { useEffect, useRef, useState } from 'react';
+
+import { Icon } from '../../../parts/icons.tsx';
+import { problemText } from '../../../parts/problem.tsx';
+import { saveAs } from '../../../parts/save-as.ts';
+import { t } from '../../../text/text.ts';
+import { sentOptions } from '../../../work/options/values.ts';
+import type { Model } from '../../../work/work.ts';
+import { Composer } from './composer.tsx';
+import { type ChatDraft, keepChats, keptChats } from './kept-chats.ts';
+import { MessageView } from './message.tsx';
+import { ChatSettings, optionsOf } from './settings.tsx';
+import type { Settings } from './thread.ts';
+import { fileNameOf, markdownOf } from './tree.ts';
+import { type OpenThread, useThread } from './use-thread.ts';
+
+interface ThreadViewProps {
+  readonly id: string;
+  readonly isKept: boolean;
+  readonly choices: readonly Model[];
+  readonly onKept: () => void;
+  readonly onNew: () => void;
+  readonly onList: () => void;
+}
+
+/** One conversation. */
+export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: ThreadViewProps) {
+  const [draft, setDraft] = useState(keptChats);
+  const [isSet, setIsSet] = useState(false);
+  const change = (next: Partial<ChatDraft>) => setDraft(keepChats(next));
+  const model = choices.find((one) => keyOf(one) === draft.key) ?? choices[0];
+  const thread = useThread({
+    id,
+    isKept,
+    settings: settingsOf(draft, model),
+    onLoaded: (settings) => change(draftOf(settings, choices)),
+    onKept,
+  });
+  if (model === undefined) return null;
+  const { branch, problem } = thread;
+  const isAnswering = thread.answering !== null;
+  return (
+    <section className="chat" aria-label={thread.title === '' ? t('chat.new') : thread.title}>
+      <header className="chat-head">
+        <button
+          type="button"
+          className="btn ghost ico chat-narrow"
+          aria-label={t('chat.history')}
+          title={t('chat.history')}
+          onClick={onList}
+        >
+          <Icon name="menu" />
+        </button>
+        <select
+          className="in"
+          aria-label={t('studio.model')}
+          value={keyOf(model)}
+          onChange={({ target }) => change({ key: target.value })}
+        >
+          {choices.map((one) => (
+            <option key={keyOf(one)} value={keyOf(one)}>
+              {one.name} · {one.provider}
+            </option>
+          ))}
+        </select>
+        <button type="button" className="btn sm push" onClick={() => setIsSet(true)}>
+          <Icon name="filter" size={14} />
+          <span className="chat-wide">{t('chat.settings')}</span>
+        </button>
+        {branch.length > 0 && <Export thread={thread} />}
+        <button type="button" className="btn sm chat-narrow" aria-label={t('chat.new')} onClick={onNew}>
+          <Icon name="plus" size={14} />
+        </button>
+      </header>
+      <Log thread={thread} onIdea={(text) => thread.say(text, [], null)} />
+      {problem !== null && <Failed thread={thread} />}
+      <Composer
+        accept={acceptOf(model)}
+        isAnswering={isAnswering}
+        onSend={(text, files) => thread.say(text, files, branch.at(-1)?.id ?? null)}
+        onStop={thread.stop}
+      />
+      {isSet && (
+        <ChatSettings model={model} draft={draft} onChange={change} onClose={() => setIsSet(false)} />
+      )}
+    </section>
+  );
+}
+
+/** Pixels from its end within which a growing answer keeps the end in sight. */
+const NEAR = 120;
+const IDEAS = ['chat.idea1', 'chat.idea2', 'chat.idea3'] as const;
+
+function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea: (text: string) => void }) {
+  const { branch, isLoading } = thread;
+  const isAnswering = thread.answering !== null;
+  const log = useRef<HTMLDivElement>(null);
+  const isNear = useRef(true);
+  useEffect(() => {
+    const { current } = log;
+    const content = current?.firstElementChild;
+    if (!current || !content) return undefined;
+    // What is drawn later, such as Markdown and pictures, grows without a change here.
+    const grown = new ResizeObserver(() => {
+      if (isNear.current) current.scrollTop = current.scrollHeight;
+    });
+    grown.observe(content);
+    return () => grown.disconnect();
+  }, []);
+  return (
+    <div
+      ref={log}
+      className="chat-log"
+      role="log"
+      aria-live="polite"
+      aria-busy={isAnswering || isLoading}
+      tabIndex={-1}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isNear.current = scrollHeight - scrollTop - clientHeight < NEAR;
+      }}
+    >
+      <div className="chat-said">
+        {branch.length === 0 && !isLoading && (
+          <div className="chat-empty">
+            <h2>{t('chat.empty')}</h2>
+            <div className="chat-ideas">
+              {IDEAS.map((idea) => (
+                <button key={idea} type="button" className="btn" onClick={() => onIdea(t(idea))}>
+                  {t(idea)}
+                </button>
+              ))}
+            </div>
+          </div>
+        )}
+        {branch.map((message, index) => (
+          <MessageView
+            key={message.id}
+            message={message}
+            thread={thread}
+            isGrowing={isAnswering && index === branch.length - 1}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Failed({ thread }: { readonly thread: OpenThread }) {
+  const last = thread.branch.at(-1);
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="warning" />
+      <p className="grow">{problemText(thread.problem)}</p>
+      {last?.role === 'USER' && thread.answering === null && (
+        <button type="button" className="btn sm" onClick={() => thread.answer(last)}>
+          {t('page.tryAgain')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Export({ thread }: { readonly thread: OpenThread }) {
+  const { title, branch, messages } = thread;
+  const names = { USER: t('chat.user'), ASSISTANT: t('chat.assistant') };
+  return (
+    <details className="chat-export">
+      <summary className="btn sm" aria-label={t('chat.export')} title={t('chat.export')}>
+        <Icon name="download" size={14} />
+      </summary>
+      <div className="chat-menu">
+        <button
+          type="button"
+          className="btn sm ghost"
+          onClick={() => {
+            const file = new Blob([markdownOf(title, branch, names)], { type: 'text/markdown' });
+            saveAs(file, `${fileNameOf(title)}.md`);
+          }}
+        >
+          {t('chat.exportMarkdown')}
+        </button>
+        <button
+          type="button"
+          className="btn sm ghost"
+          onClick={() => {
+            const file = new Blob([JSON.stringify({ title, messages }, null, 2)], {
+              type: 'application/json',
+            });
+            saveAs(file, `${fileNameOf(title)}.json`);
+          }}
+        >
+          {t('chat.exportJson')}
+        </button>
+      </div>
+    </details>
+  );
+}
+
+function keyOf({ generator, id }: Model): string {
+  return `${generator} ${id}`;
+}
+
+/** What is sent: nothing that the model does not take. */
+function settingsOf(draft: ChatDraft, model: Model | undefined): Settings {
+  const takes = (input: string) => model?.inputs.includes(input) === true;
+  const number = (input: string, text: string) => (takes(input) && text !== '' ? Number(text) : null);
+  const options = model === undefined ? undefined : sentOptions(draft.options, optionsOf(model));
+  return {
+    generator: model?.generator ?? '',
+    model: model?.model ?? '',
+    system: takes('system') && draft.system.trim() !== '' ? draft.system : null,
+    temperature: number('temperature', draft.temperature),
+    maxTokens: number('maxTokens', draft.maxTokens),
+    options: options ?? null,
+  };
+}
+
+/** What was kept with a conversation, as its form has it. */
+function draftOf(settings: Settings, choices: readonly Model[]): Partial<ChatDraft> {
+  const { generator, model, system, temperature, maxTokens, options } = settings;
+  const choice = choices.find((one) => one.generator === generator && one.model === model);
+  return {
+    ...(choice !== undefined && { key: keyOf(choice) }),
+    system: system ?? '',
+    temperature: temperature === null ? '' : String(temperature),
+    maxTokens: maxTokens === null ? '' : String(maxTokens),
+    options: options ?? {},
+  };
+}
+
+/** The kinds of files that a model takes. */
+function acceptOf({ inputs }: Model): string {
+  return ['image', 'audio', 'video']
+    .filter((kind) => inputs.includes(kind))
+    .map((kind) => `${kind}/*`)
+    .join(',');
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  branchesAt,
+  branchTo,
+  endBelow,
+  fileNameOf,
+  markdownOf,
+  type Message,
+  titleOf,
+  withMessage,
+} from './tree.ts';
+
+const say = (id: string, parentId: string | null, role: Message['role'], text = id): Message => ({
+  id,
+  parentId,
+  role,
+  text,
+  files: [],
+  model: role === 'ASSISTANT' ? 'm-1' : null,
+});
+const messages = [
+  say('q1', null, 'USER'),
+  say('a1', 'q1', 'ASSISTANT'),
+  say('a2', 'q1', 'ASSISTANT'),
+  say('q2', 'a2', 'USER'),
+  say('a3', 'q2', 'ASSISTANT'),
+];
+const ids = (list: readonly Message[]) => list.map(({ id }) => id);
+
+describe('a conversation as a tree', () => {
+  it('shows the branch down to a message, and no message twice where a parent is its own', () => {
+    expect(ids(branchTo(messages, 'a3'))).toEqual(['q1', 'a2', 'q2', 'a3']);
+    expect(ids(branchTo(messages, 'a1'))).toEqual(['q1', 'a1']);
+    expect(branchTo(messages, null)).toEqual([]);
+    expect(ids(branchTo([say('x', 'x', 'USER')], 'x'))).toEqual(['x']);
+  });
+
+  it('tells the branches at a message, and goes down the newest one', () => {
+    expect(ids(branchesAt(messages, say('a1', 'q1', 'ASSISTANT')))).toEqual(['a1', 'a2']);
+    expect(endBelow(messages, 'a2')).toBe('a3');
+    expect(endBelow(messages, 'a1')).toBe('a1');
+  });
+
+  it('puts a longer answer in the place of a shorter one', () => {
+    const longer = withMessage(messages, say('a3', 'q2', 'ASSISTANT', 'more'));
+    expect(longer).toHaveLength(5);
+    expect(longer.at(-1)?.text).toBe('more');
+    expect(withMessage(messages, say('q3', 'a3', 'USER'))).toHaveLength(6);
+  });
+
+  it('names a conversation after its first words', () => {
+    expect(titleOf('  how  hot\nis a kiln? ', 'New')).toBe('how hot is a kiln?');
+    expect(titleOf('word '.repeat(20), 'New')).toBe(`${'word '.repeat(11)}word…`);
+    expect(titleOf('字'.repeat(80), 'New')).toBe(`${'字'.repeat(60)}…`);
+    expect(titleOf(' ', 'New')).toBe('New');
+  });
+
+  it('exports a branch as Markdown, under a name that every system takes', () => {
+    const file = { id: 'f', url: 'https://k.example/f.png', contentType: 'image/png', bytes: 1 };
+    const branch = [
+      { ...say('q1', null, 'USER', 'Look'), files: [file] },
+      say('a1', 'q1', 'ASSISTANT', 'Yes'),
+    ];
+    expect(markdownOf('Kilns', branch, { USER: 'You', ASSISTANT: 'Model' })).toBe(
+      '# Kilns\n\n## You\n\nLook\n\n- [image/png](https://k.example/f.png)\n\n## Model (m-1)\n\nYes\n',
+    );
+    expect(fileNameOf('a/b: "c"?')).toBe('a-b-c');
+    expect(fileNameOf('???')).toBe('chat');
+  });
+});

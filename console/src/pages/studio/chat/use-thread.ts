@@ -1,0 +1,152 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+
+import { client } from '../../../api/client.ts';
+import {
+  type ChatInput,
+  ChatStreamDocument,
+  ConversationsDocument,
+  OneConversationDocument,
+  type OneConversationQuery,
+  SaveConversationDocument,
+} from '../../../api/operations.ts';
+import { t, textOr } from '../../../text/text.ts';
+import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
+import {
+  createThread,
+  NOTHING,
+  type Settings,
+  type Thread,
+  type ThreadParts,
+  type ThreadState,
+} from './thread.ts';
+import { branchTo, type Message, titleOf } from './tree.ts';
+
+/** A conversation, and what is shown of it: from the first message to the last of this branch. */
+export interface OpenThread extends ThreadState, Omit<Thread, 'load' | 'leave'> {
+  readonly branch: readonly Message[];
+}
+
+interface ThreadOptions {
+  readonly id: string;
+  /** Whether the server has it. */
+  readonly isKept: boolean;
+  readonly settings: Settings;
+  /** Hears what was kept with it, once it is there. */
+  readonly onLoaded: (settings: Settings) => void;
+  /** Hears that it is in the history now. */
+  readonly onKept: () => void;
+}
+
+/** One conversation; another id needs another component. */
+export function useThread(options: ThreadOptions): OpenThread {
+  const { id, isKept } = options;
+  const [state, setState] = useState<ThreadState>(NOTHING);
+  // Answers come later than the drawing that has begun them.
+  const now = useRef(options);
+  useEffect(() => {
+    now.current = options;
+  });
+  const thread = useMemo(
+    () =>
+      createThread({
+        ...serverParts(id, () => now.current.onKept()),
+        settings: () => now.current.settings,
+        onLoaded: (settings) => now.current.onLoaded(settings),
+        onChange: setState,
+      }),
+    [id],
+  );
+  useEffect(() => {
+    if (isKept)
+      thread
+        .load()
+        .catch((problem: unknown) => setState((before) => ({ ...before, problem, isLoading: false })));
+    return () => thread.leave();
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- it is kept once something was said, and not loaded for that
+  }, [thread]);
+  return { ...state, ...thread, branch: branchTo(state.messages, state.currentId) };
+}
+
+/** The server, and what the browser keeps. */
+function serverParts(
+  id: string,
+  onKept: () => void,
+): Omit<ThreadParts, 'settings' | 'onChange' | 'onLoaded'> {
+  return {
+    async load() {
+      const { data } = await client.query({
+        query: OneConversationDocument,
+        variables: { id },
+        fetchPolicy: 'no-cache',
+      });
+      if (data === undefined) throw new Error(t('problem.noAnswer'));
+      const { conversation, conversationMessages: messages } = data;
+      const currentId = conversation.currentId ?? messages.at(-1)?.id ?? null;
+      return { title: conversation.title, messages, currentId, settings: settingsOf(conversation) };
+    },
+    async save({ title, currentId, messages: all }, settings, messages) {
+      noteConversation(id);
+      // The answer that is being made is not kept yet.
+      const isKept = messages.some((one) => one.id === currentId) || !isEmpty(all, currentId);
+      const kept = isKept ? currentId : (all.find((one) => one.id === currentId)?.parentId ?? null);
+      const input = { ...settings, title, currentId: kept, messages: messages.map(drafted) };
+      await client.mutate({
+        mutation: SaveConversationDocument,
+        variables: { id, input },
+        refetchQueries: [ConversationsDocument],
+      });
+      onKept();
+    },
+    stream(key, { settings, branch }, { piece, failed, ended }) {
+      const { generator, model, ...rest } = settings;
+      const input = {
+        generator,
+        model,
+        conversation: branch.map(typed),
+        ...withoutNothing(rest),
+      } as ChatInput;
+      return client.subscribe({ query: ChatStreamDocument, variables: { key, input } }).subscribe({
+        next({ data, error }) {
+          if (error !== undefined) return failed(error);
+          if (!data) return;
+          const { seq, delta, reply, error: why } = data.chatStream;
+          const problem = why === null ? null : new Error(textOr(`error.${why.code}`, why.message));
+          piece({ seq, delta, whole: reply, error: problem });
+        },
+        error: failed,
+        complete: ended,
+      });
+    },
+    pending: { note: notePending, end: endPending, of: pendingOf },
+    titleOf: (text) => titleOf(text, t('chat.untitled')),
+  };
+}
+
+function isEmpty(messages: readonly Message[], id: string | null): boolean {
+  return messages.find((one) => one.id === id)?.text === '';
+}
+
+function settingsOf(kept: OneConversationQuery['conversation']): Settings {
+  const { generator, system, temperature, maxTokens } = kept;
+  const options = (kept.options ?? null) as Settings['options'];
+  return { generator, model: kept.model ?? '', system, temperature, maxTokens, options };
+}
+
+/** As the server keeps it. */
+function drafted({ id, parentId, role, text, model, files }: Message) {
+  return { id, parentId, role, text, model, mediaIds: files.map((file) => file.id) };
+}
+
+/** As the server sends it to the model. */
+function typed({ role, text, files }: Message) {
+  if (files.length === 0) return { role, text };
+  const words = text === '' ? [] : [{ text }];
+  return { role, parts: [...words, ...files.map(({ id }) => ({ fileId: id }))] };
+}
+
+function withoutNothing<Values extends object>(values: Values): Partial<Values> {
+  const given = Object.entries(values).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  );
+  return Object.fromEntries(given) as Partial<Values>;
+}
