@@ -1,10 +1,39 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 
-/** Ids that Kiln makes. But for those that are derived all have at least 74 random bits; stored ones are time-ordered. */
+/** Ids that Kiln makes. But for those that are derived all have at least 64 random bits; stored ones are time-ordered. */
 
-/** A new UUID v7: tasks, media, executions. Time-ordered, so tables can be partitioned by it. */
+/** The cell that new ids of this process carry. */
+let cell = 0;
+
+/** Sets the cell (0 to 255) of all ids that this process makes from now on; called once, at its start. */
+export function setCellOfNewIds(number: number): void {
+  cell = number;
+}
+
+/**
+ * A new id of a task, file or execution. Time-ordered, so tables can be partitioned by it. A UUID v7; in cells other than the
+ * first a UUID v8 of the same order that carries the cell.
+ */
 export function newId(): string {
-  return randomUUIDv7();
+  const id = randomUUIDv7();
+  return cell === 0 ? id : markId(id, cell);
+}
+
+/** Puts a cell into a UUID v7: version 8, then the cell's two digits; variant b tells it from a derived id. Pure. */
+export function markId(id: string, number: number): string {
+  const digits = number.toString(16).padStart(2, '0');
+  return `${id.slice(0, 14)}8${digits}${id.slice(17, 19)}b${id.slice(20)}`;
+}
+
+const MARKED = /^.{14}8([0-9a-f]{2})[0-9a-f]-b/i;
+const UNMARKED = /^.{14}7[0-9a-f]{3}-[89ab]/i;
+
+/** The cell that made an id; null when it is none that `newId` makes. Ids without a mark are of the first cell. Pure. */
+export function cellOf(id: string): number | null {
+  if (!isUuid(id)) return null;
+  const digits = MARKED.exec(id)?.[1];
+  if (digits !== undefined) return Number.parseInt(digits, 16);
+  return UNMARKED.test(id) ? 0 : null;
 }
 
 /** The id that a text always has: a UUID v8 of its SHA-256. Whoever knows the text knows the id. */

@@ -26,6 +26,7 @@ import type { SharedCounts } from '../limits/shared-counts.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
+import { composeCells } from './cells.ts';
 import { loadFallback } from './fallback.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
 import { forRest } from './for-rest.ts';
@@ -89,6 +90,7 @@ export async function startPublicServer(
   const rateLimiter = await rateLimiterOf(parts, options);
   const waits = new AbortController();
   const shared = { federation, rateLimiter, stopping: waits.signal };
+  const cells = composeCells(parts);
   const handlers = await restHandlers(parts, options, shared);
   const server = await createGatewayServer({
     federation,
@@ -97,7 +99,7 @@ export async function startPublicServer(
     resolveCredential: createCredentialResolver({
       ...credentialsOf(config),
       serviceKeys: options.serviceKeys,
-      lookup,
+      lookup: cells?.lookup ?? lookup,
     }),
     isForeign,
     persisted: await openPersisted(parts, options.file ?? {}, federation),
@@ -117,6 +119,7 @@ export async function startPublicServer(
     metricsKey: config.metrics.key,
     ...boundsOf(config, options.file),
     consoleFolder: CONSOLE_FOLDER,
+    cells,
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,
     ...handlers,

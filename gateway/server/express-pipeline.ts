@@ -7,6 +7,7 @@ import type { McpFace } from '../../faces/mcp/face.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
 import { countRequests } from '../authentication/count-requests.ts';
+import { serveCells } from '../cells/serve-cells.ts';
 import type { Compression } from '../request/compression.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Step } from '../request/steps.ts';
@@ -96,6 +97,7 @@ function mountOwn(mounted: Router, options: GatewayServerOptions, counted: Reque
     if (handler !== undefined) mounted.use(mountBelow(folder, counted), mountBelow(folder, handler));
   }
   if (options.mcp !== undefined) mounted.use(serveMcp(options.mcp));
+  mounted.use(serveCells(options.cells, counted));
   if (options.sandbox !== undefined) mounted.use(mountBelow('/sandbox', options.sandbox));
 }
 

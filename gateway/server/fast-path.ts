@@ -6,7 +6,7 @@ import { toError } from '../../platform/errors.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { Compression } from '../request/compression.ts';
 import type { Exchange, Step } from '../request/steps.ts';
-import { takeBody, type TakenBody } from '../request/taken-body.ts';
+import { takeBody, takenBodyOf, type TakenBody } from '../request/taken-body.ts';
 import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import { chooseAnswerType, type HttpOperations, isOnlyOperation } from '../transports/http-operations.ts';
 
@@ -58,7 +58,7 @@ async function serveGraphql(
   const exchange: Exchange = { request, response, path: '/graphql' };
   const answerType = chooseAnswerType(request);
   if (!(await enter(exchange)) || !(await operations.count(exchange))) return;
-  const operation = operationIn(await takeBody(request));
+  const operation = operationIn(takenBodyOf(request) ?? (await takeBody(request)));
   if (operation === null || answerType === undefined) return express(request, response);
   await operations.serve(exchange, operation, { answerType });
 }

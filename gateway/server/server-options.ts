@@ -6,6 +6,7 @@ import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { CredentialResolver } from '../authentication/credentials.ts';
 import type { VerifyToken } from '../authentication/jwt.ts';
+import type { CellLinks } from '../cells/cell-links.ts';
 import type { QueryLimitOptions } from '../limits/query-limits.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import type { PersistedOperations } from '../persisted/persisted-operations.ts';
@@ -94,6 +95,8 @@ interface MountedOptions {
   readonly hooks?: Handler | undefined;
   /** Serves /sandbox and below: the sandbox's pages for browsers. */
   readonly sandbox?: Handler | undefined;
+  /** The other cells, to which requests for them are passed on; absent: there is one cell. */
+  readonly cells?: CellLinks | undefined;
   /** Serves /mcp, and the metadata of its clients. */
   readonly mcp?: McpFace | undefined;
   /** The documented REST paths. */

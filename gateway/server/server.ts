@@ -65,7 +65,12 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     cors,
     compression,
   });
-  const enter = inOrder(cors.step, authenticate(authenticationOf(options, callers)));
+  const { cells } = options;
+  const enter = inOrder(
+    cors.step,
+    ...(cells === undefined ? [] : [cells.step]),
+    authenticate(authenticationOf(options, callers)),
+  );
   const served = { options, basePath, enter, compression };
   const express = createExpressPipeline({ ...served, health, graphql: graphql.router });
   const serve =
@@ -178,6 +183,7 @@ function createTransports(parts: {
     requiresCredential: options.requiresCredential ?? false,
     rateLimiter,
     tracer: options.tracer ?? noTracer,
+    cells: options.cells,
     maxMessageBytes: maxBodyBytes,
     anonymousMessageBytes: options.anonymousBodyBytes,
     maxSockets,

@@ -63,12 +63,15 @@ export function readConfig(
   const gatewayFile = readGeneratorsFile(absolute(commandLine.config), environment, report, '--config');
   const pricesFile = readTextFile('PRICES_FILE', absolute(values.PRICES_FILE), report);
   const catalogFile = readTextFile('CATALOG_FILE', absolute(values.CATALOG_FILE), report);
+  const cellsFile = readTextFile('CELLS_FILE', absolute(values.CELLS_FILE), report);
   const workflowNames = readWorkflowNames(absolute(values.WORKFLOW_NAMES), report);
   const signIn = readSignInSettings(values, report);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     ...configOf(context),
     signIn,
+    /** Which of several cells this is; `file` names all of them, null where there is one. */
+    cells: { own: values.CELL, file: cellsFile },
     /** `--config FILE`: settings of the gateway of another supergraph. */
     gatewayFile,
     providers: {

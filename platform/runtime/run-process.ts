@@ -1,6 +1,7 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import type { LogLevel } from '../config/settings/log-levels.ts';
 import { AppError, toError } from '../errors.ts';
+import { setCellOfNewIds } from '../ids.ts';
 import { createLifecycle, type Lifecycle } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
 import { releaseMemoryAfterStart } from '../process/release-memory.ts';
@@ -30,6 +31,7 @@ export async function runProcess(
   // Files in DATA_DIR are for this user alone.
   process.umask(0o077);
   const config = configOrExit(commandLine);
+  setCellOfNewIds(config.cells.own);
   const logger = createLogger({
     ...config.log,
     ...(logLevel !== undefined && { level: logLevel }),

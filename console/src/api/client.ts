@@ -5,6 +5,7 @@ import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
 import { graphqlUrl, socketUrl } from './addresses.ts';
+import { inChosenCell, onCell } from './cell.ts';
 import { connection } from './connection.ts';
 import { onCredential } from './credential.ts';
 import { resuming } from './resume.ts';
@@ -20,7 +21,7 @@ const PONG_MS = 5_000;
 let missingPong: ReturnType<typeof setTimeout> | undefined;
 
 const socket = createClient({
-  url: socketUrl,
+  url: () => inChosenCell(socketUrl),
   lazyCloseTimeout: 5_000,
   keepAlive: PING_MS,
   connectionParams: paramsOfConnection,
@@ -73,7 +74,7 @@ function pauseOnline(ms: number): Promise<void> {
 }
 
 const http = new HttpLink({
-  uri: graphqlUrl,
+  uri: () => inChosenCell(graphqlUrl),
   fetch: async (input, init) => {
     const headers = new Headers(init?.headers);
     const header = await freshAuthorization();
@@ -127,12 +128,15 @@ export const client = new ApolloClient({
   ),
 });
 
-// Another caller sees other things: the socket is opened again, and what is shown is asked for again.
-onCredential(() => {
+// Another caller, or another cell, shows other things: the socket is opened again, and what is shown is asked for again.
+onCredential(beginAnew);
+onCell(beginAnew);
+
+function beginAnew(): void {
   socket.terminate();
   // Every query on the page shows its own failure.
   client.resetStore().catch(() => undefined);
-});
+}
 
 /** What has failed on this page while the connection was lost is asked for again. */
 function askAgain(): void {

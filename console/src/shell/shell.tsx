@@ -9,6 +9,7 @@ import { later } from '../parts/page/later.tsx';
 import { Empty } from '../parts/problem.tsx';
 import { SignInButton } from '../parts/sign-in-button.tsx';
 import { chooseLanguage, language, t } from '../text/text.ts';
+import { CellChoice } from './cell-choice.tsx';
 import { BUILD, CREATE, OPERATE, type Place, PLACES } from './places.ts';
 import { signInProblem } from './sign-in-problem.ts';
 import { toggleTheme } from './theme.ts';
@@ -146,6 +147,7 @@ function NavFoot() {
   const isNarrow = useIsNarrow();
   return (
     <div className="nav-foot">
+      <CellChoice />
       <Who />
       <button type="button" className="who" title={t('shell.theme')} onClick={toggleTheme}>
         <Icon name="sun" />

@@ -14,6 +14,8 @@ import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
+import type { CellLinks } from '../../cells/cell-links.ts';
+import type { OperationElsewhere } from '../../cells/operations-elsewhere.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import type { Slot } from '../../limits/slots.ts';
@@ -33,6 +35,8 @@ export interface Session {
   readonly request: IncomingMessage;
   /** Known after connection_init. */
   caller?: Caller;
+  /** What it was found by, where that came with connection_init. */
+  authorization?: string | undefined;
   /** Its place among the sockets of its client. */
   readonly slot: Slot;
   /** Closes the socket. */
@@ -59,6 +63,8 @@ export interface SocketHookOptions extends TransportOptions {
   /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   readonly tracer: Tracer;
+  /** The other cells, which run the operations that are for them. */
+  readonly cells?: CellLinks | undefined;
 }
 
 /** Most running operations of one socket. */
@@ -84,6 +90,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
           return false;
         }
         extra.caller = caller;
+        extra.authorization = authorization;
         extra.unwatch = guard.watch({ request: extra.request, caller, authorization }, () =>
           extra.close(CloseCode.Forbidden, 'the credential is not valid any more'),
         );
@@ -116,7 +123,10 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: runningOf(verdict.operation, request, contextIn(extra, caller, signal)),
+        contextValue: {
+          ...runningOf(verdict.operation, request, contextIn(extra, caller, signal)),
+          elsewhere: options.cells?.runnerOf(request, extra) ?? null,
+        },
       };
     },
     ...createRunners(options),
@@ -140,7 +150,7 @@ function runningOf(
   { kind, fields, document }: Admitted['operation'],
   request: OperationRequest,
   context: RequestContext,
-): Running {
+): Omit<Running, 'elsewhere'> {
   return { request, context, admitted: { document, fields }, changes: kind === 'mutation' ? fields : null };
 }
 
@@ -150,10 +160,17 @@ function createRunners(options: SocketHookOptions): Pick<Hooks, 'execute' | 'sub
   return {
     execute: ({ contextValue }) =>
       traced(tracer, contextValue, (request) =>
-        logged(logger, contextValue, () => federation.execute(request)),
+        logged(
+          logger,
+          contextValue,
+          async () =>
+            elsewhereOf(contextValue)?.execute(request.context.signal) ?? federation.execute(request),
+        ),
       ),
     subscribe: ({ contextValue }) =>
       traced(tracer, contextValue, async (request) => {
+        const elsewhere = elsewhereOf(contextValue);
+        if (elsewhere !== null) return elsewhere.subscribe(request.context.signal);
         const followed = await followUnnumbered(options, { ...(contextValue as Running).admitted, request });
         return isStream(followed) ? throwingAtItsEnd(followed) : followed;
       }),
@@ -203,6 +220,12 @@ interface Running {
   readonly admitted: Pick<Admitted['operation'], 'document' | 'fields'>;
   /** Root fields of a mutation, for the log; null for other operations. */
   readonly changes: readonly string[] | null;
+  /** Runs it in another cell; null: it is for this one. */
+  readonly elsewhere: OperationElsewhere | null;
+}
+
+function elsewhereOf(contextValue: unknown): OperationElsewhere | null {
+  return (contextValue as Running).elsewhere;
 }
 
 /** The context value that `onSubscribe` made. */

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Logger } from '../../platform/process/logger.ts';
+import type { CallerLookup } from '../authentication/credentials.ts';
+import type { Step } from '../request/steps.ts';
+import type { OperationRequest } from '../transports/admission/read-operation.ts';
+import type { Cells } from './cells-file.ts';
+import { askHomeCell } from './home-callers.ts';
+import { operationElsewhere, type OperationElsewhere } from './operations-elsewhere.ts';
+import { createCellProxy } from './pass-on.ts';
+import { passOnToCells } from './step.ts';
+
+/** What a gateway does with the other cells. */
+export interface CellLinks {
+  readonly cells: Cells;
+  /** Passes requests that are for another cell on to it. */
+  readonly step: Step;
+  /** Asks the home cell about credentials; null in the home cell itself. */
+  readonly lookup: CallerLookup | null;
+  /** Who runs an operation of this WebSocket; null: this cell. */
+  runnerOf(
+    operation: OperationRequest,
+    socket: { readonly request: IncomingMessage; readonly authorization?: string | undefined },
+  ): OperationElsewhere | null;
+  close(): Promise<void>;
+}
+
+/** Makes the links; connections are made when they are first needed. */
+export function createCellLinks({
+  cells,
+  logger,
+}: {
+  readonly cells: Cells;
+  readonly logger: Logger;
+}): CellLinks {
+  const proxy = createCellProxy({ cells, logger });
+  const homeUrl = cells.home === cells.own ? undefined : cells.urls.get(cells.home);
+  const home = homeUrl === undefined ? null : askHomeCell(homeUrl);
+  return {
+    cells,
+    step: passOnToCells(cells, proxy),
+    lookup: home?.lookup ?? null,
+    runnerOf: (operation, socket) => operationElsewhere(cells, operation, socket),
+    async close() {
+      await Promise.all([proxy.close(), home?.close()]);
+    },
+  };
+}

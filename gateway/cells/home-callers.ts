@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+import { z } from 'zod';
+
+import { AppError } from '../../platform/errors.ts';
+import type { CallerLookup, Identity } from '../authentication/credentials.ts';
+
+/**
+ * Asks the home cell whom a credential stands for, with that credential: no secret is shared. An answer is used for a second and
+ * a half; while the home cell is away the last one holds for an hour at most, and not beyond the credential's own end.
+ */
+
+const FRESH_MS = 1_500;
+const STALE_MS = 3_600_000;
+const MAX_ENTRIES = 10_000;
+const TIMEOUT_MS = 5_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const identity = z.object({
+  kind: z.enum(['user', 'key']),
+  id: z.string(),
+  scopes: z.array(z.string()),
+  generators: z.array(z.string()).nullable(),
+  sessionId: z.string().nullable(),
+  expiresAt: z.coerce.date().nullable(),
+});
+
+type Found = Identity | 'invalid' | 'unknown';
+
+interface Known {
+  readonly found: Found;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The lookup, and the end of its connections. */
+export interface HomeCallers {
+  /** Throws UNAVAILABLE for a credential that the home cell was not asked about before it went away. */
+  readonly lookup: CallerLookup;
+  close(): Promise<void>;
+}
+
+/** Makes the lookup over the address of the home cell. */
+export function askHomeCell(homeUrl: string): HomeCallers {
+  const pool = new Pool(new URL(homeUrl).origin, { connections: 8, maxResponseSize: MAX_ANSWER_BYTES });
+  return {
+    lookup: createLookup((credential) => askOnce(pool, homeUrl, credential)),
+    close: () => pool.destroy(),
+  };
+}
+
+function createLookup(askHome: (credential: string) => Promise<Found>): CallerLookup {
+  const known = new LRUCache<string, Known>({ max: MAX_ENTRIES, ttl: STALE_MS });
+  const asking = new Map<string, Promise<Found>>();
+  const ask = (key: string, credential: string): Promise<Found> => {
+    const asked =
+      asking.get(key) ??
+      askHome(credential)
+        .then((found) => {
+          known.set(key, { found, at: Date.now() });
+          return found;
+        })
+        .finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  };
+  return async (credential) => {
+    // Keyed by the hash, so that the cache holds no credentials.
+    const key = createHash('sha256').update(credential).digest('base64');
+    const last = known.get(key);
+    if (last !== undefined && Date.now() - last.at < FRESH_MS) return answerOf(last.found);
+    try {
+      return answerOf(await ask(key, credential));
+    } catch (cause) {
+      if (last === undefined || hasEnded(last.found)) throw unavailable(cause);
+      return answerOf(last.found);
+    }
+  };
+}
+
+function answerOf(found: Found): Identity | 'invalid' | null {
+  return found === 'unknown' ? null : found;
+}
+
+function hasEnded(found: Found): boolean {
+  return typeof found === 'object' && found.expiresAt != null && found.expiresAt.getTime() <= Date.now();
+}
+
+async function askOnce(pool: Pool, homeUrl: string, credential: string): Promise<Found> {
+  const { statusCode, body } = await pool.request({
+    method: 'GET',
+    path: `${new URL(homeUrl).pathname.replace(/\/$/, '')}/caller`,
+    headers: { authorization: `Bearer ${credential}` },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (statusCode === 200) return identity.parse(await body.json());
+  await body.dump();
+  if (statusCode === 401) return 'invalid';
+  if (statusCode === 204) return 'unknown';
+  throw new Error(`the home cell answered ${statusCode}`);
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('UNAVAILABLE', 'the credential can not be checked now: try again', {
+    retryAfter: 1,
+    cause,
+  });
+}

@@ -1,0 +1,92 @@
+import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+
+import { SIGN_INS } from '../../platform/access/root-field-rates.ts';
+import { cellOf, isUuid } from '../../platform/ids.ts';
+import { isObject } from '../../platform/json.ts';
+import type { OperationRequest } from '../transports/admission/read-operation.ts';
+import type { Cells } from './cells-file.ts';
+
+/** Which cell a request is for, by the ids that it names. Pure. */
+
+const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** String values of a document that are nothing but an id. */
+const QUOTED_UUIDS = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/gi;
+/** Values that callers make up themselves. */
+const OWN_CHOICE = /key$/i;
+/** Most values of variables that are looked at. */
+const MAX_VALUES = 10_000;
+
+/** Root fields that only the home cell can answer: accounts, sessions and keys are there. */
+const HOME_FIELDS: ReadonlySet<string> = new Set([
+  ...SIGN_INS,
+  'createServiceKey',
+  'endUserSessions',
+  'revokeServiceKey',
+  'serviceKeys',
+  'sessions',
+  'signingKeys',
+  'signOutUrl',
+  'users',
+  'userSessions',
+  'viewer',
+]);
+const MAY_BE_HOME = new RegExp(`\\b(?:${[...HOME_FIELDS].join('|')})\\b`);
+
+/**
+ * The other cell that a request is for by its address: the one that `?cell=` names, or that of the ids in it; null for this
+ * one. Ids of several cells stay here, where those of others are not found.
+ */
+export function cellOfAddress(url: string, cells: Cells): number | null {
+  const [path = '', query = ''] = url.split('?', 2);
+  const named = /(?:^|&)cell=(\d{1,3})(?:&|$)/.exec(query)?.[1];
+  if (named !== undefined) return otherCell(new Set([Number(named)]), cells);
+  if (/\/auth\//.test(path)) return otherCell(new Set([cells.home]), cells);
+  return otherCell(new Set(url.match(UUIDS)?.flatMap((id) => cellOf(id) ?? [])), cells);
+}
+
+/** The other cell that a GraphQL operation is for: that of the ids among its values, or the home cell for accounts; null for this one. */
+export function cellOfOperation({ query, variables }: OperationRequest, cells: Cells): number | null {
+  const ids = [...query.matchAll(QUOTED_UUIDS)].map(([, id = '']) => id);
+  const found = new Set([...ids, ...idsIn(variables)].flatMap((id) => cellOf(id) ?? []));
+  if (found.size === 0 && cells.home !== cells.own && isForHome(query)) return cells.home;
+  return otherCell(found, cells);
+}
+
+function otherCell(found: ReadonlySet<number>, { own, urls }: Cells): number | null {
+  const [cell] = found;
+  return found.size === 1 && cell !== undefined && cell !== own && urls.has(cell) ? cell : null;
+}
+
+function idsIn(variables: unknown): string[] {
+  const ids: string[] = [];
+  const open: unknown[] = [variables];
+  for (let looked = 0; open.length > 0 && looked < MAX_VALUES; looked++) {
+    const value = open.pop();
+    if (typeof value === 'string' && isUuid(value)) ids.push(value);
+    else if (Array.isArray(value)) open.push(...(value as unknown[]).slice(0, MAX_VALUES));
+    else if (isObject(value))
+      for (const [name, member] of Object.entries(value)) if (!OWN_CHOICE.test(name)) open.push(member);
+  }
+  return ids;
+}
+
+/** Whether all root fields of a document's only operation are of the home cell. */
+function isForHome(query: string): boolean {
+  if (!MAY_BE_HOME.test(query)) return false;
+  try {
+    const operations = parse(query, { noLocation: true, maxTokens: 4_000 }).definitions.filter(
+      (definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION,
+    );
+    const [only, ...others] = operations;
+    return (
+      only !== undefined &&
+      others.length === 0 &&
+      only.selectionSet.selections.every(
+        (field) => field.kind === Kind.FIELD && HOME_FIELDS.has(field.name.value),
+      )
+    );
+  } catch {
+    // Whoever serves it says what is wrong with it.
+    return false;
+  }
+}

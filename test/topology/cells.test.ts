@@ -1,0 +1,173 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { cellOf } from '../../platform/ids.ts';
+import { followers } from '../kit/clients/followers.ts';
+import { graphql, rest, until } from '../kit/clients/requests.ts';
+import { migratedDatabase } from '../kit/database/migrated.ts';
+import type { TestDatabase } from '../kit/database/postgres.ts';
+import {
+  type KilnProcess,
+  serviceKey,
+  startKilnProcess,
+  temporaryDataDir,
+} from '../kit/processes/kiln-process.ts';
+import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
+import { freePorts } from './processes.ts';
+
+/** Three cells: whole Kilns with a database each, of which the first signs callers in. */
+
+const PICTURE = 'mutation { generateImage(input: { generator: "imga", prompt: "a weir" }) { id } }';
+const TASK = 'query Task($id: ID!) { task(id: $id) { id state } }';
+
+interface Cell extends KilnProcess {
+  readonly url: string;
+  readonly remove: () => Promise<void>;
+}
+
+let folder: string;
+let sandbox: SandboxProcess;
+let cells: readonly Cell[] = [];
+let urls: readonly string[] = [];
+/** A service key that only the home cell has stored. */
+let key: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-cells-'));
+  sandbox = await startSandboxProcess(folder, { log: 'silent' });
+  const ports = await freePorts(3);
+  urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const file = path.join(folder, 'cells.json');
+  await writeFile(file, JSON.stringify({ home: 0, cells: { ...urls } }));
+  cells = await Promise.all(ports.map((port, number) => startCell(number, { port, file })));
+  const made = await graphql(
+    url(1),
+    'mutation { createServiceKey(name: "a studio", scopes: ["read", "start", "manage"]) { secret } }',
+    {},
+    serviceKey,
+  );
+  key = { authorization: `Bearer ${made.data.createServiceKey.secret as string}` };
+});
+afterAll(async () => {
+  for (const cell of cells) await cell.remove();
+  await sandbox?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function startCell(number: number, { port, file }: { port: number; file: string }): Promise<Cell> {
+  const database: TestDatabase = await migratedDatabase();
+  const data = await temporaryDataDir();
+  const kiln = await startKilnProcess({
+    dataDir: data.dataDir,
+    settings: {
+      PORT: String(port),
+      CELL: String(number),
+      CELLS_FILE: file,
+      DATABASE_URL: database.connectionString,
+      DATABASE_POOL: '4',
+      SANDBOX_URL: sandbox.url,
+      REST_AUTH: 'open',
+    },
+  });
+  return {
+    ...kiln,
+    async remove() {
+      await kiln.stop();
+      await database.drop();
+      data.remove();
+    },
+  };
+}
+
+function url(cell: number): string {
+  return urls[cell] ?? '';
+}
+
+async function startedIn(cell: number, headers = key): Promise<string> {
+  const { data } = await graphql(url(cell), PICTURE, {}, headers);
+  return data.generateImage.id as string;
+}
+
+describe('cells', () => {
+  it('put their number into new ids', async () => {
+    const ids = await Promise.all([0, 1, 2].map((cell) => startedIn(cell)));
+    expect(ids.map(cellOf)).toEqual([0, 1, 2]);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 2],
+    [2, 0],
+  ])('answer at cell %i for a task of cell %i, over GraphQL and REST', async (asked, owner) => {
+    const id = await startedIn(owner);
+    const done = await until(
+      () => graphql(url(asked), TASK, { id }, key),
+      ({ data }) => data.task?.state === 'SUCCEEDED',
+    );
+    expect(done.data.task).toEqual({ id, state: 'SUCCEEDED' });
+    expect((await graphql(url(asked), `{ task(id: "${id}") { id } }`, {}, key)).data.task).toEqual({ id });
+    const status = await rest(url(asked), 'GET', `/api/task/status/${id}`, undefined, key);
+    expect(status.body).toMatchObject({ status: true, data: expect.anything() });
+  });
+
+  it.each(Object.keys(followers) as (keyof typeof followers)[])(
+    'let %s follow a task of another cell to its end',
+    async (protocol) => {
+      const taskId = await startedIn(2, {});
+      const follower = followers[protocol]?.(url(1), { taskId });
+      await until(
+        async () => follower?.events.at(-1)?.state,
+        (state) => state === 'SUCCEEDED',
+      );
+      follower?.leave();
+    },
+  );
+
+  it('know the keys of the home cell, and refuse what it refuses', async () => {
+    expect(
+      (await graphql(url(2), '{ tasks(first: 1) { edges { node { id } } } }', {}, key)).errors,
+    ).toBeUndefined();
+    const forged = await fetch(`${url(2)}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer kiln_forged' },
+      body: JSON.stringify({ query: '{ __typename }' }),
+    });
+    expect(forged.status).toBe(401);
+  });
+
+  it('are shown to administrators, each by its number', async () => {
+    const all = await rest(url(1), 'GET', '/cells', undefined, serviceKey);
+    expect(all.body).toMatchObject({
+      own: 1,
+      home: 0,
+      cells: [{ ready: true }, { ready: true }, { ready: true }],
+    });
+    const id = await startedIn(2);
+    const listed = await graphql(url(1), '{ tasks(first: 50) { edges { node { id } } } }', {}, serviceKey);
+    expect(JSON.stringify(listed.data)).not.toContain(id);
+    const there = await fetch(`${url(1)}/graphql?cell=2`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...serviceKey },
+      body: JSON.stringify({ query: '{ tasks(first: 50) { edges { node { id } } } }' }),
+    });
+    expect(await there.text()).toContain(id);
+    expect((await rest(url(1), 'GET', '/cells')).status).toBe(403);
+  });
+
+  it('go on when another one is killed, and when the home cell is', async () => {
+    const [id, lost] = [await startedIn(1), await startedIn(2)];
+    await cells[2]?.killEverything();
+    expect((await graphql(url(1), TASK, { id }, key)).data.task.id).toBe(id);
+    const away = await graphql(url(1), TASK, { id: lost }, key);
+    expect(away.errors?.[0]?.extensions).toMatchObject({ code: 'UNAVAILABLE', retryAfter: 2 });
+    await cells[0]?.killEverything();
+    expect(cellOf(await startedIn(1))).toBe(1);
+    await until(
+      () => graphql(url(1), TASK, { id }, key),
+      ({ data }) => data?.task?.state === 'SUCCEEDED',
+    );
+  });
+});
