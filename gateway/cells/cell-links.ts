@@ -1,12 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerLookup } from '../authentication/credentials.ts';
 import type { Step } from '../request/steps.ts';
-import type { OperationRequest } from '../transports/admission/read-operation.ts';
+import type { FindElsewhere } from '../transports/websocket/elsewhere.ts';
 import type { Cells } from './cells-file.ts';
 import { askHomeCell } from './home-callers.ts';
-import { operationElsewhere, type OperationElsewhere } from './operations-elsewhere.ts';
+import { operationElsewhere } from './operations-elsewhere.ts';
 import { createCellProxy } from './pass-on.ts';
 import { passOnToCells } from './step.ts';
 
@@ -17,11 +15,8 @@ export interface CellLinks {
   readonly step: Step;
   /** Asks the home cell about credentials; null in the home cell itself. */
   readonly lookup: CallerLookup | null;
-  /** Who runs an operation of this WebSocket; null: this cell. */
-  runnerOf(
-    operation: OperationRequest,
-    socket: { readonly request: IncomingMessage; readonly authorization?: string | undefined },
-  ): OperationElsewhere | null;
+  /** Finds the cell that runs an operation of a WebSocket. */
+  readonly elsewhere: FindElsewhere;
   close(): Promise<void>;
 }
 
@@ -40,7 +35,7 @@ export function createCellLinks({
     cells,
     step: passOnToCells(cells, proxy),
     lookup: home?.lookup ?? null,
-    runnerOf: (operation, socket) => operationElsewhere(cells, operation, socket),
+    elsewhere: (operation, socket) => operationElsewhere(cells, operation, socket),
     async close() {
       await Promise.all([proxy.close(), home?.close()]);
     },

@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-
 import type { ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -7,24 +5,10 @@ import { WebSocket } from 'ws';
 import { toError } from '../../platform/errors.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { OperationRequest } from '../transports/admission/read-operation.ts';
+import type { OperationElsewhere, SocketOfOperation } from '../transports/websocket/elsewhere.ts';
 import type { Cells } from './cells-file.ts';
 import { cellOfAddress, cellOfOperation } from './named-cells.ts';
 import { PASSED_ON } from './pass-on.ts';
-
-/** One operation of a WebSocket, run by another cell in its caller's name. */
-export interface OperationElsewhere {
-  /** A query or a mutation. Resolves with UNAVAILABLE as an error where the cell does not answer. */
-  execute(signal: AbortSignal): Promise<ExecutionResult>;
-  /** A subscription: its results, and UNAVAILABLE as the last one where the cell was lost. */
-  subscribe(signal: AbortSignal): AsyncGenerator<ExecutionResult>;
-}
-
-/** The socket on which an operation came. */
-interface Socket {
-  readonly request: IncomingMessage;
-  /** From connection_init; else the header of the upgrade counts. */
-  readonly authorization?: string | undefined;
-}
 
 const MAX_MESSAGE_BYTES = 8_000_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
@@ -33,7 +17,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 export function operationElsewhere(
   cells: Cells,
   operation: OperationRequest,
-  { request, authorization = request.headers.authorization }: Socket,
+  { request, authorization = request.headers.authorization }: SocketOfOperation,
 ): OperationElsewhere | null {
   if (request.headers[PASSED_ON] !== undefined) return null;
   const cell = cellOfAddress(request.url ?? '/', cells) ?? cellOfOperation(operation, cells);

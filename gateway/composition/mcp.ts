@@ -7,8 +7,8 @@ import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import { forRest } from './for-rest.ts';
 import type { ReservedPort } from './port.ts';
+import { forRest } from './rest-sections.ts';
 
 /** What the MCP face works with. */
 export interface McpParts {

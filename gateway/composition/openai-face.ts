@@ -10,7 +10,7 @@ import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import { forRest } from './for-rest.ts';
+import { forRest } from './rest-sections.ts';
 
 /** Answers a request for a file. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

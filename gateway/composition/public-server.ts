@@ -29,13 +29,12 @@ import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeCells } from './cells.ts';
 import { loadFallback } from './fallback.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
-import { forRest } from './for-rest.ts';
 import { composeMcp } from './mcp.ts';
 import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
-import { sectionsThatFit } from './rest-sections.ts';
+import { forRest, sectionsThatFit } from './rest-sections.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
 /** Where `npm run console` puts the built console. */

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 
+import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Section } from '../../rest-compat/route/route.ts';
 import { sections } from '../../rest-compat/tables.ts';
@@ -17,4 +18,12 @@ export function sectionsThatFit(schema: GraphQLSchema, logger: Logger): readonly
     );
     return [];
   });
+}
+
+/** The same executor, for the REST paths. */
+export function forRest(executor: GraphqlExecutor): GraphqlExecutor {
+  return {
+    execute: (request) => executor.execute({ ...request, transport: 'rest' }),
+    subscribe: (request) => executor.subscribe({ ...request, transport: 'rest' }),
+  };
 }

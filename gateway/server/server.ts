@@ -183,7 +183,7 @@ function createTransports(parts: {
     requiresCredential: options.requiresCredential ?? false,
     rateLimiter,
     tracer: options.tracer ?? noTracer,
-    cells: options.cells,
+    elsewhere: options.cells?.elsewhere,
     maxMessageBytes: maxBodyBytes,
     anonymousMessageBytes: options.anonymousBodyBytes,
     maxSockets,

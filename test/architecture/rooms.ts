@@ -478,7 +478,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       authentication: ['limits', 'request'],
       federation: ['federation/compiled', 'federation/operation'],
       transports: ['authentication', 'limits', 'request'],
-      server: ['authentication', 'limits', 'persisted', 'request', 'transports'],
+      cells: ['authentication', 'request', 'transports'],
+      server: ['authentication', 'cells', 'limits', 'persisted', 'request', 'transports'],
       authorization: ['federation/operation'],
       cost: ['federation/operation'],
       'entity-cache': [],
@@ -486,6 +487,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       composition: [
         'authentication',
         'authorization',
+        'cells',
         'configuration',
         'cost',
         'entity-cache',

@@ -4,8 +4,7 @@ import { cacheSizes } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
-import { graphqlUrl, socketUrl } from './addresses.ts';
-import { inChosenCell, onCell } from './cell.ts';
+import { graphqlUrl, inChosenCell, onCell, socketUrl } from './addresses.ts';
 import { connection } from './connection.ts';
 import { onCredential } from './credential.ts';
 import { resuming } from './resume.ts';

@@ -1,8 +1,16 @@
 import { useEffect, useState } from 'react';
 
-import { chooseCell, type KnownCells, listCells, useCell } from '../api/cell.ts';
+import { chooseCell, serverUrl, useCell } from '../api/addresses.ts';
+import { freshAuthorization } from '../api/session.ts';
 import { useSeesAll } from '../api/use-caller.ts';
 import { t } from '../text/text.ts';
+
+/** All cells of an installation; none where there is only one. */
+interface KnownCells {
+  /** The cell of this address. */
+  readonly own: number;
+  readonly cells: readonly { readonly number: number; readonly ready: boolean }[];
+}
 
 /** Where administrators choose which cell the console shows; nothing where there is only one. */
 export function CellChoice() {
@@ -31,4 +39,14 @@ export function CellChoice() {
       ))}
     </select>
   );
+}
+
+/** Asks for all cells, for administrators. Rejects when the server does not answer. */
+async function listCells(): Promise<KnownCells> {
+  const authorization = await freshAuthorization();
+  const answer = await fetch(new URL('cells', serverUrl), {
+    headers: authorization === null ? {} : { authorization },
+  });
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return (await answer.json()) as KnownCells;
 }

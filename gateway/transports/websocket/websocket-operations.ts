@@ -14,8 +14,6 @@ import { withSpan } from '../../../platform/tracing/span.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import { type CallerFinder, hasCredential } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
-import type { CellLinks } from '../../cells/cell-links.ts';
-import type { OperationElsewhere } from '../../cells/operations-elsewhere.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import { refusal } from '../../limits/refusal.ts';
 import type { Slot } from '../../limits/slots.ts';
@@ -24,6 +22,7 @@ import type { Admitted } from '../admission/admission.ts';
 import { type OperationRequest, readOperation } from '../admission/read-operation.ts';
 import type { TransportOptions } from '../admission/transport.ts';
 import { followUnnumbered } from '../streams/keep-following.ts';
+import type { FindElsewhere, OperationElsewhere } from './elsewhere.ts';
 
 /**
  * The graphql-ws hooks of a WebSocket. The caller comes with connection_init (`{ "authorization": "Bearer ..." }`),
@@ -63,8 +62,8 @@ export interface SocketHookOptions extends TransportOptions {
   /** Counts refused credentials against their address; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   readonly tracer: Tracer;
-  /** The other cells, which run the operations that are for them. */
-  readonly cells?: CellLinks | undefined;
+  /** Finds who runs an operation in place of this process (default: nobody). */
+  readonly elsewhere?: FindElsewhere | undefined;
 }
 
 /** Most running operations of one socket. */
@@ -125,7 +124,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         variableValues: request.variables,
         contextValue: {
           ...runningOf(verdict.operation, request, contextIn(extra, caller, signal)),
-          elsewhere: options.cells?.runnerOf(request, extra) ?? null,
+          elsewhere: options.elsewhere?.(request, extra) ?? null,
         },
       };
     },
@@ -220,7 +219,7 @@ interface Running {
   readonly admitted: Pick<Admitted['operation'], 'document' | 'fields'>;
   /** Root fields of a mutation, for the log; null for other operations. */
   readonly changes: readonly string[] | null;
-  /** Runs it in another cell; null: it is for this one. */
+  /** Runs it in place of this process; null: it is run here. */
   readonly elsewhere: OperationElsewhere | null;
 }
 

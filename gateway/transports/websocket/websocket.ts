@@ -11,11 +11,11 @@ import { toError } from '../../../platform/errors.ts';
 import type { Tracer } from '../../../platform/tracing/tracer.ts';
 import type { CallerFinder } from '../../authentication/caller.ts';
 import type { CredentialGuard } from '../../authentication/credential-guard.ts';
-import type { CellLinks } from '../../cells/cell-links.ts';
 import type { RateLimiter } from '../../limits/rate-limit.ts';
 import type { Slot, Slots } from '../../limits/slots.ts';
 import type { Cors } from '../../request/cors.ts';
 import type { TransportOptions } from '../admission/transport.ts';
+import type { FindElsewhere } from './elsewhere.ts';
 import {
   createHandshakeQueue,
   type HandshakeQueue,
@@ -62,8 +62,8 @@ export interface WebSocketOptions extends TransportOptions {
   /** Counts upgrades and refused credentials; absent without rate limits. */
   readonly rateLimiter?: RateLimiter | undefined;
   readonly tracer: Tracer;
-  /** The other cells, which run the operations that are for them. */
-  readonly cells?: CellLinks | undefined;
+  /** Finds who runs an operation in place of this process (default: nobody). */
+  readonly elsewhere?: FindElsewhere | undefined;
   /** Largest message of a client in bytes (default 1,000,000). */
   readonly maxMessageBytes?: number;
   /** The same for clients without a credential (default: no other bound). */

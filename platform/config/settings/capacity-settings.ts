@@ -1,10 +1,20 @@
 import { z } from 'zod';
 
-import { integer, natsAddresses, oneOf, processCount, redisAddress } from './formats.ts';
+import { integer, natsAddresses, oneOf, processCount, redisAddress, text } from './formats.ts';
 import { optional, setting } from './setting.ts';
 
 /** Settings of how much one process does at once, of how it stops, and of what many processes share. */
 export const capacitySettings = {
+  CELL: setting(
+    integer(0, 255),
+    'number of this cell, a whole Kiln beside others (docs/scale.md); its new ids carry it. 0 is the first one, to which all ids without a number belong',
+    '0',
+  ),
+  CELLS_FILE: optional(
+    text,
+    'JSON file with the addresses of all cells, and which of them signs callers in: {"home": 0, "cells": {"0": "https://a.example", "1": "https://b.example"}}; requests that name an id of another cell are passed on to it',
+    'there is one cell',
+  ),
   CONNECTION_LIMIT: setting(
     integer(0, 1_000_000),
     'most open connections, and most open WebSockets and streams, of one address (IPv6: /64) or caller; 0 = no bound. Behind a proxy set TRUST_PROXY',

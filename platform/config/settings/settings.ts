@@ -1,7 +1,6 @@
 import { arkSettings } from './ark-settings.ts';
 import { capacitySettings } from './capacity-settings.ts';
 import { catalogSettings } from './catalog-settings.ts';
-import { cellSettings } from './cell-settings.ts';
 import { developmentSettings } from './development-settings.ts';
 import { faceSettings } from './face-settings.ts';
 import {
@@ -73,7 +72,6 @@ export const settings = {
     'in process',
   ),
   WORKFLOW_URL: optional(httpAddresses, 'the same of the workflow subgraph', 'in process'),
-  ...cellSettings,
   SHARED_READS: setting(
     list((entry) => entry, 'names of subgraphs'),
     'subgraphs of --supergraph whose equal queries in flight, of callers with the same credential, share one answer: names, separated by commas',
