@@ -16,7 +16,7 @@ import {
   temporaryDataDir,
 } from '../kit/processes/kiln-process.ts';
 import { type SandboxProcess, startSandboxProcess } from '../kit/processes/sandbox-process.ts';
-import { freePorts } from './processes.ts';
+import { freePorts } from './places.ts';
 
 /** Three cells: whole Kilns with a database each, of which the first signs callers in. */
 

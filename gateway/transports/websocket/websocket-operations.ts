@@ -88,8 +88,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
           extra.close(CloseCode.TooManyInitialisationRequests, 'too many open sockets');
           return false;
         }
-        extra.caller = caller;
-        extra.authorization = authorization;
+        Object.assign(extra, { caller, authorization } satisfies Partial<Session>);
         extra.unwatch = guard.watch({ request: extra.request, caller, authorization }, () =>
           extra.close(CloseCode.Forbidden, 'the credential is not valid any more'),
         );
@@ -122,10 +121,7 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
         document: verdict.operation.document,
         operationName: request.operationName ?? null,
         variableValues: request.variables,
-        contextValue: {
-          ...runningOf(verdict.operation, request, contextIn(extra, caller, signal)),
-          elsewhere: options.elsewhere?.(request, extra) ?? null,
-        },
+        contextValue: runningOf(options, { ...verdict, request, session: extra, caller, signal }),
       };
     },
     ...createRunners(options),
@@ -141,16 +137,25 @@ export function createSocketHooks(options: SocketHookOptions): Hooks {
   };
 }
 
-function contextIn({ request }: Session, caller: Caller, signal: AbortSignal): RequestContext {
-  return { caller, signal, headers: request.headers };
+function runningOf(
+  { elsewhere }: Pick<SocketHookOptions, 'elsewhere'>,
+  { operation, request, session, caller, signal }: Admitted & OperationOfSocket,
+): Running {
+  const { kind, fields, document } = operation;
+  return {
+    request,
+    context: { caller, signal, headers: session.request.headers },
+    admitted: { document, fields },
+    changes: kind === 'mutation' ? fields : null,
+    elsewhere: elsewhere?.(request, session) ?? null,
+  };
 }
 
-function runningOf(
-  { kind, fields, document }: Admitted['operation'],
-  request: OperationRequest,
-  context: RequestContext,
-): Omit<Running, 'elsewhere'> {
-  return { request, context, admitted: { document, fields }, changes: kind === 'mutation' ? fields : null };
+interface OperationOfSocket {
+  readonly request: OperationRequest;
+  readonly session: Session;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
 }
 
 /** Execution, with a span and a line of the log. */
