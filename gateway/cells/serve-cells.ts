@@ -19,7 +19,8 @@ export function serveCells(links: CellLinks | undefined, counted: RequestHandler
   router.get('/cells', counted, async (asked, response) => {
     response.set('Cache-Control', 'no-store');
     if (!contextOf(asked).caller.scopes.includes('admin')) {
-      return void response.status(403).json({ message: 'this needs an administrator: sign in as one' });
+      response.status(403).json({ message: 'this needs an administrator: sign in as one' });
+      return;
     }
     const { own = 0, home = 0, urls = NO_OTHERS } = links?.cells ?? {};
     const cells = await Promise.all(
@@ -33,8 +34,9 @@ export function serveCells(links: CellLinks | undefined, counted: RequestHandler
 const answerCaller: RequestHandler = (asked, response) => {
   const { kind, id, scopes, generators = null, sessionId = null, expiresAt = null } = contextOf(asked).caller;
   response.set('Cache-Control', 'no-store');
-  if (kind !== 'user' && kind !== 'key') return void response.status(204).end();
-  response.json({ kind, id, scopes, generators, sessionId, expiresAt });
+  if (kind === 'user' || kind === 'key')
+    response.json({ kind, id, scopes, generators, sessionId, expiresAt });
+  else response.status(204).end();
 };
 
 async function isReady(url: string): Promise<boolean> {

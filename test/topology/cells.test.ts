@@ -41,7 +41,7 @@ beforeAll(async () => {
   const ports = await freePorts(3);
   urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const file = path.join(folder, 'cells.json');
-  await writeFile(file, JSON.stringify({ home: 0, cells: { ...urls } }));
+  await writeFile(file, JSON.stringify({ home: 0, cells: Object.fromEntries(urls.entries()) }));
   cells = await Promise.all(ports.map((port, number) => startCell(number, { port, file })));
   const made = await graphql(
     url(1),
@@ -118,11 +118,12 @@ describe('cells', () => {
     async (protocol) => {
       const taskId = await startedIn(2, {});
       const follower = followers[protocol]?.(url(1), { taskId });
-      await until(
-        async () => follower?.events.at(-1)?.state,
-        (state) => state === 'SUCCEEDED',
+      const last = await until(
+        async () => follower?.events.at(-1),
+        (event) => event?.state === 'SUCCEEDED',
       );
       follower?.leave();
+      expect(last?.task.outputs).not.toHaveLength(0);
     },
   );
 
