@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
@@ -6,23 +7,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ExecutionPageDocument, TaskLogDocument } from '../../console/src/api/operations.ts';
 import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
-import { temporaryDataDir } from '../../test/kit/processes/kiln-process.ts';
 import { readTrustedDocuments } from './trusted-documents.ts';
 
-let folder: { readonly dataDir: string; readonly remove: () => void };
+let folder: string;
 let kiln: KilnUnderTest;
-const manifest = () => path.join(folder.dataDir, 'manifest.json');
+const manifest = () => path.join(folder, 'manifest.json');
 
 beforeAll(async () => {
-  folder = await temporaryDataDir();
-  writeFileSync(manifest(), JSON.stringify({ operations: [{ body: '{ health { service } }' }] }));
+  folder = await mkdtemp(path.join(tmpdir(), 'kiln-documents-'));
+  await writeFile(manifest(), JSON.stringify({ operations: [{ body: '{ health { service } }' }] }));
   const settings = { REST_AUTH: 'compat', ANONYMOUS_DOCUMENT_POINTS: '1', TRUSTED_DOCUMENTS: manifest() };
   kiln = await startKiln({ settings });
 });
 
 afterAll(async () => {
-  await kiln.close();
-  folder.remove();
+  await kiln?.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const client = () =>
@@ -53,7 +53,7 @@ test('besides, callers without a credential send what TRUSTED_DOCUMENTS names', 
 });
 
 test('a file that is no manifest is refused by its name', async () => {
-  writeFileSync(path.join(folder.dataDir, 'other.json'), '[]');
-  const read = readTrustedDocuments(path.join(folder.dataDir, 'other.json'));
+  await writeFile(path.join(folder, 'other.json'), '[]');
+  const read = readTrustedDocuments(path.join(folder, 'other.json'));
   await expect(read).rejects.toThrow(/TRUSTED_DOCUMENTS: .*other\.json must be a manifest/);
 });

@@ -55,18 +55,18 @@ it('reads the standby while that is late by no more than the bound, and the prim
   const reads = readsOf(1_000);
   // Nothing is known of it before it was looked at.
   expect(await placeOf(reads)).toBe('primary');
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
   await pair.pause();
   await primary.pool.query(`insert into lines values ('written while the standby applies nothing')`);
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('primary');
+  await expect.poll(() => placeOf(reads)).toBe('primary');
   await pair.resume();
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
 });
 
 it('never reads what lacks more than the bound, however the standby lags', async () => {
   const maxLateMs = 1_000;
   const reads = readsOf(maxLateMs);
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
   await pair.pause();
   const written = performance.now();
   await primary.pool.query(`insert into lines values ('bound')`);
@@ -85,16 +85,16 @@ it('never reads what lacks more than the bound, however the standby lags', async
 
 it('reads the primary while the standby is away, and the standby when it is back', async () => {
   const reads = readsOf(2_000);
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
   await pair.stopStandby();
   for (let count = 0; count < 5; count += 1) expect(await placeOf(reads)).toBe('primary');
   await pair.startStandby();
-  await expect.poll(() => placeOf(reads), { timeout: 20_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
 });
 
 it('passes on what a read refuses, and does not ask twice', async () => {
   const reads = readsOf(2_000);
-  await expect.poll(() => placeOf(reads), { timeout: 10_000 }).toBe('standby');
+  await expect.poll(() => placeOf(reads)).toBe('standby');
   let asked = 0;
   const refusal = reads.read(async () => {
     asked += 1;

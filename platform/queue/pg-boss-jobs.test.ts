@@ -109,7 +109,7 @@ test('a job that a process of the release before enqueues later is worked here',
   const ran: unknown[] = [];
   await queue.work('old', { slots: 1 }, async ({ data }) => void ran.push(data));
   await pool.query(`insert into pgboss.job (id, name, data) values ($1, 'old', '"late"')`, [newId()]);
-  await expect.poll(() => ran, { timeout: 20_000 }).toEqual(['late']);
+  await expect.poll(() => ran).toEqual(['late']);
   await queue.stop(1);
   await bus.close();
 });

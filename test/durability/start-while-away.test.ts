@@ -46,8 +46,8 @@ async function startHeldAt(text: string) {
   return { kiln, relay };
 }
 
-/** Every fourth of them, or all. */
-const steps = Object.entries(STEPS).filter((_, index) => index % extent(4, 1) === 0);
+/** One of them, or all. */
+const steps = Object.entries(STEPS).filter((_, index) => index % extent(8, 1) === 0);
 
 it.concurrent.each(steps)('waits when it hangs at %s, and serves when it does not', async (_, text) => {
   const { kiln, relay } = await startHeldAt(text);

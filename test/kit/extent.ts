@@ -13,6 +13,11 @@ export function extent<Amount>(sample: Amount, whole: Amount): Amount {
 export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'tools/chaos/chaos.test.ts':
     'tools/model, test/durability/kill and lost-acknowledgements, test/topology/split',
+  'tools/chaos/verify/verify.test.ts': 'nothing of the product: it proves what chaos looks at in the end',
+  'tools/bench/burst/crowd.test.ts':
+    'gateway/transports/websocket, test/subscriptions/synchronous (callers wait without a connection)',
+  'test/clients/packages.test.ts':
+    'test/clients/client, ai-sdk and react over the sources, npm run types for their types',
   'tools/browser/browser.test.ts': "the components' own tests in console/src",
   'test/durability/pause.test.ts':
     'subgraphs/media/tasks/work/worker (a start that comes back after its claim was lost) and durability',

@@ -79,7 +79,7 @@ const mistakes = named.flatMap(([key, operation]) =>
 );
 
 describe('a request that has wrong', () => {
-  it.concurrent.each(sampleOf(mistakes, 4))('%s: %s', async (_key, _title, operation, { spoil, wrong }) => {
+  it.concurrent.each(sampleOf(mistakes, 8))('%s: %s', async (_key, _title, operation, { spoil, wrong }) => {
     const { status, body } = await send(kiln.url, operation, spoil(formOf(operation)));
     expect([status, body]).toEqual(refusalOf(operation, wrong));
     expect(problemsOf(operation, { status, body })).toEqual([]);

@@ -36,8 +36,11 @@ const scripts: Readonly<Record<Role, string>> = {
   worker: 'subgraphs/media/main.ts',
 };
 
-/** Starts all of it; `more` are settings of all its processes. */
-export async function startSplitKiln(more: Readonly<Record<string, string>> = {}): Promise<SplitKiln> {
+/** Starts all of it, or some; `more` are settings of all its processes. */
+export async function startSplitKiln(
+  more: Readonly<Record<string, string>> = {},
+  roles: readonly Role[] = ['media', 'workflow', 'worker', 'gateway'],
+): Promise<SplitKiln> {
   const folder = await temporaryFolder();
   const addresses = await freeAddresses();
   const { gateway: url, media, workflow } = addresses;
@@ -65,7 +68,7 @@ export async function startSplitKiln(more: Readonly<Record<string, string>> = {}
   }
   const end = async (role: Role, signal: NodeJS.Signals): Promise<void> => parts.get(role)?.end(signal);
   // The workflow subgraph looks for media, the gateway for both: each is ready only once it finds them.
-  for (const role of ['media', 'workflow', 'worker', 'gateway'] as const) await start(role);
+  for (const role of roles) await start(role);
   return {
     url,
     sandbox,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -62,7 +62,22 @@ function runProcess(): number {
 /** Where the server of this run keeps its files; also the name by which processes of the run find each other. */
 function runFolder(): string {
   const pid = runProcess();
-  return join(tmpdir(), `kiln-test-${pid}-${startOf(pid)}`);
+  return join(runParent(), `kiln-test-${pid}-${startOf(pid)}`);
+}
+
+/** Bytes from which on a folder in memory is large enough for all databases of a run. */
+const LARGE_ENOUGH = 4e9;
+
+/** In memory where there is room: every test makes, and removes, a database of some hundred files. */
+function runParent(): string {
+  if (process.platform !== 'linux') return tmpdir();
+  try {
+    const { bsize, blocks } = statfsSync('/dev/shm');
+    return bsize * blocks < LARGE_ENOUGH ? tmpdir() : '/dev/shm';
+  } catch {
+    // There is none.
+    return tmpdir();
+  }
 }
 
 /** When a process began, in ticks since the machine did: with its id, a name that is never used twice. */

@@ -55,7 +55,7 @@ export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment)
       const now = await status(handle);
       seen.push(now);
       if (satisfies(now)) return seen;
-      await pause(10);
+      await pause(20);
     }
     throw new Error(`it never came that far: ${JSON.stringify(seen.at(-1))}`);
   };

@@ -75,7 +75,7 @@ async function read(id: string): Promise<TaskView> {
 }
 
 const isOver = ({ state }: TaskView) => !['QUEUED', 'RUNNING'].includes(state);
-const ended = (id: string) => until(() => read(id), isOver, 50_000);
+const ended = (id: string) => until(() => read(id), isOver);
 
 /** Submits and gives the task at its end, its attempts as `STATE CODE`. */
 async function run(generator: string, input?: object) {

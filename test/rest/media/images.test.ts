@@ -35,7 +35,7 @@ async function create(body: object): Promise<string> {
 }
 
 async function finished(taskId: string) {
-  const { body } = await taskEnd(kiln.url, taskId, 50_000);
+  const { body } = await taskEnd(kiln.url, taskId);
   expect(body).toMatchObject({ status: true, data: { task_id: taskId } });
   return body as { msg: string; data: { url: string; urls: string[]; media: MediaReply[] } };
 }

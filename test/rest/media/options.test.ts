@@ -80,7 +80,7 @@ describe('an option', () => {
 
 it('the reply of a status operation names provider and model', async () => {
   const { data: taskId } = await post(custom, { prompt: 'a fox', n: '2' });
-  expect((await taskEnd(kiln.url, taskId, 20_000)).body).toMatchObject({
+  expect((await taskEnd(kiln.url, taskId)).body).toMatchObject({
     status: true,
     data: { task_id: taskId, provider: 'fal', model: 'fal-ai/flux/schnell' },
   });

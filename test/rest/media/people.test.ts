@@ -137,7 +137,7 @@ it.concurrent('the special models are listed: those of characters and those of f
   const { body } = await get('/api/custom/extend/model/list');
   const generators = new Set(body.data.map((model: { generator: string }) => model.generator));
   expect(generators).toEqual(new Set(['custom/charv', 'custom/frame']));
-}, 30_000);
+});
 
 it.concurrent('a character is learned from links in any of the three ways, and then drawn', async () => {
   const create = '/api/custom/extend/charv/create/character';
