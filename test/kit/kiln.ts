@@ -66,8 +66,6 @@ export async function startKiln({
     DATA_DIR: dataDir,
     PORT: '0',
     RATE_LIMIT: 'off',
-    // Each connection reads the catalog of its new database: a good part of what a test costs.
-    DATABASE_POOL: '5',
     CATALOG_DATE,
     ...(typeof settings === 'function' ? settings(outside.url) : settings),
   });

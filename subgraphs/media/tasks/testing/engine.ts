@@ -33,8 +33,7 @@ export async function startEngine(existing?: { readonly connectionString: string
   const source = existing ? atAddress(existing.connectionString) : await migratedDatabase();
   const database = createDatabase({
     config: source.config,
-    // Each reads the catalog of its new database: a good part of what a test costs.
-    maxConnections: 4,
+    maxConnections: 10,
     applicationName: 'test',
     logger,
   });
