@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +14,11 @@ import { build } from 'vite';
 
 const root = import.meta.dirname;
 const dist = path.join(root, 'dist');
+/** What draws the pictures of the empty Studio; absent where the console is built without the rest. */
+const EXAMPLES = path.join(root, '../tools/console-examples/main.ts');
+const ARTISTS = ['../tools/console-examples/main.ts', '../sandbox/studio/art/*'];
 const SOURCES = [
+  ...ARTISTS,
   'src/**/*',
   'public/**/*',
   'index.html',
@@ -23,11 +28,18 @@ const SOURCES = [
   '../package-lock.json',
 ];
 
-function isStale(): boolean {
-  const built = path.join(dist, 'index.html');
-  if (!existsSync(built)) return true;
-  const { mtimeMs } = statSync(built);
-  return globSync(SOURCES, { cwd: root }).some((file) => statSync(path.join(root, file)).mtimeMs > mtimeMs);
+/** Whether a file is not there, or older than one of what it is made of. */
+function isOlder(made: string, sources: readonly string[]): boolean {
+  if (!existsSync(made)) return true;
+  const { mtimeMs } = statSync(made);
+  return globSync(sources, { cwd: root }).some((file) => statSync(path.join(root, file)).mtimeMs > mtimeMs);
+}
+
+/** Has the pictures of the empty Studio drawn, which takes seconds, when there are none or older ones. */
+async function drawExamples(): Promise<void> {
+  const [drawn = 'lighthouse.webp'] = globSync('*.webp', { cwd: path.join(root, 'examples') });
+  if (!existsSync(EXAMPLES) || !isOlder(path.join(root, 'examples', drawn), ARTISTS)) return;
+  await promisify(execFile)(process.execPath, [EXAMPLES], { cwd: path.join(root, '..') });
 }
 
 /** Compressed once and well, as it is sent to every browser. */
@@ -36,7 +48,8 @@ async function compress(file: string): Promise<void> {
 }
 
 const { values } = parseArgs({ options: { 'if-stale': { type: 'boolean', default: false } } });
-if (!values['if-stale'] || isStale()) {
+if (!values['if-stale'] || isOlder(path.join(dist, 'index.html'), SOURCES)) {
+  await drawExamples();
   const next = path.join(root, `.dist-${process.pid}`);
   try {
     await build({ root, logLevel: 'warn', build: { outDir: next } });

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
+import { compareResults } from './walk-compare.ts';
 import { findModel, setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
 
@@ -10,6 +11,7 @@ export async function walkStudio(url: string, browser: Browser, steps: Steps): P
   const watched = await openPage(browser, { origin: url });
   const { page } = watched;
   await varyAndReuse(url, page, steps);
+  await compareResults(url, page, steps);
   await paintMask(url, page, steps);
   await setOptions(url, page, steps);
   await findModel(url, page, steps);
@@ -28,15 +30,16 @@ async function varyAndReuse(url: string, page: Page, steps: Steps): Promise<void
   await page.getByText('a harbour at dusk').click();
   await page.getByRole('button', { name: 'Make it' }).click();
   await page.locator('.tile.done img').waitFor();
-  await page.locator('.tile.done').hover();
   await page.getByRole('button', { name: 'Vary' }).click();
-  await page.locator('.tile.done img').nth(1).waitFor();
-  holds('studio: a variant is made of a picture', await page.locator('.batch').count(), 2);
-  await page.getByRole('button', { name: 'Again' }).last().click();
-  await page.locator('.tile.done img').nth(2).waitFor();
-  holds('studio: the same is made again', await page.locator('.batch').count(), 3);
-  await page.locator('.tile.done').first().hover();
-  await page.getByRole('button', { name: 'Use as input' }).first().click();
+  await page.locator('.shot.done').nth(1).waitFor();
+  holds('studio: a variant is made of a picture', await page.locator('.shot').count(), 2);
+  await page.getByRole('button', { name: 'Again' }).click();
+  await page.locator('.shot.done').nth(2).waitFor();
+  holds('studio: the same is made again', await page.locator('.shot').count(), 3);
+  await page.getByRole('button', { name: 'Use as' }).click();
+  await page.getByRole('button', { name: 'First frame of a video' }).waitFor();
+  await holdOpen(page, steps, 'studio: what a result can be used as');
+  await page.getByRole('button', { name: 'Reference for a picture' }).click();
   await page.locator('.ref img').waitFor();
   await page.getByRole('button', { name: 'From the gallery' }).click();
   await page.locator('.pick-grid button').nth(1).waitFor();
@@ -75,9 +78,9 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await page.locator('.ref img').nth(1).waitFor();
   holds('studio: the brush makes a mask, white on black', await pixelsOf(page), [255, 0]);
   await page.getByLabel('Prompt').fill('a small boat');
-  const before = await page.locator('.tile.done img').count();
+  const before = await page.locator('.shot.done').count();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.done img').nth(before).waitFor();
+  await page.locator('.shot.done').nth(before).waitFor();
   holds('studio: a part of a picture is drawn anew', await page.getByRole('alert').count(), 0);
 }
 
@@ -115,9 +118,9 @@ async function runTemplate(page: Page, { holds }: Steps): Promise<void> {
   await page.getByRole('tab', { name: 'Templates' }).click();
   await page.getByRole('button', { name: /^Poster/ }).click();
   await page.getByLabel('Prompt').fill('a paper crane');
-  const before = await page.locator('.tile.done img').count();
+  const before = await page.locator('.shot.done').count();
   await page.getByRole('button', { name: 'Make it' }).click();
-  await page.locator('.tile.done img').nth(before).waitFor();
+  await page.locator('.shot.done').nth(before).waitFor();
   holds(
     'studio: a template is run by its own form',
     await page.locator('.batch h2').first().textContent(),

@@ -1,5 +1,6 @@
 import { chatEn } from './pages/chat.ts';
 import { libraryEn } from './pages/library.ts';
+import { makingEn } from './pages/making.ts';
 import { optionsEn } from './pages/options.ts';
 import { peopleEn } from './pages/people.ts';
 import { shellEn } from './pages/shell.ts';
@@ -14,6 +15,7 @@ import { wordsEn } from './pages/words.ts';
 export const en = {
   ...chatEn,
   ...libraryEn,
+  ...makingEn,
   ...optionsEn,
   ...peopleEn,
   ...shellEn,
@@ -44,11 +46,9 @@ export const en = {
   'gallery.upload': 'Uploaded',
   'gallery.madeFrom': 'Made from',
   'gallery.model': 'Model',
-  'gallery.asInput': 'Use as input',
   'gallery.details': 'Details',
   'gallery.close': 'Close',
   'gallery.file': 'File',
-  'gallery.toVideo': 'To video',
   'models.search': 'Search models',
   'models.makes': 'Makes',
   'models.limits': 'Limits',
@@ -258,6 +258,8 @@ export const en = {
   'idea.harbour': 'a harbour at dusk, boats, lanterns on the quay',
   'idea.forest': 'misty mountains in the morning, pine forest, soft fog',
   'idea.city': 'a city at night in the rain, neon reflections',
+  'idea.aurora': 'northern lights over a snowy lake at night, stars',
+  'idea.house': 'a small house in a spring meadow, blossoms, morning sun',
 
   'field.prompt': 'Prompt',
   'field.negativePrompt': 'Leave out',

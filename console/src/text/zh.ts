@@ -1,6 +1,7 @@
 import type { Texts } from './en.ts';
 import { chatZh } from './pages/chat.ts';
 import { libraryZh } from './pages/library.ts';
+import { makingZh } from './pages/making.ts';
 import { optionsZh } from './pages/options.ts';
 import { peopleZh } from './pages/people.ts';
 import { shellZh } from './pages/shell.ts';
@@ -15,6 +16,7 @@ import { wordsZh } from './pages/words.ts';
 export const zh: Texts = {
   ...chatZh,
   ...libraryZh,
+  ...makingZh,
   ...optionsZh,
   ...peopleZh,
   ...shellZh,
@@ -45,11 +47,9 @@ export const zh: Texts = {
   'gallery.upload': '已上传',
   'gallery.madeFrom': '由此制作',
   'gallery.model': '模型',
-  'gallery.asInput': '用作输入',
   'gallery.details': '详情',
   'gallery.close': '关闭',
   'gallery.file': '文件',
-  'gallery.toVideo': '做成视频',
   'models.search': '搜索模型',
   'models.makes': '可生成',
   'models.limits': '限制',
@@ -254,6 +254,8 @@ export const zh: Texts = {
   'idea.harbour': '黄昏的港口，船只，码头上的灯笼',
   'idea.forest': '清晨雾中的山，松林，柔和的薄雾',
   'idea.city': '雨夜的城市，霓虹倒影',
+  'idea.aurora': '夜晚雪湖上的极光，满天星斗',
+  'idea.house': '春天草地上的小屋，花开，清晨的阳光',
 
   'field.prompt': '提示词',
   'field.negativePrompt': '不要出现',

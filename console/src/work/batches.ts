@@ -4,7 +4,7 @@ import { client } from '../api/client.ts';
 import { CallerDocument } from '../api/operations.ts';
 import { useCaller } from '../api/use-caller.ts';
 import type { WorkKind } from './kinds.ts';
-import { textOf, type Values } from './work.ts';
+import { type Choice, textOf, type Values } from './work.ts';
 
 /**
  * What this browser has made, newest first: the tasks of each submission with every setting, so that it can be recalled.
@@ -23,10 +23,33 @@ export interface Batch {
   readonly at: string;
   /** Code of the template that it ran, when it was one. */
   readonly template?: string;
+  /** Its place among several that were started at once to be compared. */
+  readonly cell?: Cell;
+}
+
+/** The place of a submission in a sheet: what it has in its column, and in its row where there are rows. */
+export interface Cell {
+  readonly sheet: string;
+  readonly x: Varied;
+  readonly y?: Varied;
+}
+
+/** A submission that is about to be started. */
+export interface Run {
+  readonly choice: Choice;
+  readonly values: Values;
+  readonly cell?: Cell;
+}
+
+/** What differs between the submissions of a sheet. */
+export interface Varied {
+  /** `model`, a member of the form, or the path of an option below `options.`. */
+  readonly name: string;
+  readonly value: unknown;
 }
 
 const STORAGE_KEY = 'kiln.batches';
-const MOST = 100;
+const MOST = 160;
 /** The id of every visitor without an account. */
 const VISITOR = 'anon';
 
@@ -64,15 +87,15 @@ export function titleOf({ values }: Batch): string | undefined {
 /** A submission that is about to be kept. */
 export type NewBatch = Omit<Batch, 'owner'>;
 
-/** Adds a submission of the present caller as the newest. */
-export function addBatch(batch: NewBatch): void {
+/** Adds submissions of the present caller as the newest, in this order. */
+export function addBatches(added: readonly NewBatch[]): void {
   const owner = client.cache.readQuery({ query: CallerDocument })?.caller.id ?? VISITOR;
-  write([{ ...batch, owner }, ...batches]);
+  write([...added.map((batch) => ({ ...batch, owner })), ...batches]);
 }
 
-/** Forgets a submission; its tasks stay. */
-export function removeBatch(id: string): void {
-  write(batches.filter((batch) => batch.id !== id));
+/** Forgets a submission, with all of its sheet; their tasks stay. */
+export function removeBatch({ id, cell }: Batch): void {
+  write(batches.filter((one) => one.id !== id && (cell === undefined || one.cell?.sheet !== cell.sheet)));
 }
 
 /** The submission that has started a task; undefined when another browser did. */

@@ -3,8 +3,9 @@ import type { StoredFile } from '../api/upload.ts';
 import { type Draft, draftOf } from './drafts.ts';
 import { current } from './ending.ts';
 import { ACCEPTED, accepts } from './files.ts';
+import { WORK, type WorkKind } from './kinds.ts';
 import { withOption } from './options/values.ts';
-import { type Choice, choicesOf, membersOf, type Model, type Tab, type Values } from './work.ts';
+import { type Choice, choicesOf, membersOf, type Model, type Tab, TABS, type Values } from './work.ts';
 
 /** A result as an input of the next work. */
 export function storedFile({ id, url, contentType, bytes }: MediaPartsFragment): StoredFile {
@@ -20,31 +21,54 @@ export function variantOf(choice: Choice, values: Values, media: MediaPartsFragm
   return { ...rest, [member]: [storedFile(media)] };
 }
 
-/**
- * The form that takes this result: the one that is shown when it can, else the first kind of work with a place for it.
- * What is filled in there stays.
- */
-export function formWith(
-  media: MediaPartsFragment,
-  shown: Tab,
-  models: readonly Model[],
-): { readonly tab: Tab; readonly draft: Draft } | null {
-  const tabs: readonly Tab[] = [shown, 'image', 'video', 'lipsync', 'avatar', 'analysis'];
-  for (const tab of tabs) {
-    const before = draftOf(tab);
-    const choices = choicesOf(tab, current(models));
-    const chosen = choices.find(({ key }) => key === before?.key);
-    for (const choice of chosen === undefined ? choices : [chosen, ...choices]) {
-      const member = placeFor(choice, media.contentType);
-      if (member === undefined) continue;
-      const file = storedFile(media);
-      const values = { ...before?.values, [member]: member === 'images' ? [file] : file };
-      return { tab, draft: { key: choice.key, values } };
-    }
-  }
-  return null;
+/** A place in a form that takes a file. */
+export interface FilePlace {
+  readonly tab: Tab;
+  readonly kind: WorkKind;
+  readonly member: string;
 }
 
-function placeFor(choice: Choice, contentType: string): string | undefined {
-  return membersOf(choice).find((member) => accepts(ACCEPTED[member] ?? '', contentType));
+/** Forms that say nothing more with a file than another one does. */
+const NOT_OFFERED: ReadonlySet<string> = new Set(['PERSON_DETECTION']);
+
+/** Every place that takes a file of this type, in the order of the tabs, as far as a model is there for it. */
+export function placesFor(contentType: string, models: readonly Model[]): readonly FilePlace[] {
+  const usable = current(models);
+  return TABS.flatMap(({ tab, kinds }) =>
+    kinds
+      .filter((kind) => !NOT_OFFERED.has(kind))
+      .flatMap((kind) => {
+        const takers = usable.filter((model) => model.kinds.includes(kind));
+        return (WORK[kind].members as readonly string[])
+          .filter((member) => accepts(ACCEPTED[member] ?? '', contentType))
+          .filter((member) => takers.some(({ inputs }) => inputs.includes(member)))
+          .map((member) => ({ tab, kind, member }));
+      }),
+  );
+}
+
+/** The form with a file in this place; what else is filled in there stays. Null where no model takes it. */
+export function formAt(
+  { tab, kind, member }: FilePlace,
+  media: MediaPartsFragment,
+  models: readonly Model[],
+): Draft | null {
+  const before = draftOf(tab);
+  const choices = choicesOf(tab, current(models)).filter(
+    (choice) => choice.kind === kind && membersOf(choice).includes(member),
+  );
+  const choice =
+    choices.find(({ key }) => key === before?.key) ??
+    choices.find(({ model }) => model.allowed && !model.paused) ??
+    choices[0];
+  if (choice === undefined) return null;
+  const file = storedFile(media);
+  const value = member === 'images' ? withImage(before?.values['images'], file, choice) : file;
+  return { key: choice.key, values: { ...before?.values, [member]: value } };
+}
+
+/** The references with one more; the last one makes room where there is none. */
+function withImage(before: unknown, file: StoredFile, { model }: Choice): readonly StoredFile[] {
+  const others = (Array.isArray(before) ? (before as StoredFile[]) : []).filter(({ id }) => id !== file.id);
+  return [...others.slice(0, (model.maxImages ?? Number.POSITIVE_INFINITY) - 1), file];
 }

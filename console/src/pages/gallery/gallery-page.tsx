@@ -7,6 +7,7 @@ import { filterOfNarrowing } from '../../library/narrowing.ts';
 import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
 import { usePieces } from '../../library/use-pieces.ts';
+import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
@@ -14,8 +15,9 @@ import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { Drawer } from './open/drawer.tsx';
 import { useOpenPiece } from './open/use-open-piece.ts';
-import { Viewer } from './open/viewer.tsx';
 import { SelectionBar } from './selection-bar.tsx';
+
+const Viewer = later(async () => (await import('../../library/viewer.tsx')).Viewer);
 
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {

@@ -13,6 +13,7 @@ import { CountField, Field } from './form/fields.tsx';
 import { ModelPicker } from './form/models/model-picker.tsx';
 import { OptionsFields } from './form/options/options-fields.tsx';
 import { useEstimate } from './form/use-estimate.ts';
+import { SeveralButton } from './several/several-button.tsx';
 import type { Submission } from './use-studio.ts';
 
 interface StudioFormProps {
@@ -108,6 +109,12 @@ export function StudioForm(props: StudioFormProps) {
                 : t('studio.make', { count })}
             <kbd aria-hidden="true">{MODIFIER}↵</kbd>
           </button>
+          <SeveralButton
+            choices={choices.filter(({ kind }) => kind === choice.kind)}
+            choice={choice}
+            values={values}
+            onRun={(runs) => void submission.submitAll(runs)}
+          />
           <CodeButton choice={choice} values={values} />
         </div>
         <p className="c12 faint" id="studio-missing">

@@ -88,7 +88,7 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
     showDraft(next);
     submission.reset();
   };
-  const { remix, again, vary, useAsInput } = useActions(tab, models, submission, keep);
+  const { remix, again, vary } = useActions(tab, models, submission, keep);
   if (choice === undefined) return <Empty title={t('studio.noModels')} text={t('studio.noModelsText')} />;
   return (
     <>
@@ -105,7 +105,6 @@ function Workbench({ tab, models }: { readonly tab: Tab; readonly models: readon
         onRemix={remix}
         onAgain={again}
         onVary={vary}
-        onInput={useAsInput}
         onIdea={tab === 'image' ? (values) => keep({ key: choice.key, values }) : undefined}
       />
     </>

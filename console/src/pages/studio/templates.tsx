@@ -21,7 +21,7 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
     showDraft(next);
     submission.reset();
   };
-  const { remix, again, vary, useAsInput } = useActions('templates', models, submission, keep);
+  const { remix, again, vary } = useActions('templates', models, submission, keep);
   const templates = data?.templatesConnection.edges.map(({ node }) => node) ?? [];
   const chosen = templates.find(({ code }) => code === draft.key);
   return (
@@ -60,7 +60,7 @@ export function Templates({ models }: { readonly models: readonly Model[] }) {
       </div>
       {/* On phones it is below the cards, which would push it down. */}
       {(data !== undefined || error !== undefined) && (
-        <Canvas onRemix={remix} onAgain={again} onVary={vary} onInput={useAsInput} onIdea={undefined} />
+        <Canvas onRemix={remix} onAgain={again} onVary={vary} onIdea={undefined} />
       )}
     </>
   );

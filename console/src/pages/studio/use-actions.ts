@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { MediaPartsFragment } from '../../api/operations.ts';
 import type { Batch } from '../../work/batches.ts';
 import { type Draft, setDraft } from '../../work/drafts.ts';
-import { formWith, variantOf } from '../../work/reuse.ts';
+import { variantOf } from '../../work/reuse.ts';
 import { type Choice, choicesOf, type Model, type Tab, tabOf } from '../../work/work.ts';
 import type { Submission } from './use-studio.ts';
 
@@ -15,8 +15,6 @@ export interface Actions {
   readonly again: (batch: Batch) => void;
   /** Starts a variant of one of its results. */
   readonly vary: (batch: Batch, media: MediaPartsFragment) => void;
-  /** Puts a result into the form that takes it. */
-  readonly useAsInput: (media: MediaPartsFragment) => void;
 }
 
 /** The actions of a tab of the Studio; `show` takes a draft for the form that is shown. */
@@ -46,10 +44,6 @@ export function useActions(
     vary(batch, media) {
       const choice = choiceOf(batch, models);
       if (choice !== undefined) void submission.submit(choice, variantOf(choice, batch.values, media));
-    },
-    useAsInput(media) {
-      const form = formWith(media, tab, models);
-      if (form !== null) open(form.tab, form.draft);
     },
   };
 }

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { ExecuteTemplateDocument } from '../../api/operations.ts';
 import { t } from '../../text/text.ts';
-import { addBatch, type NewBatch } from '../../work/batches.ts';
+import { addBatches, type NewBatch, type Run } from '../../work/batches.ts';
 import { type Choice, parametersOf, startTask, tasksFor, type Values } from '../../work/work.ts';
 
 /** The state of a submission. */
@@ -14,6 +14,8 @@ export interface Submission {
   /** Messages by member of the input, as the server says. */
   readonly problems: Readonly<Record<string, string>>;
   submit(choice: Choice, values: Values): Promise<void>;
+  /** Starts several at once, in the order in which they are shown. */
+  submitAll(runs: readonly Run[]): Promise<void>;
   /** Runs a template of the catalog; its task is shown among the rest. */
   runTemplate(template: TemplateRun, values: Values): Promise<void>;
   reset(): void;
@@ -27,28 +29,26 @@ export function useSubmission(): Submission {
   const [isSending, setIsSending] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
-  async function submit(choice: Choice, values: Values): Promise<void> {
+  async function submitAll(runs: readonly Run[]): Promise<void> {
     setIsSending(true);
     setError(null);
     try {
-      const count = tasksFor(choice, Number(values['count'] ?? 1));
-      const started = await Promise.allSettled(
-        Array.from({ length: count }, () => startTask(choice, values, crypto.randomUUID())),
-      );
-      const tasks = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
-      if (tasks.length > 0) addBatch(batchOf(choice, values, tasks));
-      const refused = started.find((one) => one.status === 'rejected');
-      if (refused !== undefined) setError(refused.reason);
+      const started = await Promise.all(runs.map(start));
+      addBatches(started.flatMap(({ batch }) => batch ?? []));
+      const refused = started.find(({ refusal }) => refusal !== null);
+      if (refused !== undefined) setError(refused.refusal);
     } finally {
       setIsSending(false);
     }
   }
 
+  const submit = (choice: Choice, values: Values) => submitAll([{ choice, values }]);
+
   async function runTemplate(template: TemplateRun, values: Values): Promise<void> {
     setIsSending(true);
     setError(null);
     try {
-      addBatch(await startTemplate(template, values));
+      addBatches([await startTemplate(template, values)]);
     } catch (refused) {
       setError(refused);
     } finally {
@@ -57,7 +57,7 @@ export function useSubmission(): Submission {
   }
 
   const reset = () => setError(null);
-  return { isSending, error, problems: problemsOf(error), submit, runTemplate, reset };
+  return { isSending, error, problems: problemsOf(error), submit, submitAll, runTemplate, reset };
 }
 
 async function startTemplate(
@@ -83,9 +83,22 @@ async function startTemplate(
   };
 }
 
-function batchOf({ kind, model }: Choice, values: Values, tasks: readonly string[]): NewBatch {
+/** Starts the tasks of one submission: what was started, and why another one was not. */
+async function start(run: Run): Promise<{ readonly batch: NewBatch | null; readonly refusal: unknown }> {
+  const { choice, values } = run;
+  const count = tasksFor(choice, Number(values['count'] ?? 1));
+  const started = await Promise.allSettled(
+    Array.from({ length: count }, () => startTask(choice, values, crypto.randomUUID())),
+  );
+  const tasks = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
+  const refused = started.find((one) => one.status === 'rejected');
+  return { batch: tasks.length === 0 ? null : batchOf(run, tasks), refusal: refused?.reason ?? null };
+}
+
+function batchOf({ choice: { kind, model }, values, cell }: Run, tasks: readonly string[]): NewBatch {
   const { generator, name } = model;
   return {
+    ...(cell === undefined ? {} : { cell }),
     id: crypto.randomUUID(),
     kind,
     generator,

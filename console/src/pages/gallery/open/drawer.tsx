@@ -3,9 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
 import { useCredentialKind } from '../../../api/credential.ts';
-import { ModelsDocument, TaskInputsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
+import { TaskInputsDocument, type TaskInputsQuery } from '../../../api/operations.ts';
 import { nameOfPiece } from '../../../library/piece.tsx';
 import type { Piece } from '../../../library/pieces.ts';
+import { UseAs } from '../../../library/use-as/use-as.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon } from '../../../parts/icons.tsx';
 import { MediaView } from '../../../parts/media-view.tsx';
@@ -14,7 +15,6 @@ import { Ago, bytesText, secondsText } from '../../../parts/time.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { setDraft } from '../../../work/drafts.ts';
 import { recallTask } from '../../../work/recall.ts';
-import { formWith, storedFile } from '../../../work/reuse.ts';
 import type { Tab, Values } from '../../../work/work.ts';
 import { DeleteDialog } from '../delete/delete-dialog.tsx';
 import { Lineage } from './lineage.tsx';
@@ -137,17 +137,10 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
   const kind = useCredentialKind();
   const [over, setOver] = useState<'share' | 'delete' | null>(null);
   const recalled = source === null ? null : recallTask(source);
-  const isImage = media.contentType.startsWith('image/');
-  const { data } = useQuery(ModelsDocument);
-  const form = formWith(media, 'image', data?.models ?? []);
   const go = (tab: Tab, key: string, values: Values) => {
     setDraft(tab, { key, values });
     void navigate({ to: '/', search: { kind: tab } });
   };
-  const useAsInput = () => {
-    if (form !== null) go(form.tab, form.draft.key, form.draft.values);
-  };
-  const toVideo = () => go('video', '', { image: storedFile(media) });
   return (
     <section>
       <div className="acts">
@@ -160,14 +153,7 @@ function Actions({ piece, source, onDeleted }: ActionsProps) {
           <Icon name="remix" size={14} />
           {t('studio.remix')}
         </button>
-        <button type="button" className="btn" disabled={form === null} onClick={useAsInput}>
-          <Icon name="input" size={14} />
-          {t('gallery.asInput')}
-        </button>
-        <button type="button" className="btn" disabled={!isImage} onClick={toVideo}>
-          <Icon name="video" size={14} />
-          {t('gallery.toVideo')}
-        </button>
+        <UseAs key={media.id} media={media} />
         <a className="btn" href={media.url} download={media.name}>
           <Icon name="download" size={14} />
           {t('media.download')}

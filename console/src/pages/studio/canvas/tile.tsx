@@ -1,73 +1,28 @@
 import { useMutation } from '@apollo/client/react';
-import { Link } from '@tanstack/react-router';
 
-import {
-  CancelTaskDocument,
-  type MediaPartsFragment,
-  type TaskPartsFragment,
-} from '../../../api/operations.ts';
-import { isEnded, useLiveTask } from '../../../api/use-live-task.ts';
+import { CancelTaskDocument, type TaskPartsFragment } from '../../../api/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
 import { Icon } from '../../../parts/icons.tsx';
-import { MediaView } from '../../../parts/media-view.tsx';
-import { codeText, Problem } from '../../../parts/problem.tsx';
+import { codeText } from '../../../parts/problem.tsx';
 import { ServerWords } from '../../../parts/server-words.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
 import { stageText } from '../../../parts/task/stage.ts';
 import { StateBadge } from '../../../parts/task/state.tsx';
 import { t } from '../../../text/text.ts';
+import type { Batch } from '../../../work/batches.ts';
 
-interface TaskTilesProps {
-  readonly id: string;
-  readonly count: number;
-  readonly shape: string;
-  /** Makes a variant of a result; absent where no form can. */
-  readonly onVary?: ((media: MediaPartsFragment) => void) | undefined;
-  /** Takes a result into a form. */
-  readonly onInput: (media: MediaPartsFragment) => void;
-}
-
-/** The tiles of one task: reserved in their shape while it works, replaced in place by what it has made. */
-export function TaskTiles({ id, count, shape, onVary, onInput }: TaskTilesProps) {
-  const { task, error } = useLiveTask(id);
-  if (error !== undefined) return <Problem error={error} />;
-  if (task === null) return <div className="tile gone">{t('studio.taskGone')}</div>;
-  if (task === undefined || !isEnded(task)) {
-    return Array.from({ length: count }, (_, index) => <WorkingTile key={index} task={task} shape={shape} />);
-  }
-  if (task.outputs.length === 0) return <EndedTile task={task} shape={shape} />;
-  return (
-    <>
-      {task.outputs.map((media) => (
-        <DoneTile key={media.id} task={task} media={media} onVary={onVary} onInput={onInput} />
-      ))}
-      {task.result !== null && <ResultTile task={task} />}
-    </>
-  );
-}
-
-function ResultTile({ task }: { readonly task: TaskPartsFragment }) {
-  if (task.result === null || Object.keys(task.result).length < 2) return null;
-  return (
-    <article className="tile ended">
-      <div className="ended-in">
-        <TaskResult result={task.result} />
-      </div>
-    </article>
-  );
-}
-
-function WorkingTile({
-  task,
-  shape,
-}: {
+interface WorkingTileProps {
   readonly task: TaskPartsFragment | undefined;
   readonly shape: string;
-}) {
+  readonly className?: string;
+}
+
+/** The place of a result, reserved in its shape while it is made. */
+export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
   const [cancel] = useMutation(CancelTaskDocument);
   const state = task?.state ?? 'QUEUED';
   return (
-    <article className={`tile ${state}`} style={{ aspectRatio: shape }}>
+    <article className={`tile ${state} ${className}`} style={{ aspectRatio: shape }}>
       <div className="work">
         <div className="row sb-row">
           <StateBadge state={state} />
@@ -98,12 +53,10 @@ function WorkingTile({
   );
 }
 
-function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly shape: string }) {
+/** What has ended without a file: its words, its finding, or why it has failed. */
+export function EndedTile({ task }: { readonly task: TaskPartsFragment }) {
   return (
-    <article
-      className="tile ended"
-      style={{ aspectRatio: task.text === null && task.result === null ? shape : 'auto' }}
-    >
+    <article className="tile ended">
       <div className="ended-in">
         <StateBadge state={task.state} />
         <TaskTexts task={task} />
@@ -116,45 +69,21 @@ function EndedTile({ task, shape }: { readonly task: TaskPartsFragment; readonly
             </p>
           </>
         )}
-        <Link className="link" to="/tasks/$id" params={{ id: task.id }}>
-          {t('task.open')}
-        </Link>
       </div>
     </article>
   );
 }
 
-type DoneTileProps = Pick<TaskTilesProps, 'onVary' | 'onInput'> & {
-  readonly task: TaskPartsFragment;
-  readonly media: MediaPartsFragment;
-};
-
-function DoneTile({ task, media, onVary, onInput }: DoneTileProps) {
-  return (
-    <article className="tile done">
-      <MediaView media={media} alt={t('studio.resultOf', { kind: t(`kind.${task.kind}`) })} />
-      <div className="hover">
-        <Link className="onpic" to="/tasks/$id" params={{ id: task.id }}>
-          {t('task.open')}
-        </Link>
-        {onVary !== undefined && (
-          <button type="button" className="onpic" onClick={() => onVary(media)}>
-            {t('studio.vary')}
-          </button>
-        )}
-        <button
-          type="button"
-          className="onpic ico"
-          onClick={() => onInput(media)}
-          aria-label={t('studio.asInput')}
-          title={t('studio.asInput')}
-        >
-          <Icon name="input" size={14} />
-        </button>
-        <a className="onpic ico" href={media.url} download aria-label={t('media.download')}>
-          <Icon name="download" size={14} />
-        </a>
-      </div>
-    </article>
-  );
+/** The shape that a result will have, as CSS writes it; square when the form does not say. */
+export function shapeOf({ values, kind }: Pick<Batch, 'values' | 'kind'>): string {
+  const { aspectRatio, resolution } = values;
+  const text =
+    typeof aspectRatio === 'string' ? aspectRatio : typeof resolution === 'string' ? resolution : '';
+  const match = /^(\d+)[:x](\d+)$/.exec(text);
+  if (match !== null) return `${match[1]} / ${match[2]}`;
+  return kind === 'SPEECH' || kind === 'VOICE_CLONE' || kind === 'ANALYSIS'
+    ? '3 / 1'
+    : kind === 'IMAGE' || kind === 'CHARACTER_IMAGE' || kind === 'COMFY_WORKFLOW'
+      ? '1 / 1'
+      : '16 / 9';
 }

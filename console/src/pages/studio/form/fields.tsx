@@ -10,14 +10,13 @@ import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';
 import { ComfyFields } from './comfy-fields.tsx';
+import { COMMON_RATIOS, SPEED_MODES } from './common-values.ts';
 import { ChoiceField, NumberField, ShapeField, StepperField, TextAreaField, TextField } from './controls.tsx';
 import type { FieldProps } from './field-props.ts';
 import { MaskField } from './mask/mask-field.tsx';
 import { VoiceField } from './voice-field.tsx';
 
-const COMMON_RATIOS = ['1:1', '3:2', '4:3', '16:9', '21:9', '2:3', '3:4', '4:5', '9:16'];
 const MOST_AT_ONCE = 4;
-const SPEED_MODES = ['fast', 'turbo', 'relax'];
 /** Reference images of a model that names no number. */
 const MOST_IMAGES = 10;
 

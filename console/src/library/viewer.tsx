@@ -1,9 +1,9 @@
 import { type PointerEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { MediaPartsFragment } from '../../../api/operations.ts';
-import { Icon } from '../../../parts/icons.tsx';
-import { MediaView } from '../../../parts/media-view.tsx';
-import { t } from '../../../text/text.ts';
+import type { MediaPartsFragment } from '../api/operations.ts';
+import { Icon } from '../parts/icons.tsx';
+import { MediaView } from '../parts/media-view.tsx';
+import { t } from '../text/text.ts';
 
 interface ViewerProps {
   readonly media: MediaPartsFragment;

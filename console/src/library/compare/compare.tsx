@@ -1,0 +1,143 @@
+import './compare.css';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
+
+import type { MediaPartsFragment } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { t } from '../../text/text.ts';
+import { START, useView, type View } from './use-view.ts';
+
+/** A picture to be compared, and what is written below it. */
+interface ComparedPiece {
+  readonly media: MediaPartsFragment;
+  readonly name: string;
+}
+
+interface CompareProps {
+  /** From two to four. */
+  readonly pieces: readonly ComparedPiece[];
+  readonly onClose: () => void;
+}
+
+/** Most that stand side by side. */
+export const MOST_COMPARED = 4;
+
+/** Pictures side by side, zoomed and moved together; of two, also one over the other with a line to be drawn across. */
+export function Compare({ pieces, onClose }: CompareProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  const [isWipe, setIsWipe] = useState(false);
+  const { view, zoom, move, reset } = useView(area);
+  useEffect(() => dialog.current?.showModal(), []);
+  const canWipe = pieces.length === 2;
+  const keys: Readonly<Record<string, () => void>> = {
+    '+': () => zoom(1.25),
+    '=': () => zoom(1.25),
+    '-': () => zoom(0.8),
+    0: reset,
+    w: () => canWipe && setIsWipe(!isWipe),
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="viewer compare"
+      aria-label={t('compare.title')}
+      onClose={onClose}
+      onKeyDown={({ key }) => keys[key]?.()}
+    >
+      <div ref={area} className="compare-area">
+        {isWipe && canWipe ? (
+          <Wipe pieces={pieces} view={view} />
+        ) : (
+          <SideBySide pieces={pieces.slice(0, MOST_COMPARED)} view={view} onMove={move} />
+        )}
+      </div>
+      <div className="viewer-tools">
+        {canWipe && (
+          <button type="button" className="onpic" aria-pressed={isWipe} onClick={() => setIsWipe(!isWipe)}>
+            {t(isWipe ? 'compare.side' : 'compare.wipe')}
+          </button>
+        )}
+        <Tool icon="minus" label={t('gallery.smaller')} onClick={() => zoom(0.8)} />
+        <Tool icon="plus" label={t('gallery.larger')} onClick={() => zoom(1.25)} />
+        {view !== START && <Tool icon="again" label={t('compare.fit')} onClick={reset} />}
+        <Tool icon="close" label={t('gallery.close')} onClick={() => dialog.current?.close()} />
+      </div>
+    </dialog>
+  );
+}
+
+interface ToolProps {
+  readonly icon: 'minus' | 'plus' | 'again' | 'close';
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+function Tool({ icon, label, onClick }: ToolProps) {
+  return (
+    <button type="button" className="onpic ico" onClick={onClick} aria-label={label} title={label}>
+      <Icon name={icon} size={14} />
+    </button>
+  );
+}
+
+interface PanesProps {
+  readonly pieces: readonly ComparedPiece[];
+  readonly view: View;
+}
+
+function SideBySide({
+  pieces,
+  view,
+  onMove,
+}: PanesProps & { readonly onMove: (x: number, y: number) => void }) {
+  const drag = ({ buttons, movementX, movementY }: PointerEvent) => {
+    if (buttons === 1) onMove(movementX, movementY);
+  };
+  return (
+    <div className={`compare-side n${pieces.length}`} onPointerMove={drag}>
+      {pieces.map(({ media, name }) => (
+        <figure key={media.id}>
+          <div className="compare-pane">
+            <img src={media.url} alt={name} draggable={false} style={styleOf(view)} />
+          </div>
+          <figcaption>{name}</figcaption>
+        </figure>
+      ))}
+    </div>
+  );
+}
+
+/** One picture over the other: what is left of the line is the first, what is right of it the second. */
+function Wipe({ pieces, view }: PanesProps) {
+  const [at, setAt] = useState(50);
+  const [one, other] = pieces;
+  if (one === undefined || other === undefined) return null;
+  return (
+    <div className="compare-wipe">
+      <div className="compare-pane">
+        <img src={other.media.url} alt={other.name} style={styleOf(view)} />
+      </div>
+      <div className="compare-pane" style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}>
+        <img src={one.media.url} alt={one.name} style={styleOf(view)} />
+      </div>
+      <i className="compare-line" style={{ left: `${at}%` }} aria-hidden="true" />
+      <input
+        type="range"
+        min={0}
+        max={100}
+        step={0.5}
+        value={at}
+        aria-label={t('compare.line')}
+        onChange={({ target }) => setAt(target.valueAsNumber)}
+      />
+      <p className="compare-names">
+        <span>{one.name}</span>
+        <span>{other.name}</span>
+      </p>
+    </div>
+  );
+}
+
+function styleOf({ scale, x, y }: View) {
+  return { transform: `translate(${x}px, ${y}px) scale(${scale})` };
+}

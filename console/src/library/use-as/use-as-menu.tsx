@@ -1,0 +1,50 @@
+import { useQuery } from '@apollo/client/react';
+import { Popover } from '@base-ui/react/popover';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type MediaPartsFragment, ModelsDocument } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { t, textOr } from '../../text/text.ts';
+import { setDraft } from '../../work/drafts.ts';
+import { type FilePlace, formAt, placesFor } from '../../work/reuse.ts';
+
+/** The button and its menu, which is open when it is first drawn: every place of a form that takes such a file. */
+export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
+  const navigate = useNavigate();
+  const { data } = useQuery(ModelsDocument);
+  const [isOpen, setOpen] = useState(true);
+  const models = data?.models ?? [];
+  const use = (place: FilePlace) => {
+    const draft = formAt(place, media, models);
+    setOpen(false);
+    if (draft === null) return;
+    setDraft(place.tab, draft);
+    void navigate({ to: '/', search: { kind: place.tab } });
+  };
+  return (
+    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+      <Popover.Trigger className="btn sm">
+        <Icon name="input" size={14} />
+        {t('use.title')}
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={4} align="start" className="picker-place">
+          <Popover.Popup className="picker menu" aria-label={t('use.title')}>
+            {placesFor(media.contentType, models).map((place) => (
+              <button
+                key={`${place.kind} ${place.member}`}
+                type="button"
+                className="cmd w-full"
+                onClick={() => use(place)}
+              >
+                {textOr(`use.${place.kind}.${place.member}`, textOr(`field.${place.member}`, place.member))}
+                <span className="push c12 faint">{t(`tab.${place.tab}`)}</span>
+              </button>
+            ))}
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}

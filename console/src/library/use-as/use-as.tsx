@@ -1,0 +1,37 @@
+import { useState } from 'react';
+
+import type { MediaPartsFragment } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { type Later, later } from '../../parts/page/later.tsx';
+import { t } from '../../text/text.ts';
+
+interface UseAsProps {
+  readonly media: MediaPartsFragment;
+}
+
+const UseAsMenu: Later<UseAsProps> = later(async () => (await import('./use-as-menu.tsx')).UseAsMenu, {
+  fallback: () => <Closed onOpen={() => undefined} />,
+});
+
+/** Takes a file into a form, in whichever of its places. The menu is loaded when somebody is about to open it. */
+export function UseAs({ media }: UseAsProps) {
+  const [isWanted, setWanted] = useState(false);
+  return isWanted ? <UseAsMenu media={media} /> : <Closed onOpen={() => setWanted(true)} />;
+}
+
+function Closed({ onOpen }: { readonly onOpen: () => void }) {
+  return (
+    <button
+      type="button"
+      className="btn sm"
+      aria-haspopup="dialog"
+      aria-expanded={false}
+      onPointerEnter={UseAsMenu.prepare}
+      onFocus={UseAsMenu.prepare}
+      onClick={onOpen}
+    >
+      <Icon name="input" size={14} />
+      {t('use.title')}
+    </button>
+  );
+}

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+
+import { Compare, MOST_COMPARED } from '../../../library/compare/compare.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { factsOf } from './batch-facts.ts';
+import type { Shot } from './shots.ts';
+
+interface ComparedProps {
+  readonly shots: readonly Shot[];
+  readonly onClear: () => void;
+}
+
+/** What is ticked in the strip, and what can be done with it. */
+export function Compared({ shots, onClear }: ComparedProps) {
+  const [isOpen, setOpen] = useState(false);
+  const pieces = shots.flatMap((shot) =>
+    shot.media === null ? [] : [{ media: shot.media, name: factsOf(shot).join(' · ') }],
+  );
+  return (
+    <div className="bulk" role="region" aria-label={t('compare.title')}>
+      <span className="num" role="status">
+        {t(pieces.length > MOST_COMPARED ? 'compare.tooMany' : 'gallery.selected', {
+          count: pieces.length,
+          most: MOST_COMPARED,
+        })}
+      </span>
+      <button
+        type="button"
+        className="btn sm pri"
+        disabled={pieces.length < 2 || pieces.length > MOST_COMPARED}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="compare" size={14} />
+        {t('compare.open')}
+      </button>
+      <button type="button" className="btn sm ghost" onClick={onClear}>
+        {t('gallery.clear')}
+      </button>
+      {isOpen && <Compare pieces={pieces} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+
+import { later } from '../../../parts/page/later.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { type Batch } from '../../../work/batches.ts';
+import type { ResultActions } from './result-actions.ts';
+import { chosenShot, type Shot, shotBeside, shotsOf, shownBatches } from './shots.ts';
+import { Stage } from './stage.tsx';
+import { Strip } from './strip.tsx';
+import { useTasks, WatchTask } from './watch-task.tsx';
+
+const Sheet = later(async () => (await import('./sheet.tsx')).Sheet);
+const Compared = later(async () => (await import('./compared.tsx')).Compared);
+const Viewer = later(async () => (await import('../../../library/viewer.tsx')).Viewer);
+
+type ResultsProps = ResultActions & { readonly batches: readonly Batch[] };
+
+/** One result large, or the sheet that it belongs to; all others as a strip. */
+export function Results({ batches, ...actions }: ResultsProps) {
+  const shown = useMemo(() => shownBatches(batches), [batches]);
+  const { tasks, error, watch } = useTasks();
+  const shots = useMemo(() => shotsOf(shown, tasks), [shown, tasks]);
+  const { id, choose, sheet, openSheet } = useChoice(shown);
+  const [ticked, setTicked] = useState<readonly string[]>([]);
+  const [isLarge, setIsLarge] = useState(false);
+  const shot = chosenShot(shots, id);
+  const tick = (one: string) =>
+    setTicked((before) =>
+      before.includes(one) ? before.filter((other) => other !== one) : [...before, one],
+    );
+  const ofSheet = sheet === null ? [] : shots.filter(({ batch }) => batch.cell?.sheet === sheet);
+  return (
+    <div className="canvas results">
+      {shown
+        .flatMap((batch) => batch.tasks)
+        .map((task) => (
+          <WatchTask key={task} id={task} onChange={watch} />
+        ))}
+      {error !== undefined && <Problem error={error} />}
+      {ofSheet.length > 0 && <Sheet shots={ofSheet} onOpen={choose} onTick={setTicked} {...actions} />}
+      {ofSheet.length === 0 && shot !== undefined && (
+        <Stage
+          shot={shot}
+          siblings={id === null ? shots.filter(({ batch }) => batch === shot.batch) : [shot]}
+          onZoom={() => setIsLarge(true)}
+          onSheet={openSheet}
+          {...actions}
+        />
+      )}
+      <Strip
+        shots={shots}
+        current={ofSheet.length > 0 ? undefined : shot?.id}
+        ticked={ticked}
+        onChoose={choose}
+        onTick={tick}
+      />
+      {ticked.length > 0 && (
+        <Compared shots={shots.filter((one) => ticked.includes(one.id))} onClear={() => setTicked([])} />
+      )}
+      {isLarge && shot !== undefined && (
+        <LargeShot shot={shot} shots={shots} onChoose={choose} onClose={() => setIsLarge(false)} />
+      )}
+    </div>
+  );
+}
+
+/** Which result is large; null: the newest. A new submission comes to the front, as its sheet where it has one. */
+function useChoice(batches: readonly Batch[]) {
+  const newest = batches[0];
+  const [id, setId] = useState<string | null>(null);
+  const [sheet, setSheet] = useState<string | null>(newest?.cell?.sheet ?? null);
+  const before = useRef(newest?.id);
+  useEffect(() => {
+    if (newest === undefined || before.current === newest.id) return;
+    before.current = newest.id;
+    setId(null);
+    setSheet(newest.cell?.sheet ?? null);
+    document.querySelector('.results')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+  }, [newest]);
+  return {
+    id,
+    sheet,
+    choose(next: string) {
+      setId(next);
+      setSheet(null);
+    },
+    openSheet: setSheet,
+  };
+}
+
+interface LargeShotProps {
+  readonly shot: Shot;
+  readonly shots: readonly Shot[];
+  readonly onChoose: (id: string) => void;
+  readonly onClose: () => void;
+}
+
+function LargeShot({ shot, shots, onChoose, onClose }: LargeShotProps) {
+  if (shot.media === null) return null;
+  const move = (step: -1 | 1) => {
+    const made = shots.filter(({ media }) => media !== null);
+    const next = shotBeside(made, shot.id, step);
+    if (next !== undefined) onChoose(next.id);
+  };
+  return <Viewer media={shot.media} name={shot.media.name} onClose={onClose} onMove={move} />;
+}

@@ -1,0 +1,135 @@
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { removeBatch, titleOf } from '../../../work/batches.ts';
+import { axisText, costText, timeText, variedText } from './batch-facts.ts';
+import type { ResultActions } from './result-actions.ts';
+import { gridOf } from './sheet-grid.ts';
+import { isWorking, type Shot } from './shots.ts';
+import { EndedTile, shapeOf, WorkingTile } from './tile.tsx';
+
+interface SheetProps extends ResultActions {
+  readonly shots: readonly Shot[];
+  readonly onOpen: (id: string) => void;
+  /** Chooses what is compared. */
+  readonly onTick: (ids: readonly string[]) => void;
+}
+
+/** Most pictures that are compared at once. */
+const MOST_COMPARED = 4;
+
+/** What was started at once to be compared: models side by side, or a table of one or two options. */
+export function Sheet({ shots, onOpen, onTick, onRemix }: SheetProps) {
+  const [first] = shots;
+  if (first === undefined) return null;
+  const { batch } = first;
+  const { columns, rows } = gridOf(shots);
+  const hasRows = batch.cell?.y !== undefined;
+  const isOfModels = batch.cell?.x.name === 'model';
+  const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
+  const pictures = shots.filter(({ media }) => media?.contentType.startsWith('image/'));
+  return (
+    <section className="batch sheet-batch" aria-label={title}>
+      <header>
+        <div className="grow">
+          <h2 className="cut2">{title}</h2>
+          <p className="c12 mute">
+            {isOfModels
+              ? t('sheet.models', { count: shots.length })
+              : `${batch.modelName} · ${axesText(first)}`}
+          </p>
+        </div>
+        {pictures.length > 1 && (
+          <button
+            type="button"
+            className="btn sm"
+            onClick={() => onTick(pictures.slice(0, MOST_COMPARED).map(({ id }) => id))}
+          >
+            <Icon name="compare" size={14} />
+            {t('compare.open')}
+          </button>
+        )}
+        <button type="button" className="btn sm" onClick={() => onRemix(batch)}>
+          <Icon name="remix" size={14} />
+          {t('studio.remix')}
+        </button>
+        <button
+          type="button"
+          className="btn sm ghost ico"
+          onClick={() => removeBatch(batch)}
+          aria-label={t('studio.forget')}
+          title={t('studio.forget')}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </header>
+      <div className={isOfModels ? 'sheet-scroll of-models' : 'sheet-scroll'}>
+        <table className="sheet">
+          {!isOfModels && (
+            <thead>
+              <tr>
+                {hasRows && <td />}
+                {columns.map((column) => (
+                  <th key={column.key} scope="col">
+                    {variedText(column.varied)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+          )}
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.key}>
+                {hasRows && row.varied !== null && <th scope="row">{variedText(row.varied)}</th>}
+                {row.shots.map((shot, index) => (
+                  <td key={columns[index]?.key}>
+                    {shot !== undefined && <SheetCell shot={shot} isOfModels={isOfModels} onOpen={onOpen} />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function axesText({ batch: { cell } }: Shot): string {
+  const names = [cell?.x.name, cell?.y?.name].filter((name) => name !== undefined);
+  return names.map(axisText).join(' × ');
+}
+
+interface SheetCellProps {
+  readonly shot: Shot;
+  readonly isOfModels: boolean;
+  readonly onOpen: (id: string) => void;
+}
+
+/** One result with its price and time beside it. */
+function SheetCell({ shot, isOfModels, onOpen }: SheetCellProps) {
+  const { batch, task, media } = shot;
+  const facts = [costText(task), timeText(task)].filter((fact) => fact !== null);
+  return (
+    <figure className="sheet-cell">
+      {isWorking(shot) && <WorkingTile task={task ?? undefined} shape={shapeOf(batch)} />}
+      {!isWorking(shot) && media === null && task && <EndedTile task={task} />}
+      {media !== null && (
+        <button
+          type="button"
+          onClick={() => onOpen(shot.id)}
+          aria-label={t('sheet.open', { name: batch.modelName })}
+        >
+          {media.contentType.startsWith('audio/') ? (
+            <Icon name="speech" />
+          ) : (
+            <img src={media.thumbnail ?? media.url} alt="" style={{ aspectRatio: shapeOf(batch) }} />
+          )}
+        </button>
+      )}
+      <figcaption>
+        {isOfModels && <span className="med cut block">{batch.modelName}</span>}
+        <span className="c12 mute num">{facts.join(' · ')}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,157 @@
+import { Link } from '@tanstack/react-router';
+
+import { TaskResult } from '../../../library/result/task-result.tsx';
+import { UseAs } from '../../../library/use-as/use-as.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { MediaView } from '../../../parts/media-view.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+import { type Batch, removeBatch, titleOf } from '../../../work/batches.ts';
+import { factsOf } from './batch-facts.ts';
+import type { ResultActions } from './result-actions.ts';
+import { isWorking, type Shot } from './shots.ts';
+import { EndedTile, shapeOf, WorkingTile } from './tile.tsx';
+
+interface StageProps extends ResultActions {
+  readonly shot: Shot;
+  /** All of its submission: while they are made they stand together. */
+  readonly siblings: readonly Shot[];
+  readonly onZoom: () => void;
+  /** Goes back to the sheet with this id. */
+  readonly onSheet: (id: string) => void;
+}
+
+/** One result as large as the window has room, with its words and what can be done with it next. */
+export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProps) {
+  const { batch } = shot;
+  const title = titleOf(batch) ?? t(`kind.${batch.kind}`);
+  const isMaking = siblings.length > 1 && siblings.some(isWorking);
+  return (
+    <section className="batch stage" aria-label={title}>
+      {isMaking ? (
+        <div className="tiles">
+          {siblings.map((one) => (
+            <Hero key={one.id} shot={one} title={title} onZoom={onZoom} />
+          ))}
+        </div>
+      ) : (
+        <Hero shot={shot} title={title} onZoom={onZoom} isAlone />
+      )}
+      <header>
+        <div className="grow">
+          <h2 className="cut2" title={title}>
+            {title}
+          </h2>
+          <p className="c12 mute">
+            {factsOf(shot).join(' · ')} · <Ago at={batch.at} />
+          </p>
+        </div>
+      </header>
+      <div className="stage-acts">
+        <BatchActions batch={batch} {...actions} />
+        {shot.media !== null && (
+          <>
+            {canVary(batch) && (
+              <button
+                type="button"
+                className="btn sm"
+                onClick={() => shot.media !== null && actions.onVary(batch, shot.media)}
+              >
+                <Icon name="vary" size={14} />
+                {t('studio.vary')}
+              </button>
+            )}
+            <UseAs key={shot.id} media={shot.media} />
+            <a className="btn sm" href={shot.media.url} download={shot.media.name}>
+              <Icon name="download" size={14} />
+              {t('media.download')}
+            </a>
+          </>
+        )}
+        {batch.cell !== undefined && (
+          <button type="button" className="btn sm" onClick={() => onSheet(batch.cell?.sheet ?? '')}>
+            <Icon name="grid" size={14} />
+            {t('sheet.back')}
+          </button>
+        )}
+        <Link className="btn sm ghost" to="/tasks/$id" params={{ id: shot.taskId }}>
+          {t('task.open')}
+        </Link>
+        <button
+          type="button"
+          className="btn sm ghost ico push"
+          onClick={() => removeBatch(batch)}
+          aria-label={t('studio.forget')}
+          title={t('studio.forget')}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Recall of everything, and the same once more. */
+function BatchActions({
+  batch,
+  onRemix,
+  onAgain,
+}: Pick<StageProps, 'onRemix' | 'onAgain'> & { readonly batch: Batch }) {
+  return (
+    <>
+      <button
+        type="button"
+        className="btn sm"
+        title={t('studio.remixText')}
+        onClick={() => {
+          onRemix(batch);
+          document.querySelector('.form')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+        }}
+      >
+        <Icon name="remix" size={14} />
+        {t('studio.remix')}
+      </button>
+      <button type="button" className="btn sm" onClick={() => onAgain(batch)}>
+        <Icon name="again" size={14} />
+        {t('studio.again')}
+      </button>
+    </>
+  );
+}
+
+interface HeroProps {
+  readonly shot: Shot;
+  readonly title: string;
+  readonly onZoom: () => void;
+  readonly isAlone?: boolean;
+}
+
+/** A result, or what is said in its place; a picture opens over the window. */
+function Hero({ shot, title, onZoom, isAlone = false }: HeroProps) {
+  const { batch, task, media } = shot;
+  const place = isAlone ? 'hero' : '';
+  if (task === null) return <div className="tile gone">{t('studio.taskGone')}</div>;
+  if (isWorking(shot)) return <WorkingTile task={task} shape={shapeOf(batch)} className={place} />;
+  if (task === undefined) return null;
+  if (media === null) return <EndedTile task={task} />;
+  const isPicture = media.contentType.startsWith('image/');
+  return (
+    <>
+      <article className={`tile done ${place}`}>
+        {isPicture ? (
+          <button type="button" className="hero-zoom" onClick={onZoom} aria-label={t('gallery.zoom')}>
+            <MediaView media={media} alt={title} />
+          </button>
+        ) : (
+          <MediaView key={media.id} media={media} alt={title} />
+        )}
+      </article>
+      {task.result !== null && Object.keys(task.result).length > 1 && <TaskResult result={task.result} />}
+    </>
+  );
+}
+
+/** Pictures and videos come out differently each time; a recording does not. */
+function canVary({ kind, template }: Batch): boolean {
+  return template === undefined && ['IMAGE', 'CHARACTER_IMAGE', 'VIDEO', 'FRAME_VIDEO'].includes(kind);
+}

@@ -1,0 +1,82 @@
+import type { KeyboardEvent } from 'react';
+
+import { Preview } from '../../../library/piece.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { StateBadge } from '../../../parts/task/state.tsx';
+import { t } from '../../../text/text.ts';
+import { titleOf } from '../../../work/batches.ts';
+import { isWorking, type Shot } from './shots.ts';
+
+interface StripProps {
+  readonly shots: readonly Shot[];
+  /** Id of the one that is large. */
+  readonly current: string | undefined;
+  readonly ticked: readonly string[];
+  readonly onChoose: (id: string) => void;
+  readonly onTick: (id: string) => void;
+}
+
+/** Every result as a small picture, newest first; arrows move through them, ticks choose what is compared. */
+export function Strip({ shots, current, ticked, onChoose, onTick }: StripProps) {
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined || !(event.target instanceof HTMLElement)) return;
+    event.preventDefault();
+    const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.shot-open')];
+    buttons[buttons.indexOf(event.target) + step]?.focus();
+  };
+  return (
+    <ul className="strip" aria-label={t('studio.strip')} onKeyDown={move}>
+      {shots.map((shot) => (
+        <li key={shot.id} className={shot.media === null ? 'shot' : 'shot done'}>
+          <ShotButton shot={shot} isCurrent={shot.id === current} onChoose={onChoose} />
+          {shot.media?.contentType.startsWith('image/') === true && (
+            <button
+              type="button"
+              className="g-tick"
+              role="checkbox"
+              aria-checked={ticked.includes(shot.id)}
+              aria-label={t('compare.choose', { name: nameOf(shot) })}
+              title={t('compare.add')}
+              onClick={() => onTick(shot.id)}
+            >
+              <Icon name="check" size={12} />
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ShotButtonProps {
+  readonly shot: Shot;
+  readonly isCurrent: boolean;
+  readonly onChoose: (id: string) => void;
+}
+
+function ShotButton({ shot, isCurrent, onChoose }: ShotButtonProps) {
+  const { id, task, media } = shot;
+  const name = nameOf(shot);
+  return (
+    <button
+      type="button"
+      className={`shot-open ${task?.state ?? ''}`}
+      aria-current={isCurrent}
+      title={name}
+      onClick={() => onChoose(id)}
+    >
+      {media !== null && <Preview piece={{ media, task: null }} name={name} />}
+      {media === null && (
+        <span className="shot-state">
+          <StateBadge state={task?.state ?? 'QUEUED'} />
+          {isWorking(shot) && task?.state === 'RUNNING' && <span className="num">{task.progress} %</span>}
+        </span>
+      )}
+    </button>
+  );
+}
+
+function nameOf({ batch }: Shot): string {
+  return titleOf(batch) ?? t(`kind.${batch.kind}`);
+}

@@ -1,0 +1,50 @@
+import { t } from '../../../text/text.ts';
+import type { Values } from '../../../work/work.ts';
+
+/** Pictures of the ideas, drawn by the sandbox's studio when the console was built; none where it was not there. */
+const PICTURES = import.meta.glob<string>('../../../../examples/*.webp', {
+  eager: true,
+  query: '?url',
+  import: 'default',
+});
+
+const IDEAS = [
+  { key: 'lighthouse', shape: '16:9' },
+  { key: 'city', shape: '9:16' },
+  { key: 'forest', shape: '3:4' },
+  { key: 'harbour', shape: '1:1' },
+  { key: 'aurora', shape: '16:9' },
+  { key: 'house', shape: '4:3' },
+] as const;
+
+/** What the canvas shows before the first picture: ideas that fill the form with one click. */
+export function Welcome({ onIdea }: { readonly onIdea: (values: Values) => void }) {
+  return (
+    <section className="welcome">
+      <h2>{t('studio.first')}</h2>
+      <p className="mute">{t('studio.firstText')}</p>
+      <ul className="ideas">
+        {IDEAS.map(({ key, shape }) => (
+          <li key={key}>
+            <button
+              type="button"
+              className="idea"
+              onClick={() => onIdea({ prompt: t(`idea.${key}`), aspectRatio: shape })}
+            >
+              <span className="pic">
+                <Picture name={key} />
+              </span>
+              <span className="t med">{t(`idea.${key}`)}</span>
+              <span className="c12 faint">{shape}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Picture({ name }: { readonly name: string }) {
+  const src = PICTURES[`../../../../examples/${name}.webp`];
+  return src === undefined ? null : <img src={src} alt="" width={480} height={300} decoding="async" />;
+}

@@ -1,0 +1,81 @@
+import { useState } from 'react';
+
+import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
+import { t, textOr } from '../../../text/text.ts';
+import { priceText, refusalOf } from '../../../work/model-words.ts';
+import { useUsualTime } from '../../../work/use-usual-time.ts';
+import { type Choice, missingOf } from '../../../work/work.ts';
+import { modelRuns } from './axes.ts';
+import type { SeveralProps } from './several-props.ts';
+
+const LEAST = 2;
+const MOST = 4;
+
+/** Chooses from two to four models; each says what it costs and how long it takes. */
+export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
+  const [keys, setKeys] = useState<readonly string[]>([choice.key]);
+  const [words, setWords] = useState('');
+  const usualTime = useUsualTime();
+  const chosen = choices.filter(({ key }) => keys.includes(key));
+  const found = choices.filter(({ model }) =>
+    `${model.name} ${model.provider} ${model.model}`.toLowerCase().includes(words.trim().toLowerCase()),
+  );
+  const toggle = (key: string) =>
+    setKeys((before) => (before.includes(key) ? before.filter((one) => one !== key) : [...before, key]));
+  return (
+    <>
+      <p className="mute">{t('several.modelsText', { most: MOST })}</p>
+      <input
+        className="in"
+        type="search"
+        placeholder={t('studio.searchModels', { count: choices.length })}
+        aria-label={t('studio.searchModels', { count: choices.length })}
+        value={words}
+        onChange={({ target }) => setWords(target.value)}
+      />
+      <ul className="several-models">
+        {found.map((one) => {
+          const problem = problemOf(one, values);
+          const isChosen = keys.includes(one.key);
+          const facts = [one.model.provider, priceText(one.model), usualTime(one.model)];
+          return (
+            <li key={one.key}>
+              <label className="opt">
+                <input
+                  type="checkbox"
+                  checked={isChosen}
+                  disabled={problem !== null || (!isChosen && keys.length >= MOST)}
+                  onChange={() => toggle(one.key)}
+                />
+                <span className="col gap-0 grow">
+                  <span className="med cut">{one.model.name}</span>
+                  <span className="c12 mute">
+                    {problem ?? facts.filter((fact) => fact !== null).join(' · ')}
+                  </span>
+                </span>
+                {one.model.sandbox && <SandboxTag />}
+              </label>
+            </li>
+          );
+        })}
+      </ul>
+      <button
+        type="button"
+        className="btn pri lg"
+        disabled={chosen.length < LEAST || chosen.some((one) => problemOf(one, values) !== null)}
+        onClick={() => onRun(modelRuns(chosen, values, crypto.randomUUID()))}
+      >
+        {t('several.runModels', { count: chosen.length })}
+      </button>
+    </>
+  );
+}
+
+/** Why this model would refuse the form; null when it takes it. */
+function problemOf(choice: Choice, values: SeveralProps['values']): string | null {
+  const refusal = refusalOf(choice.model);
+  if (refusal !== null) return refusal;
+  const missing = missingOf(choice, values).filter((member) => member !== 'prompt' && member !== 'text');
+  if (missing.length === 0) return null;
+  return t('studio.missing', { fields: missing.map((one) => textOr(`field.${one}`, one)).join(', ') });
+}

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+
+import type { MediaPartsFragment } from '../api/operations.ts';
+import { setDraft } from './drafts.ts';
+import { formAt, placesFor } from './reuse.ts';
+import type { Model } from './work.ts';
+
+const model = (name: string, kinds: readonly string[], inputs: readonly string[], more = {}) =>
+  ({
+    generator: 'g',
+    model: name,
+    kinds,
+    inputs,
+    allowed: true,
+    paused: false,
+    maxImages: 2,
+    ...more,
+  }) as unknown as Model;
+const models = [
+  model('draws', ['IMAGE'], ['prompt', 'images', 'mask']),
+  model('paused', ['VIDEO'], ['prompt', 'image'], { paused: true }),
+  model('moves', ['VIDEO'], ['prompt', 'image']),
+  model('speaks', ['LIP_SYNC'], ['image', 'audio']),
+];
+const picture = (id: string) =>
+  ({ id, url: `/${id}`, contentType: 'image/png', bytes: 1 }) as MediaPartsFragment;
+
+it('a result can be used in every place that a model takes it in', () => {
+  const named = (type: string) => placesFor(type, models).map(({ kind, member }) => `${kind}.${member}`);
+  expect(named('image/png')).toEqual(['IMAGE.images', 'IMAGE.mask', 'VIDEO.image', 'LIP_SYNC.image']);
+  expect(named('audio/wav')).toEqual(['LIP_SYNC.audio']);
+  expect(named('text/plain')).toEqual([]);
+});
+
+it('a first frame goes to a model that works, and what was filled in stays', () => {
+  setDraft('video', { key: 'VIDEO g none', values: { prompt: 'run' } });
+  const draft = formAt({ tab: 'video', kind: 'VIDEO', member: 'image' }, picture('a'), models);
+  expect(draft).toEqual({
+    key: 'VIDEO g moves',
+    values: { prompt: 'run', image: { id: 'a', url: '/a', contentType: 'image/png', bytes: 1 } },
+  });
+});
+
+it('references add up to as many as the model takes', () => {
+  const place = { tab: 'image', kind: 'IMAGE', member: 'images' } as const;
+  for (const id of ['a', 'b', 'b', 'c']) {
+    const draft = formAt(place, picture(id), models);
+    if (draft !== null) setDraft('image', draft);
+  }
+  const images = formAt(place, picture('d'), models)?.values['images'] as readonly { id: string }[];
+  expect(images.map(({ id }) => id)).toEqual(['a', 'd']);
+});
