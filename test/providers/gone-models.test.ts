@@ -38,6 +38,7 @@ const SAYINGS: readonly (readonly [provider: string, start: Start, status: numbe
   ['openai', image, 403, error('Your organization must be verified to use the model `gpt-image-2`.')],
   ['ark', video, 404, error('not activated', { code: 'ModelNotOpen' })],
   ['ark', video, 404, error('no such endpoint', { code: 'InvalidEndpointOrModel.NotFound' })],
+  ['ark', video, 403, error('not available', { code: 'OperationDenied.ServiceNotOpen' })],
   ['openai', chat, 400, error('is not supported here', { param: 'model', code: 'invalid_value' })],
   [
     'openai-compatible',

@@ -168,6 +168,10 @@ export interface ModelOptions {
   readonly 'gemini-3.8-flash': ModelOptions['gemini-3.5-flash-lite'];
   /** Gemini 3.1 pro preview */
   readonly 'gemini-3.1-pro-preview': ModelOptions['gemini-3.5-flash-lite'];
+  /** Gemini 4 Argon */
+  readonly 'gemini-4-argon': ModelOptions['gemini-3.5-flash-lite'];
+  /** Gemini 4 Hydrogen */
+  readonly 'gemini-4-hydrogen': ModelOptions['gemini-3.5-flash-lite'];
   /** Gemini 2.5 flash */
   readonly 'gemini-2.5-flash': {
     /** How the model generates. */
@@ -194,16 +198,86 @@ export interface ModelOptions {
   };
   /** Gemini 2.5 pro */
   readonly 'gemini-2.5-pro': ModelOptions['gemini-2.5-flash'];
+  /** Hedra Avatar */
+  readonly 'hedra-avatar': {
+    /** Where the speaker is in the picture, [x, y] from its top left, each from 0 to 1. */
+    readonly bounding_box_target?: readonly (number)[] | readonly (readonly (number)[])[] | undefined;
+    /** Length of the video in milliseconds; absent: that of the sound. */
+    readonly duration_ms?: number | undefined;
+  };
+  /** Hedra Character 3 */
+  readonly 'hedra-character-3': ModelOptions['hedra-avatar'];
   /** Higgsfield Soul */
   readonly 'higgsfield-ai/soul/standard': {
     /** Whether the prompt is improved first. */
     readonly enhance_prompt?: boolean | undefined;
+  };
+  /** Kling v2-5-turbo */
+  readonly 'kling-v2-5-turbo': {
+    readonly negative_prompt?: string | undefined;
+    /** Whether a second copy with a watermark is made; Kiln stores the one without. */
+    readonly watermark_info?: {
+      readonly enabled: boolean;
+    } | undefined;
   };
   /** Kling v1-6 */
   readonly 'kling-v1-6': {
     /** How closely the prompt is followed. */
     readonly cfg_scale?: number | undefined;
     readonly negative_prompt?: string | undefined;
+    /** Whether a second copy with a watermark is made; Kiln stores the one without. */
+    readonly watermark_info?: {
+      readonly enabled: boolean;
+    } | undefined;
+  };
+  /** Kling v2-1-master */
+  readonly 'kling-v2-1-master': {
+    readonly negative_prompt?: string | undefined;
+    /** Whether a second copy with a watermark is made; Kiln stores the one without. */
+    readonly watermark_info?: {
+      readonly enabled: boolean;
+    } | undefined;
+  };
+  /** Kling v2-6 */
+  readonly 'kling-v2-6': {
+    readonly negative_prompt?: string | undefined;
+    /** Sound and speech with the picture; needs 1080p, and no last frame. */
+    readonly sound?: 'on' | 'off' | undefined;
+    /** Voices that the prompt calls as <<<voice_1>>>; sound has to be on, and it costs more. */
+    readonly voice_list?: readonly ({
+      readonly voice_id: string;
+    })[] | undefined;
+    /** Whether a second copy with a watermark is made; Kiln stores the one without. */
+    readonly watermark_info?: {
+      readonly enabled: boolean;
+    } | undefined;
+  };
+  /** Kling v3 */
+  readonly 'kling-v3': {
+    readonly negative_prompt?: string | undefined;
+    /** Sound and speech with the picture. */
+    readonly sound?: 'on' | 'off' | undefined;
+    /** How closely the prompt is followed. */
+    readonly cfg_scale?: number | undefined;
+    /** Several shots in one video: the prompt is not read with shot_type customize, and there is no last frame. */
+    readonly multi_shot?: boolean | undefined;
+    /** Who cuts: your list of shots, or the model. Needed with multi_shot. */
+    readonly shot_type?: 'customize' | 'intelligence' | undefined;
+    /** With shot_type customize: the shots in order; their seconds add up to the duration. */
+    readonly multi_prompt?: readonly ({
+      readonly index: number;
+      readonly prompt: string;
+      /** Seconds, as a text. */
+      readonly duration: string;
+    })[] | undefined;
+    /** Elements of the account's library; not together with voices. */
+    readonly element_list?: readonly ({
+      readonly element_id: number;
+    })[] | undefined;
+    /** Whether a second copy with a watermark is made; Kiln stores the one without. */
+    readonly watermark_info?: {
+      readonly enabled: boolean;
+    } | undefined;
   };
   /** Midjourney */
   readonly 'midjourney': {
@@ -303,6 +377,10 @@ export interface ModelOptions {
   };
   /** GPT Image 2.5 Sunburst */
   readonly 'gpt-image-2.5-sunburst': ModelOptions['gpt-image-2.5-flare'];
+  /** GPT Image 2.6 Flare */
+  readonly 'gpt-image-2.6-flare': ModelOptions['gpt-image-2'];
+  /** GPT Image 2.6 Sunburst */
+  readonly 'gpt-image-2.6-sunburst': ModelOptions['gpt-image-2'];
   /** GPT Image 1.5 */
   readonly 'gpt-image-1.5': {
     /** How much is spent on the picture. */
@@ -426,10 +504,58 @@ export interface ModelOptions {
     readonly prompt_upsampling?: boolean | undefined;
     readonly safety_tolerance?: number | undefined;
   };
+  /** Nano Banana at Replicate */
+  readonly 'google/nano-banana': {
+    readonly output_format?: 'jpg' | 'png' | undefined;
+  };
   /** Seedance 1.0 Lite at Replicate */
   readonly 'bytedance/seedance-1-lite': {
     /** Whether the camera stands still. */
     readonly camera_fixed?: boolean | undefined;
+  };
+  /** Nano Banana Pro at Replicate */
+  readonly 'google/nano-banana-pro': {
+    readonly output_format?: 'jpg' | 'png' | undefined;
+    /** block_only_high lets the most pass. */
+    readonly safety_filter_level?: 'block_low_and_above' | 'block_medium_and_above' | 'block_only_high' | undefined;
+  };
+  /** GPT Image 2.5 Flare at Replicate */
+  readonly 'openai/gpt-image-2.5-flare': {
+    /** Higher takes longer and costs more. */
+    readonly quality?: 'auto' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | undefined;
+    readonly background?: 'auto' | 'opaque' | 'transparent' | undefined;
+    readonly output_format?: 'webp' | 'png' | 'jpeg' | undefined;
+    /** In percent. */
+    readonly output_compression?: number | undefined;
+    readonly moderation?: 'auto' | 'low' | undefined;
+    /** Who of your users asks, for the detection of abuse. */
+    readonly user_id?: string | undefined;
+  };
+  /** Seedream 5 Lite at Replicate */
+  readonly 'bytedance/seedream-5-lite': {
+    readonly output_format?: 'png' | 'jpeg' | undefined;
+  };
+  /** Veo 3.1 at Replicate */
+  readonly 'google/veo-3.1': {
+    readonly generate_audio?: boolean | undefined;
+  };
+  /** Seedance 2.0 at Replicate */
+  readonly 'bytedance/seedance-2.0': {
+    readonly generate_audio?: boolean | undefined;
+    /** Public addresses of videos for motion and style, 15 seconds together; [Video1] in the prompt. */
+    readonly reference_videos?: readonly (string)[] | undefined;
+    /** Public addresses of sounds, 15 seconds together; with a picture or video only. */
+    readonly reference_audios?: readonly (string)[] | undefined;
+  };
+  /** Seedance 2.0 Fast at Replicate */
+  readonly 'bytedance/seedance-2.0-fast': ModelOptions['bytedance/seedance-2.0'];
+  /** Kling 3 at Replicate */
+  readonly 'kwaivgi/kling-v3-video': {
+    /** standard makes 720p, pro 1080p. */
+    readonly mode?: 'standard' | 'pro' | undefined;
+    readonly generate_audio?: boolean | undefined;
+    /** JSON text: a list of shots, each with prompt and duration; six at most, their seconds add up to the duration. */
+    readonly multi_prompt?: string | undefined;
   };
   /** Stable Diffusion web UI */
   readonly 'stable-diffusion-webui': {
@@ -448,5 +574,28 @@ export interface ModelOptions {
     readonly hr_scale?: number | undefined;
     readonly hr_upscaler?: string | undefined;
     readonly hr_second_pass_steps?: number | undefined;
+  };
+  /** OmniHuman 1.5 */
+  readonly 'jimeng_realman_avatar_picture_omni_v15': {
+    /** Masks of the subjects that speak, as public addresses: white where they are. */
+    readonly mask_url?: readonly (string)[] | undefined;
+    /** The same number makes nearly the same video; -1 is any. */
+    readonly seed?: number | undefined;
+    /** Faster and less good; the vendor's own client has it on with 720p, off with 1080p. */
+    readonly pe_fast_mode?: boolean | undefined;
+  };
+  /** Cloned avatar: training */
+  readonly 'realman_avatar_training_task_streaming': {
+    /** VOD id of the same video with a transparent background. */
+    readonly alpha_vid?: string | undefined;
+    /** 1: better where the avatar pauses and goes on. */
+    readonly interaction_optimise?: 0 | 1 | undefined;
+  };
+  /** Cloned avatar: video */
+  readonly 'realman_avatar_creation_task': {
+    /** Where in the avatar's video to begin: at templ_start_seconds. */
+    readonly templ_start_strategy?: 'start_from_given_seconds' | undefined;
+    /** Seconds into the avatar's video; beyond its end it begins again. */
+    readonly templ_start_seconds?: number | undefined;
   };
 }

@@ -20,7 +20,7 @@ const avatar = z.strictObject({
   start_image: source,
   // Several speakers are not there.
   audio: source,
-  bounding_box_target: z.array(z.number()).nullish(),
+  bounding_box_target: z.array(z.union([z.number(), z.array(z.number()).length(2)])).nullish(),
 });
 
 const speech = z.strictObject({

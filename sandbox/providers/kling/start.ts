@@ -19,6 +19,12 @@ export type KlingAction = 'text2video' | 'image2video';
 
 const MAX_PROMPT = 2_500;
 const prompt = z.string().max(MAX_PROMPT);
+const shot = z.object({
+  index: z.int().min(1).max(6),
+  prompt: z.string().max(512),
+  duration: z.string().regex(/^\d{1,2}$/),
+});
+const SECONDS = ['3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15'] as const;
 const common = {
   model_name: z
     .string()
@@ -27,8 +33,21 @@ const common = {
   negative_prompt: prompt.nullish(),
   cfg_scale: z.number().min(0).max(1).nullish(),
   mode: z.enum(['std', 'pro']).default('std'),
-  // Seconds are a string on this wire.
-  duration: z.enum(['5', '10']).default('5'),
+  // Seconds are a string on this wire; models before v3 make 5 or 10.
+  duration: z.enum(SECONDS).default('5'),
+  sound: z.enum(['on', 'off']).nullish(),
+  multi_shot: z.boolean().nullish(),
+  shot_type: z.enum(['customize', 'intelligence']).nullish(),
+  multi_prompt: z.array(shot).min(1).max(6).nullish(),
+  voice_list: z
+    .array(z.object({ voice_id: z.string() }))
+    .max(2)
+    .nullish(),
+  element_list: z
+    .array(z.object({ element_id: z.int() }))
+    .max(3)
+    .nullish(),
+  watermark_info: z.object({ enabled: z.boolean() }).nullish(),
   external_task_id: z.string().min(1).nullish(),
   callback_url: z.string().nullish(),
 };

@@ -4,27 +4,13 @@ import { z } from 'zod';
 
 import { json } from '../../http/answer.ts';
 import type { WireRoute } from '../../http/wire.ts';
+import { address, prompt, seed, shapes, type ReplicateModel } from './model.ts';
+import { NEWER_MODELS } from './newer-models.ts';
 import { openapiSchemaOf } from './schemas.ts';
-
-/** The models that this stand-in has, each with the input schema that Replicate shows for it. */
-export interface ReplicateModel {
-  readonly name: string;
-  /** How faults name a start. */
-  readonly operation: 'image' | 'video';
-  readonly input: z.ZodType<Record<string, unknown>>;
-  /** Whether the output is a list of URLs or one URL. */
-  readonly answersList: boolean;
-  /** A model of the community, which is run by its version only. */
-  readonly isOfCommunity?: boolean;
-}
-
-const prompt = z.string().min(1);
-const address = z.string().regex(/^(data:|https?:\/\/)/, 'Does not match format uri');
-const seed = z.number().int().optional();
-const shapes = ['1:1', '16:9', '21:9', '3:2', '2:3', '4:5', '5:4', '3:4', '4:3', '9:16', '9:21'] as const;
 
 /** Every model there is. */
 export const MODELS: readonly ReplicateModel[] = [
+  ...NEWER_MODELS,
   {
     name: 'black-forest-labs/flux-schnell',
     operation: 'image',

@@ -19,14 +19,14 @@ export async function perform(
   const fields = askedOf(job);
   const prompt = textOf(fields['prompt']) ?? '';
   const { seed, aspect_ratio: named } = fields;
-  const shape = named === 'match_input_image' ? null : textOf(named);
+  const shape = textOf(named)?.includes(':') === true ? textOf(named) : null;
   const shared = {
     prompt,
     ...(shape !== null && { aspectRatio: shape }),
     ...(typeof seed === 'number' && { seed }),
   };
   if (job.operation === 'image') {
-    const count = Number(fields['num_outputs'] ?? 1);
+    const count = Number(fields['num_outputs'] ?? fields['number_of_images'] ?? 1);
     const request = { ...shared, references: pictures.slice(0, 5) };
     const [picture, mask] = job.input['hasMask'] === true ? pictures : [];
     return renderImages(

@@ -15,7 +15,8 @@ import { textOf } from '../shared/inputs/text-of.ts';
 import { storeInputs } from '../shared/perform.ts';
 import type { Results } from '../shared/results.ts';
 import { bannedWordOf } from '../shared/rules/banned-word.ts';
-import { MODELS, versionOf, type ReplicateModel } from './models.ts';
+import type { ReplicateModel } from './model.ts';
+import { MODELS, versionOf } from './models.ts';
 import { predictionJson } from './prediction-json.ts';
 
 /** The context of Replicate's routes. */
@@ -147,4 +148,6 @@ const PICTURE_FIELDS = [
   'last_frame_image',
   'end_image',
   'mask',
+  'input_images',
+  'last_frame',
 ];

@@ -68,12 +68,15 @@ function throwRefusal(answer: ExchangeAnswer, isStart: boolean): void {
 
 /** The error of codes that say more than their HTTP status. */
 function ofCode(code: string, said: string): UpstreamError | null {
-  if (/SensitiveContent|PolicyViolation|PrivacyInformation/.test(code)) {
+  if (/SensitiveContent|RiskDetection$|PolicyViolation|PrivacyInformation/.test(code)) {
     return new UpstreamError('MODERATION_REFUSED', `${said}; change the content`, {
       field: code.startsWith('InputImage') ? 'image' : 'prompt',
     });
   }
-  if (code.startsWith('AccountOverdue')) return new UpstreamError('OUT_OF_CREDIT', 'ark: out of credit');
-  if (/^(ModelNotOpen|InvalidEndpointOrModel|UnsupportedModel)/.test(code)) return modelGone(said);
+  if (/^(AccountOverdue|OperationDenied\.ServiceOverdue)/.test(code)) {
+    return new UpstreamError('OUT_OF_CREDIT', 'ark: out of credit');
+  }
+  const isOfModel = /^(ModelNotOpen|InvalidEndpoint|UnsupportedModel|OperationDenied\.ServiceNotOpen)/;
+  if (isOfModel.test(code)) return modelGone(said);
   return null;
 }

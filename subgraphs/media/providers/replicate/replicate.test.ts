@@ -117,6 +117,7 @@ describe('Replicate’s stand-in', () => {
     ['black-forest-labs/flux-fill-pro', { image: PICTURE, mask: PICTURE }],
     ['black-forest-labs/flux-kontext-pro', { input_image: PICTURE }],
     ['google/nano-banana', { image_input: [PICTURE] }],
+    ['openai/gpt-image-2.5-flare', { input_images: [PICTURE] }],
   ])('gets the pictures of %s as that has them', async (model, pictures) => {
     const job = must(world.providers['replicate']?.jobs?.IMAGE, 'job');
     const mask = 'mask' in pictures ? { mask: picture() } : {};

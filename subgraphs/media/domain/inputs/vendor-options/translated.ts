@@ -54,9 +54,12 @@ export function withTranslations<Work extends Translatable>(work: Work, schema: 
   } as unknown as Work;
 }
 
-/** As the vendor spells it: case does not matter, and jpg is jpeg. */
+/** As the vendor spells it: case does not matter, jpg is jpeg, and a switch may be on and off. */
 function spelled(value: string | boolean, option: OptionSchema | undefined): string | boolean {
-  if (typeof value === 'boolean') return value;
+  if (typeof value === 'boolean') {
+    const word = value ? 'on' : 'off';
+    return option?.enum?.includes(word) === true ? word : value;
+  }
   const plain = (word: string) => word.toLowerCase().replace(/^jpg$/, 'jpeg');
   const same = option?.enum?.find((word) => typeof word === 'string' && plain(word) === plain(value));
   return typeof same === 'string' ? same : value;

@@ -160,6 +160,10 @@ describe('a typed input of several vendors', () => {
     expect(withTranslations({ kind: 'IMAGE', outputFormat: 'png' }, schema)).toMatchObject({
       options: { format: 'PNG' },
     });
+    const sound = schemaOf({ sound: { type: 'string', enum: ['on', 'off'], 'x-input': 'generateAudio' } });
+    const video = { kind: 'VIDEO', generateAudio: false };
+    expect(withTranslations(video, sound)).toEqual({ kind: 'VIDEO', options: { sound: 'off' } });
+    expect(vendorOptionProblems(video, sound)).toEqual([]);
   });
 
   it('is told under its own name, and not taken where the model has no such option', () => {
