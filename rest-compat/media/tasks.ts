@@ -6,7 +6,7 @@ import { route } from '../route/define-route.ts';
 import { json, path } from '../route/params.ts';
 import type { Route, Section } from '../route/route.ts';
 import { healthRoute } from './shared/health.ts';
-import { inputOf } from './shared/inputs.ts';
+import { extension, inputOf } from './shared/inputs.ts';
 import { submission } from './shared/start-operations.ts';
 
 /** Task management: recipes of the bundled video templates. */
@@ -42,13 +42,15 @@ function createTask(path: string): Route {
       prompt: json.text(),
       img_url: json.url({ optional: true }),
       ar: json.text({ fallback: '9:16' }),
+      options: json.object(extension),
     },
     body: { type: 'application/json', required: true },
-    variables: ({ task_type, prompt, img_url, ar }) => ({
+    variables: ({ task_type, prompt, img_url, ar, options }) => ({
       taskType: task_type,
       prompt,
       image: inputOf(undefined, img_url),
       aspectRatio: ar,
+      options,
     }),
   });
 }

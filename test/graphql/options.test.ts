@@ -292,6 +292,36 @@ describe('references of a video', () => {
   );
 });
 
+describe('a recipe', () => {
+  const START = `mutation ($type: String!, $prompt: String!, $options: JSON) {
+    createTask(taskType: $type, prompt: $prompt, options: $options) { id }
+  }`;
+
+  it('takes options by what its steps make, and keeps them', async () => {
+    const options = { image: { botType: 'NIJI_JOURNEY' } };
+    const { createTask } = await asking.ok(START, { type: 'tea', prompt: 'a cup with options', options });
+    expect(await asking.ended(createTask.id)).toMatchObject({ state: 'SUCCEEDED' });
+    const bodies = await sent('midjourney', 'a cup with options');
+    expect(bodies.length).toBeGreaterThan(0);
+    for (const body of bodies) expect(body).toMatchObject(options.image);
+    const { task } = await asking.ok('query ($id: ID!) { task(id: $id) { input { options } } }', createTask);
+    expect(task.input.options).toMatchObject({ options });
+  });
+
+  it.each([
+    ['tea', { image: { botType: 'SOMEBODY' } }, 'options.image.botType'],
+    ['vlog', { video: { steps: 3 } }, /^options\.video/],
+    ['tea', { video: { steps: 3 } }, 'options.video'],
+    ['tea', { botType: 'NIJI_JOURNEY' }, 'options.botType'],
+    ['tea', { image: 7 }, 'options.image'],
+  ])('of the type %s refuses %j, by its path', async (type, options, field) => {
+    expect(await asking.refusal(START, { type, prompt: 'a cup', options })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: typeof field === 'string' ? field : expect.stringMatching(field),
+    });
+  });
+});
+
 describe('models', () => {
   it('tell the schema of their options and their prices', async () => {
     const { models } = await asking.ok(
@@ -310,6 +340,6 @@ describe('models', () => {
         { unit: 'second', amount: 0.4, per: 1, when: null },
       ],
     });
-    expect(named('kling-v2-5-turbo').optionsSchema).toBeNull();
+    expect(named('kling-v2-5-turbo').optionsSchema.properties).toHaveProperty('negative_prompt');
   });
 });

@@ -612,6 +612,8 @@ class RecipeArguments(TypedDict, total=False):
     image: NotRequired[Optional[MediaInput]]
     # W:H with integers from 1 to 64; absent means the template's, else 9:16.
     aspectRatio: NotRequired[Optional[str]]
+    # What the models of its steps take besides, in the names of their vendors: {'image': {...}, 'video': {...}}, `video` for vlog. Checked before anything is stored.
+    options: NotRequired[Optional[Any]]
 
 Kind = Literal["image", "description", "video", "frameVideo", "speech", "voiceClone", "analysis", "lipSync", "character", "characterImage", "personDetection", "humanVideo", "avatarSource", "avatar", "avatarVideo", "comfyWorkflow", "recipe"]
 
@@ -632,7 +634,7 @@ STARTS = {
     "avatar": "createAvatar AvatarInput!",
     "avatarVideo": "generateAvatarVideo AvatarVideoInput!",
     "comfyWorkflow": "runComfyWorkflow ComfyWorkflowInput!",
-    "recipe": "createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String",
+    "recipe": "createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String options:JSON",
 }
 
 MEDIA_FIELDS = "id url name contentType bytes sha256 width height duration"

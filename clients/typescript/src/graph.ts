@@ -691,6 +691,8 @@ export interface StartInputs {
     readonly image?: MediaInput | null | undefined;
     /** W:H with integers from 1 to 64; absent means the template's, else 9:16. */
     readonly aspectRatio?: string | null | undefined;
+    /** What the models of its steps take besides, in the names of their vendors: {"image": {...}, "video": {...}}, `video` for vlog. Checked before anything is stored. */
+    readonly options?: unknown;
   };
 }
 
@@ -736,7 +738,7 @@ export const STARTS = {
   avatar: 'createAvatar AvatarInput!',
   avatarVideo: 'generateAvatarVideo AvatarVideoInput!',
   comfyWorkflow: 'runComfyWorkflow ComfyWorkflowInput!',
-  recipe: 'createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String',
+  recipe: 'createTask taskType:String! prompt:String! image:MediaInput aspectRatio:String options:JSON',
 } as const satisfies Readonly<Record<keyof StartInputs, string>>;
 
 /** What is read of Media. */

@@ -10,8 +10,8 @@ export const startArguments = 'idempotencyKey: $idempotencyKey, callbackUrl: $ca
 
 /** Starts the recipe of a video template. */
 export const CreateTask = graphql(
-  `mutation CreateTask($taskType: String!, $prompt: String!, $image: MediaInput, $aspectRatio: String, ${startVariables}) {
-    createTask(taskType: $taskType, prompt: $prompt, image: $image, aspectRatio: $aspectRatio, ${startArguments}) {
+  `mutation CreateTask($taskType: String!, $prompt: String!, $image: MediaInput, $aspectRatio: String, $options: JSON, ${startVariables}) {
+    createTask(taskType: $taskType, prompt: $prompt, image: $image, aspectRatio: $aspectRatio, options: $options, ${startArguments}) {
       id
       manageToken
     }

@@ -14,7 +14,7 @@ import { exhausted, googleError, invalid } from './errors.ts';
 import { MODERATED, noModel, problemOf } from './generate.ts';
 import type { VeoContext } from './veo.ts';
 
-/** The Interactions API: videos of the Omni models, in the background. */
+/** The Interactions API: videos of the Omni models, in the background or while the caller waits. */
 
 const part = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
@@ -29,28 +29,30 @@ const interactionRequest = z.strictObject({
       .transform((text) => [{ type: 'text' as const, text }]),
     z.array(part).min(1),
   ]),
-  // This stand-in answers in the background alone.
-  background: z.literal(true),
+  background: z.boolean().default(false),
   store: z.literal(true).optional(),
-  response_format: z.strictObject({
-    type: z.literal('video'),
-    aspect_ratio: z.enum(['16:9', '9:16']).optional(),
-    resolution: z.enum(['360p', '720p', '1080p', '4k']).optional(),
-    duration: z
-      .string()
-      .regex(/^([1-9]|10)s$/)
-      .default('8s'),
-    delivery: z.enum(['uri']).optional(),
-  }),
+  response_format: z
+    .strictObject({
+      type: z.literal('video'),
+      aspect_ratio: z.enum(['16:9', '9:16']).optional(),
+      resolution: z.enum(['360p', '720p', '1080p', '4k']).optional(),
+      duration: z
+        .string()
+        .regex(/^([1-9]|10)s$/)
+        .default('8s'),
+      delivery: z.enum(['uri']).optional(),
+    })
+    .default({ type: 'video', duration: '8s' }),
   generation_config: z.strictObject({ seed: z.int().optional() }).optional(),
 });
 
 /** POST /v1beta/interactions. */
 export async function startInteraction(
-  { runner, journal }: VeoContext,
+  context: VeoContext,
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
+  const { runner, journal } = context;
   const parsed = interactionRequest.safeParse(jsonObject(request));
   if (!parsed.success) return invalid(problemOf(parsed.error.issues[0]));
   const { model, input: parts, response_format: format, generation_config: config } = parsed.data;
@@ -73,24 +75,30 @@ export async function startInteraction(
   };
   const jobFault = jobFaultOf(fault);
   const job = await runner.submit({ id, operation: 'video', reference: null, input, fault: jobFault });
-  return job === null ? exhausted(3) : json(interactionJson(job, ''));
+  if (job === null) return exhausted(3);
+  if (parsed.data.background) return json(interactionJson(job, ''));
+  const ended = await runner.ended(id, request.signal);
+  return json(interactionJson(ended, fileOf(context, id, request.baseUrl)));
 }
 
 const SENSITIVE = "This prompt contains sensitive words that violate Google's Responsible AI practices.";
 
 /** GET /v1beta/interactions/{id}. */
 export async function showInteraction(
-  { runner, expiry }: VeoContext,
+  context: VeoContext,
   { params, baseUrl }: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
+  const { runner } = context;
   const { id = '' } = params;
   if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
   const job = runner.get(id);
   if (job?.operation !== 'video') return googleError('NOT_FOUND', 'Requested entity was not found.');
-  return json(
-    interactionJson(job, `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`),
-  );
+  return json(interactionJson(job, fileOf(context, id, baseUrl)));
+}
+
+function fileOf({ expiry }: VeoContext, id: string, baseUrl: string): string {
+  return `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`;
 }
 
 const STATUS = {

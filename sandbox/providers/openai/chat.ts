@@ -23,6 +23,8 @@ const part = z.union([
     type: z.literal('input_audio'),
     input_audio: z.object({ data: z.string().min(1), format: z.enum(['wav', 'mp3']) }),
   }),
+  // Documents are taken, and not read.
+  z.object({ type: z.literal('file'), file: z.object({ file_data: z.string().startsWith('data:') }) }),
 ]);
 const chatRequest = z.object({
   model: z.string().min(1),

@@ -19,6 +19,8 @@ const NAMES = {
     'gpt-image-2',
     'gpt-image-2.5-flare',
     'gpt-image-2.5-sunburst',
+    'gpt-image-2.6-flare',
+    'gpt-image-2.6-sunburst',
     'gpt-image-1.5',
     'gpt-image-1',
     'gpt-image-1-mini',
@@ -34,8 +36,13 @@ type Purpose = keyof typeof NAMES;
 const SHUTDOWN_DATES: Readonly<Record<string, string>> = {
   'gpt-image-1': '2026-10-23',
   'gpt-image-1.5': '2026-12-01',
+  'gpt-image-1-mini': '2026-12-01',
   'sora-2': '2026-09-24',
+  'sora-2-pro': '2026-09-24',
+  'gpt-4o': '2027-01-14',
+  'gpt-4o-mini': '2027-01-14',
   'gpt-5': '2026-12-11',
+  'gpt-5-mini': '2026-12-11',
 };
 
 /** GET /v1/models. */

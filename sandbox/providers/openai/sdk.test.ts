@@ -85,6 +85,19 @@ describe('chat', () => {
     });
   });
 
+  it('calls one of the tools that are allowed, and takes documents', async () => {
+    const file = { file: { file_data: 'data:application/pdf;base64,JVBERi0=' }, type: 'file' as const };
+    const content = [{ type: 'text' as const, text: 'Rome' }, file];
+    const allowed = { type: 'function', function: { name: 'get_weather' } };
+    const reply = await client().chat.completions.create({
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content }],
+      tools,
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [allowed] } },
+    });
+    expect(reply.choices[0]?.message.tool_calls).toHaveLength(1);
+  });
+
   it('answers JSON, free or by a schema', async () => {
     const create = async (response_format: OpenAI.ChatCompletionCreateParams['response_format']) => {
       const body = { model: 'gpt-4o', messages, ...(response_format && { response_format }) };
@@ -178,6 +191,16 @@ describe('speech', () => {
 
   it.each(['mp3', 'wav', 'flac'] as const)('is made as %s', async (format) => {
     expect((await (await speak(format)).arrayBuffer()).byteLength).toBeGreaterThan(100);
+  });
+
+  it('is made as bare samples, and as events', async () => {
+    const body = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'hello' } as const;
+    const pcm = await client().audio.speech.create({ ...body, response_format: 'pcm' });
+    expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(24_000 / 4);
+    const events = await client().audio.speech.create({ ...body, stream_format: 'sse' });
+    const text = await events.text();
+    expect(text).toMatch(/^data: \{"type":"speech\.audio\.delta"/);
+    expect(text).toContain('"speech.audio.done"');
   });
 
   it('is refused in another format', async () => {

@@ -5,7 +5,10 @@ import { bytes } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
+import { resample } from '../../studio/sound/reshape.ts';
+import { readPcmWav, writeWav } from '../../studio/sound/wav.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
+import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
 import { modelRefusal } from './models.ts';
 import { startAndWait } from './start.ts';
@@ -38,7 +41,12 @@ const speechRequest = z.object({
   instructions: z.string().max(4_096).optional(),
 });
 
-/** POST /v1/audio/speech: the sound itself. MP3 and WAV only; `instructions` are accepted and change nothing. */
+const FORMATS = ['mp3', 'wav', 'flac', 'pcm'];
+/** Samples in a second of `pcm`, which is bare samples of 16 bits. */
+const PCM_RATE = 24_000;
+const WAV_HEADER_BYTES = 44;
+
+/** POST /v1/audio/speech: the sound itself, or events with it. `instructions` are accepted and change nothing. */
 export async function speak(
   context: OpenaiContext,
   request: WireRequest,
@@ -58,11 +66,12 @@ export async function speak(
       'voice',
     );
   }
-  if (format !== 'mp3' && format !== 'wav' && format !== 'flac') {
-    const message = `Invalid value: '${format}'. Supported values are: 'mp3', 'wav' and 'flac'.`;
-    return invalid(message, 'response_format');
+  if (!FORMATS.includes(format)) {
+    const known = FORMATS.map((name) => `'${name}'`).join(', ');
+    return invalid(`Invalid value: '${format}'. Supported values are: ${known}.`, 'response_format');
   }
-  if (parsed.data.stream_format === 'sse') {
+  const isStreamed = parsed.data.stream_format === 'sse';
+  if (isStreamed && parsed.data.model.startsWith('tts-1')) {
     return invalid(
       "Unsupported value: 'stream_format' does not support 'sse' with this model.",
       'stream_format',
@@ -73,7 +82,12 @@ export async function speak(
     request,
     fault,
     pictures: [],
-    input: { prompt: input, voice: VOICES[voice] ?? 'slt', speed, format },
+    input: {
+      prompt: input,
+      voice: VOICES[voice] ?? 'slt',
+      speed,
+      format: format === 'pcm' ? 'wav' : format,
+    },
   });
   if ('answer' in outcome) return outcome.answer;
   const [file] = outcome.job.result?.files ?? [];
@@ -81,5 +95,32 @@ export async function speak(
   if (file === undefined || sound === null) {
     return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
   }
-  return bytes(sound, file.contentType);
+  const whole = format === 'pcm' ? pcmOf(sound) : sound;
+  if (isStreamed) return speechEvents(whole, countTokens(input));
+  return bytes(whole, format === 'pcm' ? 'audio/pcm' : file.contentType);
+}
+
+function pcmOf(wav: Uint8Array): Buffer {
+  return writeWav(resample(readPcmWav(wav), PCM_RATE)).subarray(WAV_HEADER_BYTES);
+}
+
+const PIECE_BYTES = 32 << 10;
+
+/** The sound in pieces, as server-sent events. */
+function speechEvents(sound: Uint8Array, inputTokens: number): Answer {
+  const pieces = Array.from({ length: Math.ceil(sound.length / PIECE_BYTES) }, (_, index) => ({
+    type: 'speech.audio.delta',
+    audio: Buffer.from(sound.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES)).toString('base64'),
+  }));
+  const usage = {
+    input_tokens: inputTokens,
+    output_tokens: pieces.length,
+    total_tokens: inputTokens + pieces.length,
+  };
+  const events = [...pieces, { type: 'speech.audio.done', usage }];
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''),
+  };
 }

@@ -21,6 +21,13 @@ export const tool = z.object({
 export const toolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
   z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+  z.object({
+    type: z.literal('allowed_tools'),
+    allowed_tools: z.object({
+      mode: z.enum(['auto', 'required']),
+      tools: z.array(z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) })),
+    }),
+  }),
 ]);
 
 /** What the text must be. */
@@ -51,14 +58,24 @@ export function toolRefusal({ tools, tool_choice: choice }: ToolRequest): Answer
   if (!tools || tools.length === 0) {
     return invalid("'tool_choice' is only allowed when 'tools' are specified.", 'tool_choice');
   }
-  if (typeof choice === 'string' || tools.some((one) => one.function.name === choice.function.name))
-    return null;
-  return invalid(`Tool choice '${choice.function.name}' not found in 'tools' parameter.`, 'tool_choice');
+  if (typeof choice === 'string') return null;
+  const named = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
+  const unknown = named.find(({ function: { name } }) => tools.every((one) => one.function.name !== name));
+  if (unknown === undefined) return null;
+  return invalid(`Tool choice '${unknown.function.name}' not found in 'tools' parameter.`, 'tool_choice');
 }
 
 /** The tools that are called: the chosen one, else the one whose name is in the text. */
 export function toolCalls({ tools, tool_choice: choice }: ToolRequest, text: string): readonly ToolCall[] {
   if (!tools || choice === 'none') return [];
+  if (typeof choice === 'object' && choice?.type === 'allowed_tools') {
+    const { mode, tools: allowed } = choice.allowed_tools;
+    const names = allowed.map((one) => one.function.name);
+    return toolCalls(
+      { tools: tools.filter((one) => names.includes(one.function.name)), tool_choice: mode },
+      text,
+    );
+  }
   const isNamed = (name: string) => text.toLowerCase().includes(name.replaceAll(/[_-]/g, ' ').toLowerCase());
   const found =
     typeof choice === 'object' && choice !== null

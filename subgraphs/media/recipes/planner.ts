@@ -1,9 +1,11 @@
+import type { Problem } from '../../../platform/errors.ts';
 import { lengthProblems, ratioProblems } from '../domain/inputs/checks.ts';
+import { isVendorOption } from '../domain/inputs/vendor-options/check.ts';
 import type { StepPlanner } from '../domain/steps.ts';
-import type { Work } from '../domain/work/work.ts';
+import type { StepInput, Work } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import { bindingsTaking, checkWork, refuseProblems } from '../generators/limits/limits.ts';
-import { nextSteps, progressOf, type RecipeOptions } from './recipe.ts';
+import { bindingsTaking, checkWork, refuseProblems, stepProblems } from '../generators/limits/limits.ts';
+import { nextSteps, progressOf, type RecipeOptions, VLOG } from './recipe.ts';
 
 /** Generators of the steps of recipes: the same for the service that accepts a task and the worker that does it. */
 export interface RecipeGenerators {
@@ -34,6 +36,8 @@ export function createStepPlanner(
       refuseProblems(recipeProblems(work));
       // Later steps must have a binding too: better refused now than failed half-way.
       registry.bindingsFor(recipeGenerator, 'IMAGE');
+      const generators = { image: recipeGenerator, video: recipeVideoGenerator };
+      refuseProblems(optionProblems(work, registry, generators));
     },
     generatorOf: (work) => (work.kind === 'RECIPE' ? recipeGenerator : work.generator),
     next: (work, steps) => nextSteps(work, steps, options),
@@ -41,7 +45,33 @@ export function createStepPlanner(
   };
 }
 
-function recipeProblems(work: Extract<Work, { kind: 'RECIPE' }>) {
+type Recipe = Extract<Work, { kind: 'RECIPE' }>;
+
+/** Options that the steps' generators do not take, each by its path. */
+function optionProblems(
+  { options = {}, prompt, taskType }: Recipe,
+  registry: GeneratorRegistry,
+  generators: { readonly image: string; readonly video: string },
+): readonly Problem[] {
+  if (options.video !== undefined && taskType !== VLOG) {
+    return [{ field: 'options.video', message: `is for the task type ${VLOG}, which makes a video` }];
+  }
+  const problemsOf = (name: 'image' | 'video', step: StepInput): readonly Problem[] =>
+    stepProblems(step, registry)
+      .filter(({ field }) => isVendorOption(field))
+      .map(({ field, message }) => ({ field: field.replace('options', `options.${name}`), message }));
+  const { image, video } = options;
+  return [
+    ...(image === undefined
+      ? []
+      : problemsOf('image', { kind: 'IMAGE', generator: generators.image, prompt, options: image })),
+    ...(video === undefined
+      ? []
+      : problemsOf('video', { kind: 'VIDEO', generator: generators.video, prompt, options: video })),
+  ];
+}
+
+function recipeProblems(work: Recipe) {
   const hasPrompt = work.prompt.trim() !== '' || (work.templatePrompt ?? '').trim() !== '';
   return [
     ...(hasPrompt ? [] : [{ field: 'prompt', message: 'must not be empty' }]),

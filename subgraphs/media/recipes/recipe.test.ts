@@ -65,6 +65,12 @@ describe('a set of images', () => {
     expect(prompts(nextSteps(many, [], options))).toHaveLength(4);
   });
 
+  it('is made with the options of images', () => {
+    const work = { ...tea, options: { image: { quality: 'low' } } };
+    const made = started(nextSteps(work, [], options));
+    expect(made.map(({ input }) => input)).toMatchObject(made.map(() => ({ options: { quality: 'low' } })));
+  });
+
   it('is one image without presets, and takes the template’s prompt when the own one is blank', () => {
     const bare = { ...tea, prompt: ' ', presetPrompts: ['  '] };
     expect(prompts(nextSteps(bare, [], options))).toEqual(['tea leaves']);

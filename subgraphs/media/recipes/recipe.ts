@@ -27,7 +27,7 @@ export interface RecipeOptions {
 }
 
 /** The task type that makes a video of its images. */
-const VLOG = 'vlog';
+export const VLOG = 'vlog';
 /** Most images of one set. */
 const MAX_SET = 4;
 /** Longest prompt of an image step; a description that does not fit is cut. */
@@ -70,6 +70,7 @@ function imageSteps(work: RecipeWork, description: string, options: RecipeOption
       prompt: promptOf(work, preset, description),
       aspectRatio: work.aspectRatio,
       count: 1,
+      ...(work.options?.image && { options: work.options.image }),
     },
   }));
 }
@@ -88,6 +89,7 @@ function videoInput(
     generator: video.generator,
     prompt: promptOf(work, '', describedAs(steps)),
     firstFrame: { fileId: first },
+    ...(work.options?.video && { options: work.options.video }),
   };
   const last = others.at(-1);
   const whole: StepInput = last === undefined ? input : { ...input, lastFrame: { fileId: last } };

@@ -50,6 +50,11 @@ builder.mutationField('createTask', (t) =>
       aspectRatio: t.arg.string({
         description: "W:H with integers from 1 to 64; absent means the template's, else 9:16.",
       }),
+      options: t.arg({
+        type: 'JSON',
+        description:
+          'What the models of its steps take besides, in the names of their vendors: {"image": {...}, "video": {...}}, `video` for vlog. Checked before anything is stored.',
+      }),
       ...startArguments(t),
     },
     resolve: (

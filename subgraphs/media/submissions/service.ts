@@ -6,7 +6,7 @@ import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
 import { isAspectRatio, notEmpty } from '../domain/inputs/checks.ts';
 import type { Task } from '../domain/task.ts';
 import { comfyKinds, type ComfyWork } from '../domain/work/comfy.ts';
-import type { RecipeWork } from '../domain/work/recipe.ts';
+import { checkedStepOptions, type RecipeWork } from '../domain/work/recipe.ts';
 import { stepKinds, type Work, workKinds } from '../domain/work/work.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import { learnModel } from '../generators/bindings/learn-model.ts';
@@ -172,6 +172,7 @@ async function prepareRecipe(
   request: RecipeRequest,
 ): Promise<Prepared> {
   const { prompt, aspectRatio } = notEmpty(request, 'prompt');
+  const options = checkedStepOptions(request.options);
   const template = await dependencies.videoTemplates.living(request.taskType);
   if (template === null) {
     const name = JSON.stringify(request.taskType.slice(0, 100));
@@ -190,8 +191,9 @@ async function prepareRecipe(
     aspectRatio: aspectRatio ?? (ofTemplate !== null && isAspectRatio(ofTemplate) ? ofTemplate : '9:16'),
     presetPrompts,
     templatePrompt,
+    ...(options && { options }),
   };
   // What the caller sent, not what the template contains today: a repeated request stays the same.
-  const sent = { taskType, ...withoutAbsent({ prompt, aspectRatio }) };
+  const sent = { taskType, ...withoutAbsent({ prompt, aspectRatio, options }) };
   return prepared({ operation: 'createTask', work, request: sent, files });
 }

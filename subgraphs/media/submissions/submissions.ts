@@ -96,6 +96,8 @@ export interface RecipeRequest {
   readonly prompt: string;
   readonly image?: MediaInput | null | undefined;
   readonly aspectRatio?: string | null | undefined;
+  /** An object: image and video, each the names of the model's vendor and values. */
+  readonly options?: Json | null | undefined;
 }
 
 /** Exactly one of workflow and workflowName. */

@@ -81,7 +81,8 @@ export function modelFor(binding: Binding, { kind, model }: StepInput): CatalogM
   return able.find(({ isRetired, fetchedAt }) => fetchedAt === undefined && !isRetired()) ?? able[0];
 }
 
-function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {
+/** What no binding of its generator takes of the work; none when one takes it all. NOT_CONFIGURED and BAD_USER_INPUT of `bindingsFor`. */
+export function stepProblems(work: StepInput, registry: GeneratorRegistry): readonly Problem[] {
   const bindings = registry.bindingsFor(work.generator, work.kind, work.model);
   if (bindings.length === 0 || bindingsTaking(registry, work).length > 0) return [];
   const problems = nearestProblems(work, bindings);
