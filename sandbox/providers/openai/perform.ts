@@ -77,7 +77,7 @@ async function performSpeech(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const { format: asked } = input;
-  const format = asked === 'wav' || asked === 'flac' ? asked : 'mp3';
+  const format = asked === 'wav' || asked === 'flac' || asked === 'pcm' ? asked : 'mp3';
   const request = {
     text: textOf(input['prompt']) ?? '',
     voice: input['voice'] as StudioVoiceId,

@@ -196,7 +196,7 @@ describe('speech', () => {
   it('is made as bare samples, and as events', async () => {
     const body = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'hello' } as const;
     const pcm = await client().audio.speech.create({ ...body, response_format: 'pcm' });
-    expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(24_000 / 4);
+    expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(4_000);
     const events = await client().audio.speech.create({ ...body, stream_format: 'sse' });
     const text = await events.text();
     expect(text).toMatch(/^data: \{"type":"speech\.audio\.delta"/);

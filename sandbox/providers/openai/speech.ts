@@ -5,8 +5,6 @@ import { bytes } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
 import type { WireRequest } from '../../http/wire.ts';
-import { resample } from '../../studio/sound/reshape.ts';
-import { readPcmWav, writeWav } from '../../studio/sound/wav.ts';
 import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import { countTokens } from '../shared/rules/reply.ts';
 import { invalid, openaiError } from './errors.ts';
@@ -42,9 +40,6 @@ const speechRequest = z.object({
 });
 
 const FORMATS = ['mp3', 'wav', 'flac', 'pcm'];
-/** Samples in a second of `pcm`, which is bare samples of 16 bits. */
-const PCM_RATE = 24_000;
-const WAV_HEADER_BYTES = 44;
 
 /** POST /v1/audio/speech: the sound itself, or events with it. `instructions` are accepted and change nothing. */
 export async function speak(
@@ -82,12 +77,7 @@ export async function speak(
     request,
     fault,
     pictures: [],
-    input: {
-      prompt: input,
-      voice: VOICES[voice] ?? 'slt',
-      speed,
-      format: format === 'pcm' ? 'wav' : format,
-    },
+    input: { prompt: input, voice: VOICES[voice] ?? 'slt', speed, format },
   });
   if ('answer' in outcome) return outcome.answer;
   const [file] = outcome.job.result?.files ?? [];
@@ -95,13 +85,7 @@ export async function speak(
   if (file === undefined || sound === null) {
     return openaiError(500, { message: 'The result is gone.', type: 'server_error' });
   }
-  const whole = format === 'pcm' ? pcmOf(sound) : sound;
-  if (isStreamed) return speechEvents(whole, countTokens(input));
-  return bytes(whole, format === 'pcm' ? 'audio/pcm' : file.contentType);
-}
-
-function pcmOf(wav: Uint8Array): Buffer {
-  return writeWav(resample(readPcmWav(wav), PCM_RATE)).subarray(WAV_HEADER_BYTES);
+  return isStreamed ? speechEvents(sound, countTokens(input)) : bytes(sound, file.contentType);
 }
 
 const PIECE_BYTES = 32 << 10;
