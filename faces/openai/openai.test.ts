@@ -343,6 +343,38 @@ describe('chats', () => {
     expect(tokens).toBeGreaterThan(0);
   });
 
+  it.each([true, false])(
+    'whose caller is killed are joined by the same call (streamed: %s)',
+    async (stream) => {
+      await kiln.control('latency', { wire: 'openai', runningMs: 1_500 });
+      const replies = async () => {
+        const { rows } = await kiln.runtime.database.pool.query<{ all: number; left: number }>(
+          'select count(*)::int as all, count(left_at)::int as left from media.chat_replies',
+        );
+        return rows[0] ?? { all: 0, left: 0 };
+      };
+      const before = await replies();
+      const body = {
+        model: 'gpt-4o-mini',
+        stream,
+        messages: [{ role: 'user' as const, content: `wait (${stream})` }],
+      };
+      const dying = new AbortController();
+      const lost = anna.chat.completions.create(body, { signal: dying.signal }).catch(() => null);
+      await until(replies, ({ all }) => all === before.all + 1);
+      dying.abort();
+      await lost;
+      await until(replies, ({ left }) => left > before.left);
+      const answer = await anna.chat.completions.create(body);
+      let text = '';
+      if ('choices' in answer) text = answer.choices[0]?.message.content ?? '';
+      else for await (const { choices } of answer) text += choices[0]?.delta.content ?? '';
+      expect(text).not.toBe('');
+      expect((await replies()).all).toBe(before.all + 1);
+      await kiln.control('latency', { wire: 'openai', runningMs: 0 });
+    },
+  );
+
   it('call tools, take their results, answer JSON by a schema and see pictures', async () => {
     const asked = await anna.chat.completions.create({
       model: 'gpt-4o-mini',

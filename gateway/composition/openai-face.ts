@@ -5,11 +5,13 @@ import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
 import { validateFace } from '../../faces/openai/validate.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
+import { eventPublisher } from './publish-event.ts';
 import { forRest } from './rest-sections.ts';
 
 /** Answers a request for a file. */
@@ -23,6 +25,8 @@ export interface FaceOptions {
   readonly stopping: AbortSignal;
   /** With the schema "gateway"; absent: there are no batches. */
   readonly database?: Database | undefined;
+  /** To the subgraphs; events go to `media`, where that is Kiln's own. */
+  readonly links: Readonly<Record<string, SubgraphLink>>;
   readonly files?: ServeFile | undefined;
   /** Opens a file by the path and query of its address. */
   readonly openFile?: ((address: string) => Promise<Readable | null>) | undefined;
@@ -31,7 +35,7 @@ export interface FaceOptions {
 /** OpenAI's API, where it is on and the schema has what it asks for; a foreign supergraph may not. */
 export function composeOpenaiFace(
   { config, logger, lifecycle }: ProcessParts,
-  { publicUrl, federation, rateLimiter, stopping, files, openFile, database }: FaceOptions,
+  { publicUrl, federation, links, rateLimiter, stopping, files, openFile, database }: FaceOptions,
 ): RestHandler | undefined {
   const settings = config.openaiFace;
   if (settings === null || files === undefined || openFile === undefined) return undefined;
@@ -41,6 +45,7 @@ export function composeOpenaiFace(
     batchStore: database === undefined ? null : createBatchStore(database),
     batchConcurrency,
     executor: forRest(federation),
+    publishEvent: links['media'] && eventPublisher(links['media']),
     contextFor: contextOf,
     rateLimiter,
     openFile,

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
+import { batchEvents } from './batch-events.ts';
 import { batches } from './batches.ts';
 
 /** Request counters per class and caller. Unlogged: after a crash of the database all counts begin again. */
@@ -48,4 +49,5 @@ export const gatewayMigrations: Record<string, Migration> = {
   '0002-stored-answers': storedAnswers,
   '0003-copies-of-results': copiesOfResults,
   '0004-batches': batches,
+  '0005-batch-events': batchEvents,
 };

@@ -36,6 +36,7 @@ interface Tables {
     endedAt: Date | null;
     leasedUntil: Date | null;
     leasedBy: string | null;
+    isAnnounced: boolean;
   };
   'gateway.batchLines': {
     batch: string;
@@ -128,7 +129,7 @@ function rows(tables: Kysely<Tables>) {
 function leases(tables: Kysely<Tables>) {
   const until = sql<Date>`now() + make_interval(secs => ${LEASE_SECONDS})`;
   return {
-    /** Takes the oldest open batch that no process runs; undefined where there is none. */
+    /** Takes the oldest batch that is open, or whose end was not told, and that no process has; undefined where there is none. */
     claim: (holder: string): Promise<Batch | undefined> =>
       tables
         .updateTable('gateway.batches')
@@ -137,7 +138,7 @@ function leases(tables: Kysely<Tables>) {
           where
             .selectFrom('gateway.batches')
             .select('id')
-            .where('endedAt', 'is', null)
+            .where(sql<boolean>`not is_announced`)
             .where(sql<boolean>`coalesce(leased_until, '-infinity') < now()`)
             .orderBy('createdAt')
             .limit(1)
@@ -157,6 +158,10 @@ function leases(tables: Kysely<Tables>) {
     /** Lets go of a batch that has not ended. */
     async release(id: string, holder: string): Promise<void> {
       await held(tables, id, holder).set({ leasedUntil: null, leasedBy: null }).execute();
+    },
+    /** Notes that the end of a batch was told. */
+    async announced(id: string): Promise<void> {
+      await tables.updateTable('gateway.batches').set({ isAnnounced: true }).where('id', '=', id).execute();
     },
     /** Changes a batch that this process has; false when it has it no longer, or `from` is not its status any more. */
     async change(id: string, holder: string, from: BatchStatus, to: Change): Promise<boolean> {

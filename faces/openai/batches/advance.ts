@@ -29,9 +29,21 @@ interface Advancing {
   readonly cancelling: AbortSignal;
 }
 
-/** Brings a batch from the status that it has to its end. Throws what may pass by itself. */
+/** Brings a batch from the status that it has to its end, and tells that. Throws what may pass by itself. */
 export async function advance(running: Advancing, batch: Batch): Promise<void> {
-  const { store, holder, parts, signal } = running;
+  if (batch.endedAt === null) await bringToEnd(running, batch);
+  const { store, parts } = running;
+  const ended = await store.find(batch.id);
+  if (ended === undefined || ended.endedAt === null) return;
+  const { id, status, endedAt } = ended;
+  await store.dropLines(id);
+  await parts.publishEvent?.({ id, type: `batch.${status}`, at: endedAt, data: { id } });
+  await store.announced(id);
+  parts.logger.info({ batch: id, status }, 'a batch has ended');
+}
+
+async function bringToEnd(running: Advancing, batch: Batch): Promise<void> {
+  const { store, holder, signal } = running;
   let { status } = batch;
   if (status === 'validating') {
     if (!(await load(running, batch))) return;
@@ -43,10 +55,7 @@ export async function advance(running: Advancing, batch: Batch): Promise<void> {
     const isOver = await store.change(batch.id, holder, 'in_progress', { status: 'finalizing' });
     status = isOver ? 'finalizing' : 'cancelling';
   }
-  if (await store.change(batch.id, holder, status, await endOf(running, batch, status))) {
-    await store.dropLines(batch.id);
-    parts.logger.info({ batch: batch.id }, 'a batch has ended');
-  }
+  await store.change(batch.id, holder, status, await endOf(running, batch, status));
 }
 
 /** The results of a batch as files; where they can't be stored for a reason that stays, it has failed. */
@@ -105,7 +114,6 @@ async function load({ store, holder, parts, signal }: Advancing, batch: Batch): 
   } catch (error) {
     await store.change(batch.id, holder, 'validating', { status: 'failed', problems: problemsOf(error) });
   }
-  await store.dropLines(batch.id);
   return false;
 }
 

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import OpenAI, { APIError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { until } from '../../../test/kit/clients/requests.ts';
+import { type Receiver, startReceiver } from '../../../subgraphs/media/webhooks/receiver.fixture.ts';
+import { graphql, until } from '../../../test/kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../../../test/kit/kiln.ts';
 
 /** Batches by OpenAI's own SDK against a whole Kiln. */
@@ -11,17 +12,31 @@ import { startKiln, type KilnUnderTest } from '../../../test/kit/kiln.ts';
 let kiln: KilnUnderTest;
 let anna: OpenAI;
 let boris: OpenAI;
+let receiver: Receiver;
 beforeAll(async () => {
   const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
   const keys = Object.entries(secrets).map(
     ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
   );
-  kiln = await startKiln({ settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'required' } });
+  receiver = await startReceiver();
+  kiln = await startKiln({
+    settings: { SERVICE_KEYS: keys.join(','), REST_AUTH: 'required', OUTBOUND_ALLOW: receiver.host },
+  });
   await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
   const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
   [anna, boris] = [clientOf(secrets.anna), clientOf(secrets.boris)];
+  const made = await graphql(
+    kiln.url,
+    'mutation ($url: String!) { createWebhookEndpoint(url: $url, eventTypes: ["batch.*"]) { endpoint { id } } }',
+    { url: receiver.url },
+    { authorization: `Bearer ${secrets.anna}` },
+  );
+  expect(made.errors).toBeUndefined();
 });
-afterAll(() => kiln.close());
+afterAll(async () => {
+  await kiln?.close();
+  await receiver?.close();
+});
 
 type Endpoint = OpenAI.BatchCreateParams['endpoint'];
 
@@ -46,6 +61,16 @@ async function ended(id: string): Promise<OpenAI.Batch> {
     ({ status }) => ends.includes(status),
     60_000,
   );
+}
+
+/** What the operator's endpoint was told of a batch. */
+async function toldOf(id: string) {
+  const all = await until(
+    async () =>
+      receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: { id: string } }),
+    (events) => events.some(({ data }) => data.id === id),
+  );
+  return all.filter(({ data }) => data.id === id);
 }
 
 interface Result {
@@ -78,6 +103,16 @@ describe('a batch', () => {
       request_counts: { total: 4, completed: 3, failed: 1 },
       completed_at: expect.any(Number),
     });
+    expect(await toldOf(batch.id)).toEqual([
+      {
+        id: batch.id.replace('batch_', 'evt_'),
+        object: 'event',
+        created_at: batch.completed_at,
+        timestamp: expect.any(String),
+        type: 'batch.completed',
+        data: { id: batch.id },
+      },
+    ]);
     const made = await resultsOf(batch.output_file_id);
     expect(Object.keys(made)).toEqual(['a', 'b', 'c']);
     const body = made['a']?.body as { readonly data: readonly { readonly url: string }[] } | undefined;
@@ -118,6 +153,7 @@ describe('a batch', () => {
     ].join('\n');
     const batch = await ended((await begin(PICTURES, text)).id);
     expect(batch.status).toBe('failed');
+    expect(await toldOf(batch.id)).toMatchObject([{ type: 'batch.failed' }]);
     expect(batch.errors?.data?.map(({ code, line }) => [line, code])).toEqual([
       [2, 'duplicate_custom_id'],
       [3, 'invalid_json_line'],
@@ -140,6 +176,7 @@ describe('a batch', () => {
     expect((await anna.batches.cancel(id)).status).toBe('cancelling');
     const batch = await ended(id);
     expect(batch.status).toBe('cancelled');
+    expect(await toldOf(batch.id)).toMatchObject([{ type: 'batch.cancelled' }]);
     expect(batch.request_counts?.completed).toBeLessThan(60);
     expect(Object.keys(await resultsOf(batch.output_file_id))).toHaveLength(
       batch.request_counts?.completed ?? 0,

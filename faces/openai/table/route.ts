@@ -34,9 +34,20 @@ export interface FaceParts {
   readonly settings: FaceSettings;
   /** Where batches are kept, and what begins to run a new one; null without a database. */
   readonly batches: { readonly store: BatchStore; readonly wake: () => void } | null;
+  /** Tells the operator's webhook endpoints of an event; the same id again is told once. Absent where there are none. */
+  readonly publishEvent?: ((event: FaceNotice) => Promise<void>) | undefined;
   /** Aborted when nothing is waited for any longer, because the server stops. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;
+}
+
+/** What webhook endpoints are told of. */
+export interface FaceNotice {
+  readonly id: string;
+  /** As `batch.completed`. */
+  readonly type: string;
+  readonly at: Date;
+  readonly data: { readonly id: string };
 }
 
 /** Finds the model of ours that a caller names: by its id, `generator:model`, a generator alone, or an alias of the settings. */

@@ -37,7 +37,10 @@ export interface ChatService {
 
 /** When a reply under the same key is answered. */
 export interface JoinOptions {
-  /** Seconds from its beginning in which a reply that is being made is answered; absent: any reply under the key. */
+  /**
+   * Seconds from its beginning in which a reply that is being made is answered, or for a minute one that all its callers
+   * have left; absent: any reply under the key.
+   */
   readonly joinSeconds?: number | null | undefined;
 }
 

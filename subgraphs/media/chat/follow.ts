@@ -3,6 +3,7 @@ import type { EventBus } from '../../../platform/events/event-bus.ts';
 import type { ChatChunk } from './chat.ts';
 import { CHAT_TOPIC } from './chunk-writer.ts';
 import { INTERRUPTED } from './failures.ts';
+import type { Presence } from './presence.ts';
 import type { ChatStore, StoredReply } from './store.ts';
 
 /**
@@ -16,6 +17,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Only chunks with a greater seq (default 0, all of them). */
   readonly afterSeq?: number;
+  readonly presence: Presence;
 }
 
 /** Most chunks in one read. */
@@ -50,9 +52,12 @@ async function* chunksOf({
   bus,
   signal,
   afterSeq = 0,
+  presence,
 }: FollowOptions): AsyncGenerator<ChatChunk, undefined> {
   const notifier = createNotifier(bus, id);
   const deltas: string[] = [];
+  const leave = presence.enter(id);
+  let hasEnded = false;
   try {
     while (!signal.aborted) {
       // The reply first: the chunks that it counts are there to be read.
@@ -65,6 +70,7 @@ async function* chunksOf({
       }
       if (deltas.length < stored.chunks) continue;
       if (stored.state !== 'RUNNING') {
+        hasEnded = true;
         const last = lastOf(stored, deltas);
         if (last.seq > afterSeq) yield last;
         return undefined;
@@ -75,6 +81,7 @@ async function* chunksOf({
     return undefined;
   } finally {
     notifier.remove();
+    leave(hasEnded);
   }
 }
 

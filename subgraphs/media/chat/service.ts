@@ -23,6 +23,7 @@ import type { ChatInput } from './conversation/input.ts';
 import { bindingsTaking } from './conversation/limits.ts';
 import { checkMedia } from './conversation/media-parts.ts';
 import { follow } from './follow.ts';
+import { createPresence } from './presence.ts';
 import { createChatStore, type ChatStore, type StoredReply } from './store.ts';
 
 export interface ChatServiceOptions extends Pick<
@@ -45,6 +46,8 @@ const LONGEST_MS = 10 * 60_000;
 const COST_DAYS = 90;
 /** Most tries to begin a reply under a key that others begin theirs under at the same time. */
 const MOST_ROUNDS = 100;
+/** Seconds in which the same request joins a running reply that all its callers have left. */
+const LEFT_SECONDS = 60;
 /** Milliseconds between removals of old replies by one process. */
 const PRUNE_EVERY_MS = 60_000;
 
@@ -55,6 +58,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
   const accounts = createChatAccounts({ ...options, longestMs, transactor: createTransactor(options) });
   const runner = createChatRunner({ ...options, longestMs, store, accounts });
   const prune = createPruning(options, store);
+  const presence = createPresence({ ...options, store });
 
   /** The id of the stored reply of a key; a new key starts one. */
   async function stored(
@@ -66,7 +70,10 @@ export function createChatService(options: ChatServiceOptions): ChatService {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       // A repeated request is answered before anything else is checked.
       const known = await replyOfKey(store, entry);
-      if (known !== null && !isPast(known, joinSeconds)) return known.id;
+      if (known !== null && !isPast(known, joinSeconds)) {
+        if (known.leftAt !== null) await store.noteLeft(known.id, false);
+        return known.id;
+      }
       prepared ??= await prepareChat(options, caller, input);
       prune();
       // Null: another request was faster, whose reply is looked at in turn.
@@ -80,7 +87,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
       const entry = idempotencyOf(caller, idempotencyKey, fingerprintOf(input));
       if (entry === null) return runner.once(await prepareChat(options, caller, input), signal);
       return wholeReply(
-        follow({ id: await stored(caller, entry, { input, joinSeconds }), store, bus, signal }),
+        follow({ id: await stored(caller, entry, { input, joinSeconds }), store, bus, presence, signal }),
         signal,
       );
     },
@@ -91,6 +98,7 @@ export function createChatService(options: ChatServiceOptions): ChatService {
         id: await stored(caller, entry, { input, joinSeconds }),
         store,
         bus,
+        presence,
         signal,
         afterSeq,
       });
@@ -141,10 +149,15 @@ async function replyOfKey(store: ChatStore, entry: IdempotencyRecord): Promise<S
   throw idempotencyConflict();
 }
 
-/** Whether a key that stands for replies in the making only is free again. */
-function isPast({ state, isStale, createdAt }: StoredReply, joinSeconds: number | null | undefined): boolean {
+/** Whether a key that stands for replies in the making only is free again. One that nobody waits for is not taken from anybody. */
+function isPast(
+  { state, isStale, createdAt, leftAt }: StoredReply,
+  joinSeconds: number | null | undefined,
+): boolean {
   if (joinSeconds === null || joinSeconds === undefined) return false;
-  return state !== 'RUNNING' || isStale || Date.now() - createdAt.getTime() >= joinSeconds * 1_000;
+  if (state !== 'RUNNING' || isStale) return true;
+  if (leftAt !== null && Date.now() - leftAt.getTime() < LEFT_SECONDS * 1_000) return false;
+  return Date.now() - createdAt.getTime() >= joinSeconds * 1_000;
 }
 
 async function wholeReply(chunks: AsyncIterable<ChatChunk>, signal: AbortSignal): Promise<ChatReply> {

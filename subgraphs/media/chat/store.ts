@@ -19,6 +19,8 @@ export interface StoredReply {
   readonly chunks: number;
   readonly reply: Omit<ChatReply, 'text'> | null;
   readonly error: ChatFailure | null;
+  /** When its last caller went away while it ran; null while somebody follows it. */
+  readonly leftAt: Date | null;
   /** It should run and had no heartbeat: its process is gone. */
   readonly isStale: boolean;
   /** Its day is over: it is removed when its key is used again. */
@@ -56,6 +58,8 @@ export interface ChatStore {
   append(id: string, position: number, delta: string | null): Promise<boolean>;
   /** Ends a reply that still runs, in a transaction that writes more. */
   end(transaction: MediaTransaction, id: string, end: End): Promise<void>;
+  /** Notes that nobody follows a running reply any more, or that somebody does again. */
+  noteLeft(id: string, isLeft: boolean): Promise<void>;
   /** Ends a stale reply as failed; called by the reader that finds it. */
   giveUp(id: string, error: ChatFailure): Promise<void>;
   /** Removes old replies. */
@@ -79,6 +83,11 @@ export function createChatStore(database: MediaDatabase): ChatStore {
     },
     append: (id, position, delta) => append(database, id, { position, delta }),
     end: (transaction, id, how) => end(transaction, id, how),
+    async noteLeft(id, isLeft) {
+      await sql`/* chat.note-left */
+        update media.chat_replies set left_at = case when ${isLeft} then now() end
+        where id = ${id}::uuid and state = 'RUNNING'`.execute(database);
+    },
     async giveUp(id, error) {
       await sql`/* chat.give-up */
         update media.chat_replies set state = 'FAILED', error = ${jsonText(error)}::jsonb, ended_at = now()
@@ -204,7 +213,7 @@ async function readReplies(
     .where(which)
     .execute();
   return rows.map((row) => {
-    const { id, fingerprint, createdAt, state, chunks, model, provider, error } = row;
+    const { id, fingerprint, createdAt, state, chunks, model, provider, error, leftAt } = row;
     const usage = { inputTokens: row.inputTokens ?? 0, outputTokens: row.outputTokens ?? 0 };
     const toolCalls = row.toolCalls ?? [];
     const reply =
@@ -217,6 +226,7 @@ async function readReplies(
       chunks,
       reply,
       error,
+      leftAt,
       isStale: row.isStale,
       isOld: row.isOld,
     };

@@ -135,6 +135,7 @@ export interface MediaChatReply {
   id: string;
   inputTokens: number | null;
   key: string;
+  leftAt: Timestamp | null;
   model: string | null;
   outputTokens: number | null;
   owner: string;

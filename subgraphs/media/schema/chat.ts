@@ -68,7 +68,7 @@ builder.mutationField('chat', (t) =>
       }),
       joinSeconds: t.arg.int({
         description:
-          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. Absent: any reply under the key.',
+          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. A running reply whose callers have all gone away is answered for a minute all the same. Absent: any reply under the key.',
       }),
     },
     resolve: (_, { input, idempotencyKey = null, joinSeconds }, { caller, services, signal }) =>
@@ -90,7 +90,7 @@ builder.subscriptionField('chatStream', (t) =>
       }),
       joinSeconds: t.arg.int({
         description:
-          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. Absent: any reply under the key.',
+          'Narrows `idempotencyKey` to a repeated request while the reply is being made: one that has ended, or was begun longer ago, is not answered, and the key stands for a new one. A running reply whose callers have all gone away is answered for a minute all the same. Absent: any reply under the key.',
       }),
       afterSeq: t.arg.int({ description: 'Seq of the last piece already seen; absent means all of them.' }),
     },

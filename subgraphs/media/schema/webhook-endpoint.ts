@@ -99,7 +99,7 @@ builder.mutationField('createWebhookEndpoint', (t) =>
       eventTypes: t.arg.stringList({
         required: true,
         description:
-          'Of task.succeeded, task.failed, task.cancelled, budget.warning, provider.down, provider.up, model.retiring, payment.succeeded, payment.failed, payment.cancelled, payment.refunded, payment.disputed; task.*, budget.*, provider.*, model.*, payment.*; or *. Besides video.completed and video.failed, the ends of videos as OpenAI sends them, which * leaves out.',
+          'Of task.succeeded, task.failed, task.cancelled, budget.warning, provider.down, provider.up, model.retiring, payment.succeeded, payment.failed, payment.cancelled, payment.refunded, payment.disputed, batch.completed, batch.failed, batch.cancelled; task.*, budget.*, provider.*, model.*, payment.*, batch.*; or *. Besides video.completed and video.failed, the ends of videos as OpenAI sends them, which * leaves out.',
       }),
       description: t.arg.string({ description: 'What it is for.' }),
     },

@@ -69,10 +69,13 @@ const eventTypes = [
   'payment.disputed',
   'video.completed',
   'video.failed',
+  'batch.completed',
+  'batch.failed',
+  'batch.cancelled',
 ] as const;
 
-/** What the workflow service publishes. */
-const PAYMENTS: ReadonlySet<string> = new Set(eventTypes.filter((type) => type.startsWith('payment.')));
+/** What the workflow service and the gateway's batches publish. */
+const OTHERS: ReadonlySet<string> = new Set(eventTypes.filter((type) => /^(?:payment|batch)\./.test(type)));
 
 const MAX_ENDPOINTS = 50;
 const PATTERNS: ReadonlySet<string> = new Set([
@@ -123,7 +126,7 @@ export function createWebhookEndpoints(options: {
       return endpoint;
     },
     async publish(event) {
-      if (!PAYMENTS.has(event.type)) throw badInput('type', `must be one of ${[...PAYMENTS].join(', ')}`);
+      if (!OTHERS.has(event.type)) throw badInput('type', `must be one of ${[...OTHERS].join(', ')}`);
       await transactor.run((scope) => publisher.publish(scope, event));
     },
     async deliveries(endpointId, first) {

@@ -1,6 +1,7 @@
 import { createCachedRead } from '../../../platform/events/cached-read.ts';
 import type { EventBus } from '../../../platform/events/event-bus.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { JsonObject } from '../../../platform/json.ts';
 import type { OperatorEvent } from '../domain/operator-event.ts';
 import type { TransactionScope } from '../tasks/storage/transactor.ts';
 import {
@@ -54,19 +55,27 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
       deliver(scope, type, {
         eventId: id,
         taskId: null,
-        event: { type, timestamp: at.toISOString(), data },
+        event: type.startsWith('batch.')
+          ? openaiEvent(type, at, data)
+          : { type, timestamp: at.toISOString(), data },
       }),
     taskEnded: (scope, taskId, type) => deliver(scope, type, { eventId: taskId, taskId, event: null }),
     async videoEnded(scope, taskId, type) {
-      const now = new Date();
-      const envelope = { id: `evt_${taskId.replaceAll('-', '')}`, object: 'event' } as const;
-      const moments = { created_at: Math.floor(now.getTime() / 1_000), timestamp: now.toISOString() };
-      const event = { ...envelope, ...moments, type, data: { id: taskId } };
+      const event = openaiEvent(type, new Date(), { id: taskId });
       await deliver(scope, type, { eventId: `video:${taskId}`, taskId: null, event });
     },
     changed: () => endpoints.changed(),
     close: () => endpoints.close(),
   };
+}
+
+/** An event in OpenAI's form, with the moment as ours have it. */
+function openaiEvent(type: string, at: Date, data: JsonObject) {
+  const subject = String(data['id'])
+    .replace(/^[a-z]+_/, '')
+    .replaceAll('-', '');
+  const moments = { created_at: Math.floor(at.getTime() / 1_000), timestamp: at.toISOString() };
+  return { id: `evt_${subject}`, object: 'event' as const, ...moments, type, data };
 }
 
 /** OpenAI's words for what has a word of ours. */

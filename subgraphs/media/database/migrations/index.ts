@@ -32,6 +32,7 @@ import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
 import { modelWarnings } from './0033-model-warnings.ts';
 import { fetchedModels } from './0034-fetched-models.ts';
 import { conversations } from './0037-conversations.ts';
+import { leftReplies } from './0039-left-replies.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -70,6 +71,7 @@ export const mediaMigrations: MigrationSet = {
     '0033-model-warnings': modelWarnings,
     '0034-fetched-models': fetchedModels,
     '0037-conversations': conversations,
+    '0039-left-replies': leftReplies,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',
