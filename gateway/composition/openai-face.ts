@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
 import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
+import { eventPublisher } from '../../faces/openai/batches/publish-event.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
 import { validateFace } from '../../faces/openai/validate.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -11,7 +12,6 @@ import type { RestHandler } from '../../rest-compat/router.ts';
 import type { FederatedExecutor } from '../federation/federation.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { contextOf } from '../request/request-context.ts';
-import { eventPublisher } from './publish-event.ts';
 import { forRest } from './rest-sections.ts';
 
 /** Answers a request for a file. */

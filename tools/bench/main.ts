@@ -13,6 +13,7 @@ import { joinedEvents } from './joined-events/joined-events.ts';
 import { startLoad } from './load/load.ts';
 import { metrics } from './metrics/metrics.ts';
 import { model } from './model/model.ts';
+import { openai } from './openai/openai.ts';
 import { polling } from './polling/polling.ts';
 import { limits } from './providers/limits.ts';
 import { outage } from './providers/outage.ts';
@@ -51,6 +52,7 @@ const benches: readonly Bench[] = [
   outage,
   limits,
   consoleBench,
+  openai,
 ];
 
 /** Stops the bench that runs now. */

@@ -10,8 +10,8 @@ export interface Known {
   learn(path: string, body: string): void;
 }
 
-/** One pixel. */
-const picture = Buffer.from(
+/** A picture of one pixel. */
+export const onePixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
@@ -56,7 +56,7 @@ export function createKnown(random: Random): Known {
     name: string,
   ) {
     if (Array.isArray(words)) return random.of(words as unknown[]);
-    if (contentMediaType === 'application/octet-stream') return /audio|^file$/.test(name) ? sound : picture;
+    if (contentMediaType === 'application/octet-stream') return /audio|^file$/.test(name) ? sound : onePixel;
     if (type === 'integer' || type === 'number') {
       const [low, high] = [Number(minimum ?? 1), Number(maximum ?? 8)];
       return random.of([low, high, Math.min(high, low + 2), standard ?? low]);

@@ -74,5 +74,19 @@ function parse(bytes: Buffer, method: string): Answer | null {
     }),
   );
   const body = end === -1 || method === 'HEAD' ? Buffer.alloc(0) : bytes.subarray(end + 4);
-  return { status, headers, body: body.toString('utf8') };
+  const isChunked = headers.get('transfer-encoding') === 'chunked';
+  return { status, headers, body: (isChunked ? unchunked(body) : body).toString('utf8') };
+}
+
+/** What the chunks of a body have; one that broke off as far as it came. */
+function unchunked(body: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < body.length;) {
+    const end = body.indexOf('\r\n', at);
+    const length = end === -1 ? 0 : Number.parseInt(body.toString('latin1', at, end), 16);
+    if (!(length > 0)) break;
+    pieces.push(body.subarray(end + 2, end + 2 + length));
+    at = end + 2 + length + 2;
+  }
+  return Buffer.concat(pieces);
 }

@@ -73,8 +73,14 @@ export interface LineOutcome {
   readonly body: object;
 }
 
-/** A batch as OpenAI writes it. Pure. */
+/** A batch as OpenAI's description has it: what is not there yet is left out, as it allows no null. Pure. */
 export function batchOf(batch: Batch): object {
+  const { metadata, ...members } = membersOf(batch);
+  const there = Object.entries(members).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(there), metadata };
+}
+
+function membersOf(batch: Batch) {
   const { status, problems, endedAt } = batch;
   const endOf = (end: BatchStatus) => (status === end ? seconds(endedAt) : null);
   return {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { type Caller, mayChange, mayRead } from '../../../platform/access/caller.ts';
 import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import type { JsonObject } from '../../../platform/json.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { type Batch, batchEndpoints, batchOf } from '../batch-store/batch.ts';
 import { FaceFileById } from '../documents/file.ts';
@@ -10,6 +11,9 @@ import { neededText, objectIn, wordIn } from '../request/fields.ts';
 import { pageOf } from '../request/page.ts';
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { keptOf } from './owner.ts';
+
+/** Ids of batches; no other text reaches the database. */
+const ID = /^batch_[0-9a-f]{32}$/;
 
 /** Largest input of a batch in bytes. */
 const MOST_BYTES = 200 << 20;
@@ -63,6 +67,7 @@ async function createBatch(call: FaceCall): Promise<FaceAnswer> {
   const endpoint = wordIn(body, 'endpoint', batchEndpoints);
   if (endpoint === undefined) throw badInput('endpoint', "Missing required parameter: 'endpoint'.");
   wordIn(body, 'completion_window', ['24h'] as const);
+  const metadata = metadataIn(body);
   mustStart(caller);
   const { media } = await runDocument(call, FaceFileById, { id: inputFile });
   if (media === null) throw badInput('input_file_id', `there is no file ${inputFile}`);
@@ -74,10 +79,22 @@ async function createBatch(call: FaceCall): Promise<FaceAnswer> {
     caller: keptOf(caller),
     endpoint,
     inputFile,
-    metadata: objectIn(body, 'metadata') ?? null,
+    metadata,
   });
   wake();
   return { body: batchOf(batch) };
+}
+
+/** Up to 16 texts of 512 characters, under names of 64. */
+function metadataIn(body: JsonObject): JsonObject | null {
+  const metadata = objectIn(body, 'metadata') ?? null;
+  if (metadata === null) return null;
+  const entries = Object.entries(metadata);
+  const areTexts = entries.every(
+    ([name, value]) => name.length <= 64 && typeof value === 'string' && value.length <= 512,
+  );
+  if (areTexts && entries.length <= 16) return metadata;
+  throw badInput('metadata', 'metadata must be up to 16 texts of 512 characters, under names of 64');
 }
 
 /** A key that may only look starts nothing, whoever makes the calls. */
@@ -90,14 +107,17 @@ async function listBatches(call: FaceCall): Promise<FaceAnswer> {
   const { caller } = call.context;
   const isKnown = caller.kind !== 'anonymous' || call.settings.isOpen;
   if (!isKnown) throw new AppError('UNAUTHENTICATED', 'a list of batches needs a credential');
-  const { batches, hasMore } = await storeOf(call).store.list(caller.id, pageOf(call.query));
-  const ends = { first_id: batches[0]?.id ?? null, last_id: batches.at(-1)?.id ?? null };
+  const { first, after } = pageOf(call.query);
+  if (after !== null && !ID.test(after)) throw badInput('after', `there is no batch ${after}`);
+  const { batches, hasMore } = await storeOf(call).store.list(caller.id, { first, after });
+  // The description of an empty list has neither.
+  const ends = batches.length === 0 ? {} : { first_id: batches[0]?.id, last_id: batches.at(-1)?.id };
   return { body: { object: 'list', data: batches.map(batchOf), ...ends, has_more: hasMore } };
 }
 
 async function readBatch(call: FaceCall): Promise<Batch> {
   const id = call.pathParams['id'] ?? '';
-  const batch = await storeOf(call).store.find(id);
+  const batch = ID.test(id) ? await storeOf(call).store.find(id) : undefined;
   if (batch === undefined || !mayRead(call.context.caller, batch.owner)) throw notFound('batch', id);
   return batch;
 }
