@@ -1,8 +1,8 @@
-import type { FaceNotice } from '../table/route.ts';
 import { internalCaller } from '../../../platform/access/caller.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
 import { newTraceId } from '../../../platform/ids.ts';
+import type { FaceNotice } from '../table/route.ts';
 
 const PUBLISH = `mutation PublishEvent($id: ID!, $type: String!, $at: DateTime!, $data: JSON!) {
   publishEvent(id: $id, type: $type, at: $at, data: $data)
