@@ -8,19 +8,22 @@ import { messagePage } from './message-page.ts';
 
 /** The console at /console: the files that `npm run console` has built. The browser may load nothing from elsewhere. */
 
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "base-uri 'self'",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "img-src 'self' data: blob:",
-  "manifest-src 'self'",
-  "media-src 'self' blob:",
-  "script-src 'self'",
-  "style-src 'self'",
-].join('; ');
+function contentSecurityPolicy(others: readonly string[]): string {
+  const files = ["'self'", ...others].join(' ');
+  return [
+    "default-src 'none'",
+    "base-uri 'self'",
+    `connect-src ${files}`,
+    "font-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    `img-src ${files} data: blob:`,
+    "manifest-src 'self'",
+    `media-src ${files} blob:`,
+    "script-src 'self'",
+    "style-src 'self'",
+  ].join('; ');
+}
 
 /** Where the console is mounted, and what it serves. */
 export interface ConsoleOptions {
@@ -28,16 +31,19 @@ export interface ConsoleOptions {
   readonly basePath: string;
   /** Folder of the built files; it may appear, and be replaced, while this runs. */
   readonly folder: string;
+  /** Origins of other cells, whose files it shows (default: none). */
+  readonly fileOrigins?: readonly string[] | undefined;
 }
 
 /**
  * Makes the router to mount at `/console`. Files below assets/ have their hash in their names and are cached for a year.
  * Every other path is the page itself, whose router reads the address.
  */
-export function createConsole({ basePath, folder }: ConsoleOptions): Router {
+export function createConsole({ basePath, folder, fileOrigins = [] }: ConsoleOptions): Router {
+  const policy = contentSecurityPolicy(fileOrigins);
   const router = Router();
   router.use((_request, response, next) => {
-    response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Referrer-Policy', 'same-origin');
     next();
   });

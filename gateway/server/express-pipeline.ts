@@ -46,7 +46,9 @@ export function createExpressPipeline(
   mounted.use(asMiddleware(compression.beforeHead));
   if (options.consoleFolder !== undefined) {
     mounted.get('/', sendBrowsersToConsole(basePath));
-    mounted.use('/console', counted, createConsole({ basePath, folder: options.consoleFolder }));
+    const fileOrigins = [...(options.cells?.cells.urls.values() ?? [])].map((url) => new URL(url).origin);
+    const console = { basePath, folder: options.consoleFolder, fileOrigins };
+    mounted.use('/console', counted, createConsole(console));
   }
   mounted.use('/graphql', graphql);
   const introspection = isIntrospected(options);

@@ -24,7 +24,7 @@ export function CellChoice() {
   if (known === null || known.cells.length < 2) return null;
   return (
     <select
-      className="input"
+      className="in"
       aria-label={t('shell.cell')}
       value={chosen ?? known.own}
       onChange={({ target }) => {
