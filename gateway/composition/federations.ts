@@ -49,6 +49,7 @@ export function prepareFederations({ config }: ProcessParts, options: Federation
       links: tracedLinks(measuredLinks(withKnown(graph.links), options.metrics)),
       metrics: options.metrics,
       ...planningOf(config),
+      defers: isForeign,
       concurrentEvents: isForeign ? CONCURRENT_EVENTS : undefined,
       costs: isForeign ? costsBy(graph.supergraphSdl, options.file ?? {}, logger) : undefined,
       authorize: isForeign ? authorizeBy(graph.supergraphSdl, options.file) : undefined,

@@ -22,6 +22,8 @@ import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { joinAhead } from './concurrent-events.ts';
+import type { AnswerParts } from './deferred/answer-parts.ts';
+import { completedParts } from './deferred/plan-parts.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';
 import type { OperationPlan, Planner, SubscriptionPlan } from './plans.ts';
@@ -30,6 +32,8 @@ import { gatewayFailure, renamedResult, variableErrors } from './results.ts';
 
 /** Executes validated operations: queries and mutations at once, subscriptions event by event. */
 export interface Execution extends GraphqlExecutor {
+  /** Runs a query or mutation, in parts where something of it is deferred. Never throws. */
+  executeInParts(request: GraphqlRequest): Promise<AnswerParts | ExecutionResult>;
   /** Ends every open subscription, and later ones at once. */
   close(): void;
 }
@@ -81,7 +85,7 @@ interface Permitted {
 
 /** Makes the execution over a planner, its documents and the links. */
 export function createExecution(options: ExecutionOptions): Execution {
-  const { links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
+  const { planner, links, logger, metrics = noMetrics, concurrentEvents = 1 } = options;
   const open = createOpenStreams();
   const meter = createOperationMeter(metrics);
 
@@ -95,16 +99,31 @@ export function createExecution(options: ExecutionOptions): Execution {
   });
   const subscribePlanned = createSubscribing({ open, inputOf, failed, concurrentEvents });
 
+  const execute: Execution['execute'] = async (request) => {
+    try {
+      const { plan, refused, form, complete } = planned(request);
+      if (refused !== undefined) return refused;
+      if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
+      const input = inputOf(withValues(request, form));
+      const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
+      const result = complete === undefined ? ran : complete(ran);
+      return form === undefined ? result : renamedResult(result, form);
+    } catch (thrown) {
+      return failed(thrown, request);
+    }
+  };
   return {
-    async execute(request) {
+    execute,
+    async executeInParts(request) {
       try {
-        const { plan, refused, form, complete } = planned(request);
+        const { plan, refused, form, complete, whole } = planned(request);
         if (refused !== undefined) return refused;
-        if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
-        const input = inputOf(withValues(request, form));
-        const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
-        const result = complete === undefined ? ran : complete(ran);
-        return form === undefined ? result : renamedResult(result, form);
+        // Who may see a part only, or shares a plan, is answered at once.
+        if (whole === undefined || form !== undefined) return await execute(request);
+        const parts = planner.partsOf(whole, request.operationName, request.variables);
+        if (parts === null) return await execute(request);
+        const running = await meter.measure(plan.operation, request, () => parts.run(inputOf(request)));
+        return complete === undefined ? running.parts : completedParts(running, complete);
       } catch (thrown) {
         return failed(thrown, request);
       }
@@ -195,7 +214,7 @@ function createPlanned(options: ExecutionOptions): (request: GraphqlRequest) => 
         ? part?.complete
         : (result: ExecutionResult) =>
             costs.complete(plan.operation, variables, part?.complete(result) ?? result);
-    return { plan, form, complete };
+    return { plan, form, complete, whole: part === null ? document : undefined };
   };
 }
 
@@ -241,12 +260,15 @@ type Planned =
       readonly plan: OperationPlan;
       readonly form: SharedForm | undefined;
       readonly complete: Permitted['complete'] | undefined;
+      /** The document where its caller may see all of it. */
+      readonly whole: DocumentNode | undefined;
       readonly refused?: undefined;
     }
   | {
       readonly plan?: undefined;
       readonly form?: undefined;
       readonly complete?: undefined;
+      readonly whole?: undefined;
       readonly refused: ExecutionResult;
     };
 

@@ -1,10 +1,11 @@
-import type { GraphQLSchema, ValidationRule } from 'graphql';
+import type { ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
 
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
-import type { GraphqlExecutor } from '../../platform/graphql/operations/executor.ts';
+import type { GraphqlExecutor, GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
+import type { AnswerParts } from './deferred/answer-parts.ts';
 import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';
@@ -20,6 +21,8 @@ import { SubscriptionRootRule } from './subscription-root-rule.ts';
  * the rest of the plan as the answer of that fetch.
  */
 export interface FederatedExecutor extends GraphqlExecutor {
+  /** Runs a query or mutation whose answer may come in parts: what its @defer names follows. Never throws. */
+  executeInParts(request: GraphqlRequest): Promise<AnswerParts | ExecutionResult>;
   /** For `new ApolloServer({ gateway })`; its context must be a RequestContext. */
   readonly gateway: ServerGateway;
   /** The schema that callers see. */
@@ -61,9 +64,14 @@ export interface FederationOptions {
   readonly authorize?: Authorize | undefined;
   /** Most events of one subscription that are joined at once, in their order (default 1). */
   readonly concurrentEvents?: number | undefined;
+  /** Whether callers may defer parts of an answer (default: no). */
+  readonly defers?: boolean | undefined;
   /** What operations cost (default: nothing is counted but by limits of documents). */
   readonly costs?: Costs | undefined;
 }
+
+/** Texts that may come in parts have documents of their own. */
+const DEFERS = /@\s*defer/;
 
 /** Milliseconds after which the planner of a checked supergraph is made, unless an operation has come before. */
 const WARM_UP_MS = 300;
@@ -81,7 +89,8 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       return planner.apiSchema;
     },
     rules: [...validationRules, SubscriptionRootRule],
-    share: (query, document) => sharedForm(planner.apiSchema, query, document),
+    share: (query, document) =>
+      options.defers === true && DEFERS.test(query) ? null : sharedForm(planner.apiSchema, query, document),
     maxBytes: options.planCacheBytes,
   });
   options.metrics?.gauge('kiln_plan_cache_bytes', 'Estimated bytes of documents and their plans.', [], () => [
@@ -102,6 +111,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   return {
     gateway: createServerGateway(schema, execution).gateway,
     execute: (request) => execution.execute(request),
+    executeInParts: (request) => execution.executeInParts(request),
     subscribe: (request) => execution.subscribe(request),
     apiSchema: () => planner.apiSchema,
     documents,

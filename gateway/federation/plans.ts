@@ -1,5 +1,6 @@
 import {
   DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
+  type Operation,
   operationFromDocument,
   removeAllCoreFeatures,
   removeInaccessibleElements,
@@ -12,10 +13,14 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { type CoerceVariables, compileVariables } from '../../platform/graphql/execution/variables.ts';
 import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
+import { withoutDefer } from './deferred/deferred-form.ts';
+import { createPartPlanner, type PlanParts } from './deferred/plan-parts.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
-import { type OwnNames, refuseConflicts, withOwnNames } from './operation/own-names.ts';
+import { type OwnNames, withOwnNames } from './operation/own-names.ts';
+import { withRequiredNames } from './operation/required-names.ts';
 import { requirementsOf } from './operation/requirements.ts';
 import { withResolvableKeys } from './operation/resolvable-keys.ts';
+import { splitRequirements } from './operation/split-requirements.ts';
 import { refuseUnplanned } from './operation/unplanned.ts';
 
 /** The supergraph, and the plans of operations over it. */
@@ -38,6 +43,8 @@ export interface Planner {
   hasPlan(document: DocumentNode, operationName: string | undefined): boolean;
   /** The names of a document's operations that have plans; empty for the only one without a name. */
   plannedNames(document: DocumentNode): readonly string[];
+  /** The plan of an operation whose answer comes in parts; null where nothing of it is deferred, or nothing can be. */
+  readonly partsOf: PlanParts;
   /** Makes what the first plan would have to wait for. */
   warmUp(): void;
 }
@@ -81,6 +88,8 @@ const PLANNING = { exposeDocumentNodeInFetchNode: true, reuseQueryFragments: fal
 export interface PlannerOptions {
   /** Whether the SDL is one that this version was built with (default: no): not validated, and read when first used. */
   readonly isChecked?: boolean;
+  /** Whether operations may defer parts of their answers (default: no). */
+  readonly defers?: boolean | undefined;
 }
 
 /** What supergraphs may use: what Apollo's gateway knows, what is enforced here, and costs. */
@@ -93,15 +102,18 @@ const SUPPORTED_FEATURES = new Set([
 ]);
 
 /** Makes the planner of a supergraph; throws when the SDL is invalid. */
-export function createPlanner(supergraphSdl: string, { isChecked = false }: PlannerOptions = {}): Planner {
-  const parts = once(() => planningParts(supergraphSdl, isChecked));
+export function createPlanner(supergraphSdl: string, options: PlannerOptions = {}): Planner {
+  const { isChecked = false, defers = false } = options;
+  const parts = once(() => planningParts(supergraphSdl, { isChecked, defers }));
   if (!isChecked) parts();
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
-  const makePlan = (asked: DocumentNode, operationName: string | undefined, part = asked): OperationPlan => {
+  const makePlan: MakePlan = (given, operationName, givenPart) => {
+    // An answer at once is planned as if nothing were deferred.
+    const asked = defers ? withoutDefer(given) : given;
+    const part = givenPart === given ? asked : defers ? withoutDefer(givenPart) : givenPart;
     const { planner, apiModel, apiSchema, supergraphSchema, requirements } = parts();
-    refuseConflicts(apiSchema, part, requirements);
     const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
@@ -143,6 +155,7 @@ export function createPlanner(supergraphSdl: string, { isChecked = false }: Plan
     },
     planOf: (document, operationName) => kept(document, operationName, document),
     planOfPart: kept,
+    partsOf: defers ? createPartPlanner(parts) : () => null,
     plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
     warmUp: () => void parts(),
   };
@@ -162,18 +175,33 @@ function keepPlans(plans: WeakMap<DocumentNode, Map<string, OperationPlan>>, mak
   };
 }
 
-function planningParts(supergraphSdl: string, isChecked: boolean) {
-  const supergraph = Supergraph.build(isChecked ? supergraphSdl : withResolvableKeys(supergraphSdl), {
+function planningParts(
+  supergraphSdl: string,
+  { isChecked, defers }: { readonly isChecked: boolean; readonly defers: boolean },
+) {
+  const resolvable = isChecked ? supergraphSdl : withResolvableKeys(supergraphSdl);
+  const supergraph = Supergraph.build(resolvable, {
     validateSupergraph: !isChecked,
     supportedFeatures: SUPPORTED_FEATURES,
   });
   if (isChecked) skipValidationOfApi(supergraph.schema);
   const apiModel = supergraph.apiSchema();
+  const { supergraphSdl: plannedSdl, needsOf } = withRequiredNames(resolvable);
+  const planned =
+    plannedSdl === resolvable
+      ? supergraph
+      : Supergraph.build(plannedSdl, { validateSupergraph: false, supportedFeatures: SUPPORTED_FEATURES });
+  const planner = new QueryPlanner(planned, { ...PLANNING, incrementalDelivery: { enableDefer: defers } });
   return {
     apiModel,
-    apiSchema: apiModel.toGraphQLJSSchema(),
-    planner: new QueryPlanner(supergraph, PLANNING),
-    supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
+    apiSchema: apiModel.toGraphQLJSSchema({ includeDefer: defers }),
+    planner: {
+      buildQueryPlan(operation: Operation): QueryPlan {
+        const plan = planner.buildQueryPlan(operation);
+        return planned === supergraph ? plan : splitRequirements(plan, needsOf);
+      },
+    },
+    supergraphSchema: planned.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
     requirements: requirementsOf(supergraphSdl),
   };

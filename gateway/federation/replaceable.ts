@@ -3,6 +3,7 @@ import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
+import type { AnswerParts } from './deferred/answer-parts.ts';
 import { type EndableStream, endable } from './ended-stream.ts';
 import type { FederatedExecutor } from './federation.ts';
 import { createServerGateway } from './server-gateway.ts';
@@ -60,6 +61,18 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
       left(graph);
     }
   };
+  const executeInParts: ReplaceableFederation['executeInParts'] = async (request) => {
+    const graph = current;
+    const ended = (): void => {
+      graph.running -= 1;
+      left(graph);
+    };
+    graph.running += 1;
+    const outcome = await graph.federation.executeInParts(request);
+    if ('next' in outcome) return afterParts(outcome, ended);
+    ended();
+    return outcome;
+  };
   const subscribe: ReplaceableFederation['subscribe'] = async (request) => {
     const graph = current;
     graph.running += 1;
@@ -82,6 +95,7 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
   return {
     gateway,
     execute,
+    executeInParts,
     subscribe,
     apiSchema: () => current.federation.apiSchema(),
     documents: documentsOf(() => current.federation.documents),
@@ -102,6 +116,15 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
       await Promise.all([current, ...before].map(({ federation }) => federation.close()));
     },
   };
+}
+
+/** Calls when the parts have ended, or when who reads them has left. */
+async function* afterParts(parts: AnswerParts, ended: () => void): AnswerParts {
+  try {
+    yield* parts;
+  } finally {
+    ended();
+  }
 }
 
 /** Ends the streams of graphs that were replaced, but those which are the same over the new one. */

@@ -23,7 +23,7 @@ it('shows the names of the caller in valueCompletion, not those of the shared do
 
 it('shows them where the plan has a name of its own for a field', () => {
   const document = parse('{ item { price(currency: "EUR") } }');
-  const { restore } = withOwnNames(document, { names: new Set(['price']), argumentsOf: () => new Map() });
+  const { restore } = withOwnNames(document, { names: new Set(['price']) });
   const own = 'price__kiln_own';
   const result = completion(`Cannot return null for non-nullable field Item.${own}.`, ['item', own]);
   expect(restore(result).extensions?.['valueCompletion']).toMatchObject([

@@ -20,6 +20,7 @@ import { createAdmission } from '../transports/admission/admission.ts';
 import type { TransportOptions } from '../transports/admission/transport.ts';
 import { createGraphqlRouter, type GraphqlRouter } from '../transports/graphql.ts';
 import { createHttpOperations, type HttpOperations } from '../transports/http-operations.ts';
+import { createPartSender } from '../transports/streams/incremental.ts';
 import { createMultipartTransport } from '../transports/streams/multipart.ts';
 import { createResponseStreams, type ResponseStreams } from '../transports/streams/response-stream.ts';
 import { createWebSocketTransport, type WebSocketTransport } from '../transports/websocket/websocket.ts';
@@ -191,7 +192,8 @@ function createTransports(parts: {
   });
   const { uploadMaxBytes } = options;
   const multipart = createMultipartTransport({ ...shared, streams });
-  const operations = createHttpOperations({ ...shared, rateLimiter, compression, multipart });
+  const sendParts = createPartSender({ ...shared, streams });
+  const operations = createHttpOperations({ ...shared, rateLimiter, compression, multipart, sendParts });
   const graphql = createGraphqlRouter({
     ...shared,
     streams,

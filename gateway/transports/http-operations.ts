@@ -15,6 +15,7 @@ import { findRetryAfter, findUnavailable } from '../request/unavailable.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { OperationRequest } from './admission/read-operation.ts';
 import { needsStream, refusedAnswer, type TransportOptions } from './admission/transport.ts';
+import { acceptsParts, type SendParts } from './streams/incremental.ts';
 import type { MultipartTransport } from './streams/multipart.ts';
 
 /** Operations of single HTTP requests: the fast path and the Express pipeline serve them by the same steps. */
@@ -35,6 +36,8 @@ export interface HttpOperationOptions extends TransportOptions {
   readonly compression: Compression;
   /** Serves subscriptions to clients that accept multipart. */
   readonly multipart: MultipartTransport;
+  /** Sends answers in parts. */
+  readonly sendParts: SendParts;
 }
 
 /** Makes the steps of operations. */
@@ -69,6 +72,10 @@ export function createHttpOperations(options: HttpOperationOptions): HttpOperati
         await subscribe(options, exchange, { operation, admitted: verdict.operation });
         return true;
       }
+      if (acceptsParts(request)) {
+        await answerInParts(options, exchange, operation);
+        return true;
+      }
       if (run === 'elsewhere') return false;
       const result = await federation.execute({ ...operation, context });
       await sendResult(options, exchange, { ...run, result });
@@ -88,6 +95,23 @@ async function subscribe(
   if (multipart.accepts(request)) return multipart.stream(request, response, operation, admitted);
   const { traceId } = contextOf(request).caller;
   sendJson(response, 406, { errors: [errors.formatError(needsStream(), traceId)] });
+}
+
+/** Answers in parts where something is deferred, else at once. */
+async function answerInParts(
+  options: HttpOperationOptions,
+  exchange: Exchange,
+  operation: OperationRequest,
+): Promise<void> {
+  const { request, response } = exchange;
+  const result = await options.federation.executeInParts({ ...operation, context: contextOf(request) });
+  if ('next' in result) {
+    options.compression.beforeHead(exchange);
+    return options.sendParts(request, response, result);
+  }
+  const accepted = request.headers.accept ?? '';
+  const answerType = accepted.includes('application/graphql-response+json') ? GRAPHQL_ANSWER : JSON_ANSWER;
+  await sendResult(options, exchange, { result, answerType });
 }
 
 async function sendResult(

@@ -79,3 +79,73 @@ describe('a list of operations', () => {
     });
   });
 });
+
+describe('an answer in parts', () => {
+  const ask = async (query: string, accept: string) =>
+    fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query }),
+    });
+  const IN_PARTS = 'multipart/mixed;deferSpec=20220824,application/graphql-response+json;q=0.9';
+  const query = '{ users { id ... @defer(label: "late") { reviews { text } } } }';
+
+  it('comes as Apollo Client asks for it, with its cost at the end', async () => {
+    const response = await ask(query, IN_PARTS);
+    expect(response.headers.get('content-type')).toBe(
+      'multipart/mixed;boundary="graphql";deferSpec=20220824',
+    );
+    const text = await response.text();
+    expect(text.endsWith('--graphql--\r\n')).toBe(true);
+    const parts = text.split('\r\n').filter((line) => line.startsWith('{'));
+    const reviewsOf = (id: string) => ({ reviews: [1, 2].map((n) => ({ text: `text of ${id}-r${n}` })) });
+    expect(parts.map((part) => JSON.parse(part) as unknown)).toEqual([
+      { data: { users: [{ id: 'u1' }, { id: 'u2' }] }, hasNext: true },
+      {
+        incremental: ['u1', 'u2'].map((id, index) => ({
+          label: 'late',
+          path: ['users', index],
+          data: reviewsOf(id),
+        })),
+        ...{ extensions: cost(33, 6) },
+        hasNext: false,
+      },
+    ]);
+  });
+
+  it('reaches Apollo Client', async () => {
+    const { ApolloClient, gql, HttpLink, InMemoryCache } = await import('@apollo/client');
+    const { Defer20220824Handler } = await import('@apollo/client/incremental');
+    const client = new ApolloClient({
+      cache: new InMemoryCache(),
+      link: new HttpLink({ uri: `${gateway.url}/graphql` }),
+      incrementalHandler: new Defer20220824Handler(),
+    });
+    const seen: unknown[] = [];
+    await new Promise<void>((resolve, reject) => {
+      client.watchQuery({ query: gql(query) }).subscribe({
+        next({ data, dataState }) {
+          if (data !== undefined) seen.push([dataState, data]);
+          if (dataState === 'complete') resolve();
+        },
+        error: reject,
+      });
+    });
+    client.stop();
+    expect(seen.at(0)).toMatchObject(['streaming', { users: [{ id: 'u1' }, { id: 'u2' }] }]);
+    expect(seen.at(-1)).toMatchObject([
+      'complete',
+      { users: [{ reviews: [{ text: 'text of u1-r1' }, {}] }, {}] },
+    ]);
+  });
+
+  it('comes at once where nothing is deferred, and where it is not asked for in parts', async () => {
+    const plain = await ask('{ users { id } }', IN_PARTS);
+    expect(plain.headers.get('content-type')).toContain('application/graphql-response+json');
+    expect(await plain.json()).toMatchObject({ data: { users: [{ id: 'u1' }, { id: 'u2' }] } });
+    const whole = await ask(query, 'application/json');
+    expect(await whole.json()).toMatchObject({
+      data: { users: [{ reviews: [{}, {}] }, { reviews: [{}, {}] }] },
+    });
+  });
+});

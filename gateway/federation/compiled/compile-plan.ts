@@ -1,5 +1,5 @@
 import type { Operation } from '@apollo/federation-internals';
-import { evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
+import { type DeferNode, evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
 import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
@@ -30,27 +30,38 @@ export function compilePlan({ plan, operation, model, supergraphSchema }: PlanTo
   const shape = compileShaper(model, operation);
   const { node } = plan;
   if (node?.kind === 'Subscription') throw new Error('a subscription has a plan for each of its events');
-  const step = node === undefined ? null : compileNode(node, [], { model, supergraphSchema });
-  const isQuery = operation.operation.operation === OperationTypeNode.QUERY;
+  const step = compileSteps(node, { model, supergraphSchema });
   return {
     async run(input) {
-      const answers = isQuery ? createEntityCache() : null;
-      const run: Run = {
-        ...input,
-        data: {},
-        errors: [],
-        isShared: false,
-        isAnswered: false,
-        shared: new WeakSet(),
-        places: new Map(),
-        answers,
-      };
+      const run = createRun(input, operation);
       await step?.(run, [run.data]);
       const result = shape(run);
       if (run.isAnswered && result.errors !== undefined && result.data) noteAnswered(result.data);
       return result;
     },
   };
+}
+
+/** Makes the run of a plan for one request. */
+export function createRun(input: RunInput, { operation }: OperationContext): Run {
+  return {
+    ...input,
+    data: {},
+    errors: [],
+    isShared: false,
+    isAnswered: false,
+    shared: new WeakSet(),
+    places: new Map(),
+    answers: operation.operation === OperationTypeNode.QUERY ? createEntityCache() : null,
+  };
+}
+
+/** Compiles the nodes of a plan, whose paths begin at the root. */
+export function compileSteps(
+  node: PlanNode | undefined,
+  compiling: Pick<PlanToCompile, 'model' | 'supergraphSchema'>,
+): Step | null {
+  return node === undefined ? null : compileNode(node, [], compiling);
 }
 
 interface Compiling {
@@ -79,6 +90,8 @@ function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): 
     }
     case 'Fetch':
       return fetchStep({ fetch: node, path, supergraphSchema: compiling.supergraphSchema });
+    case 'Defer':
+      return deferStep(node, inner);
     case 'Condition': {
       const yes = node.ifClause === undefined ? null : inner(node.ifClause);
       const no = node.elseClause === undefined ? null : inner(node.elseClause);
@@ -88,9 +101,23 @@ function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): 
         return (holds ? yes : no)?.(run, objects);
       };
     }
-    default:
-      throw new Error(`no way to run a ${node.kind} node`);
   }
+}
+
+/** Runs what is not deferred, and begins the parts that are. */
+function deferStep({ primary, deferred }: DeferNode, inner: (node: PlanNode) => Step): Step {
+  const first = primary.node === undefined ? null : inner(primary.node);
+  const parts = deferred.map(({ label = '', depends, node }) => ({
+    key: label,
+    depends: depends.map(({ id }) => id),
+    step: node === undefined ? null : inner(node),
+  }));
+  return async (run, objects) => {
+    const done = (async () => await first?.(run, objects))();
+    for (const { key, depends, step } of parts)
+      run.deferral?.begin({ key, depends, primary: done, run: async (own) => await step?.(own, objects) });
+    await done;
+  };
 }
 
 function sequence(steps: readonly Step[]): Step {
@@ -109,6 +136,7 @@ function parallel(steps: readonly Step[]): Step {
 /** What a fetch throws becomes an error of the result; the results of the others stay. */
 function fetchStep(place: FetchPlace): Step {
   const step = place.fetch.requires === undefined ? compileRootFetch(place) : compileEntityFetch(place);
+  const { id } = place.fetch;
   return async (run, objects) => {
     if (objects.length === 0) return;
     try {
@@ -116,5 +144,6 @@ function fetchStep(place: FetchPlace): Step {
     } catch (thrown) {
       run.errors.push(...(run.failure(thrown).errors ?? []));
     }
+    if (id !== undefined) run.deferral?.done(id);
   };
 }

@@ -1,11 +1,13 @@
 import { type FieldNode, Kind, type SelectionNode, TypeNameMetaFieldDef } from 'graphql';
 
+import { hasOwnNames, withRealNames } from '../operation/split-requirements.ts';
 import { mergeEntities, reportErrors } from './entity-merging.ts';
 import { awaitBatches, requestEntities, type EntityFetch } from './entity-requests.ts';
 import { compileSend, type FetchPlace, type FetchStep } from './fetch.ts';
 import { compileEntityLocator } from './known-entities.ts';
 import { createLeafMerging } from './leaf-merging.ts';
 import { compileRepresentation } from './representations.ts';
+import type { Members } from './shape/merged.ts';
 
 /**
  * A fetch of entities. The representations of the objects at its path are sent, equal ones once, and the results merged
@@ -17,10 +19,13 @@ export function compileEntityFetch(place: FetchPlace): FetchStep {
   const leaves = leavesOf(place);
   const bringsLeavesOnly = leaves !== null;
   const isPlain = bringsLeavesOnly && inputRewrites === undefined && outputRewrites === undefined;
+  const represent = compileRepresentation(requires, supergraphSchema);
   const compiled: EntityFetch = {
     ...place,
     send: compileSend(fetch),
-    represent: compileRepresentation(requires, supergraphSchema),
+    represent: hasOwnNames(requires)
+      ? (entity) => withRealNames(represent(entity)) as Members | null
+      : represent,
     locate: compileEntityLocator(requires, supergraphSchema),
     bringsLeavesOnly,
     leafMerging: leaves === null ? null : createLeafMerging(leaves),

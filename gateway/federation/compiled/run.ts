@@ -3,6 +3,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
+import type { Deferral } from '../deferred/deferral.ts';
 import type { EntityCache } from './entity-cache.ts';
 import type { SharedValues } from './merge.ts';
 import type { Members, Merged } from './shape/merged.ts';
@@ -31,6 +32,8 @@ export interface Run extends RunInput, Merged {
   readonly places: Map<string, readonly unknown[]>;
   /** What entities answered in this run; null where a later fetch may find another value (mutations). */
   readonly answers: EntityCache | null;
+  /** Where parts of the answer begin that follow; absent where it is given at once. */
+  readonly deferral?: Deferral;
 }
 
 /** A compiled node of a plan: works on the objects at its path; a promise only when it has to wait. */

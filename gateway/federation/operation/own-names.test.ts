@@ -21,7 +21,9 @@ const customs = `${LINK}
     maker: Producer @external
     duty: Int @requires(fields: "price(currency: \\"USD\\")")
     dutyAbroad: Int @requires(fields: "price(currency: \\"EUR\\")")
+    share(of: Int!): Int @requires(fields: "price(currency: \\"USD\\")")
     origin: String @requires(fields: "maker { town(long: true) }")
+    originInShort: String @requires(fields: "maker { town(long: false) }")
   }
   type Producer @external { town(long: Boolean!): String }`;
 const wares = `${LINK}
@@ -47,7 +49,9 @@ async function run(query: string, variables = {}): Promise<ExecutionResult> {
       Ware: {
         __resolveReference: (given: object) => given,
         duty: ({ price }: { price: number }) => price / 10,
-        dutyAbroad: ({ price }: { price: number }) => price / 10,
+        dutyAbroad: ({ price }: { price: number }) => price * 2,
+        share: ({ price }: { price: number }, { of }: { of: number }) => Math.floor(price / of),
+        originInShort: ({ maker }: { maker: { town: string } }) => `from ${maker.town}`,
         origin: ({ maker }: { maker: { town: string } }) => `from ${maker.town}`,
       },
     },
@@ -99,14 +103,20 @@ it('tells an error at the name that the caller gave', async () => {
   expect(errors).toMatchObject([{ path: ['wares', 0, 'price'], extensions: { code: 'X' } }]);
 });
 
-it('refuses two fields that need one field with different arguments, rather than compute one from the other', async () => {
-  const { data, errors } = await run('{ wares { duty dutyAbroad } }');
-  expect(data).toBeUndefined();
-  expect(errors).toMatchObject([
-    {
-      message:
-        'Ware.duty and Ware.dutyAbroad need "price" with different arguments: ask for them in two operations',
-      extensions: { code: 'BAD_USER_INPUT' },
-    },
-  ]);
-});
+it.each([
+  ['{ wares { duty dutyAbroad } }', { duty: 10, dutyAbroad: 14 }],
+  [
+    '{ wares { dutyAbroad origin price(currency: "EUR") duty originInShort } }',
+    { dutyAbroad: 14, origin: 'from Long Town', price: 7, duty: 10, originInShort: 'from LT' },
+  ],
+  [
+    'query ($r: Int = 3) { wares { duty share(of: $r) dutyAbroad } }',
+    { duty: 10, share: 33, dutyAbroad: 14 },
+  ],
+])(
+  'computes fields that need one field with different arguments each from its own: %s',
+  async (query, expected) => {
+    const result = await run(query);
+    expect(JSON.stringify(result)).toBe(JSON.stringify({ data: { wares: [expected] } }));
+  },
+);

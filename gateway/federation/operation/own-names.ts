@@ -1,19 +1,9 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FieldNode,
-  GraphQLError,
-  type GraphQLSchema,
-  Kind,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, type FieldNode, GraphQLError, Kind, visit } from 'graphql';
 
 import { withExtensions } from '../../../platform/graphql/operations/errors.ts';
 import { remade } from '../../../platform/graphql/operations/partial-data.ts';
 import { renamedExtensions } from './renamed-extensions.ts';
-import { type Requirements, typesUnder } from './requirements.ts';
+import type { Requirements } from './requirements.ts';
 
 /**
  * Apollo's planner takes what a caller asks for under a name, and what @requires asks for under the same, for one field: `price(currency:
@@ -69,47 +59,7 @@ function restoredError(error: GraphQLError): GraphQLError {
   return withExtensions(new GraphQLError(message, { path, originalError: error }), message, error.extensions);
 }
 
-function ownName(name: string): string {
+/** The name that the caller gave. */
+export function ownName(name: string): string {
   return name.endsWith(MARK) ? name.slice(0, -MARK.length) : name;
-}
-
-/**
- * Refuses fields of one object that need another field with different arguments: one representation has only one value of a
- * name, and a field that is computed from the other's would be wrong without an error.
- */
-export function refuseConflicts(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  requirements: Requirements,
-): void {
-  const types = new TypeInfo(schema);
-  const path: string[] = [];
-  const needed = new Map<string, { readonly by: string; readonly given: string }>();
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Field: {
-        enter({ name, alias }) {
-          for (const type of typesUnder(schema, types.getParentType())) {
-            for (const [field, given] of requirements.argumentsOf(type, name.value)) {
-              const at = `${path.join('.')} ${type}${field}`;
-              const other = needed.get(at);
-              if (other !== undefined && other.given !== given)
-                throw conflict(other.by, `${type}.${name.value}`, field);
-              needed.set(at, { by: `${type}.${name.value}`, given });
-            }
-          }
-          path.push((alias ?? name).value);
-        },
-        leave: () => void path.pop(),
-      },
-    }),
-  );
-}
-
-function conflict(one: string, other: string, field: string): GraphQLError {
-  return new GraphQLError(
-    `${one} and ${other} need "${field.slice(1)}" with different arguments: ask for them in two operations`,
-    { extensions: { code: 'BAD_USER_INPUT' } },
-  );
 }

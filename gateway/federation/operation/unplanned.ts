@@ -39,6 +39,10 @@ function collectPlanned(node: PlanNode | SubscriptionNode, into: Set<string>): v
       if (node.ifClause !== undefined) collectPlanned(node.ifClause, into);
       if (node.elseClause !== undefined) collectPlanned(node.elseClause, into);
       return;
+    case 'Defer':
+      for (const { node: one } of [node.primary, ...node.deferred])
+        if (one !== undefined) collectPlanned(one, into);
+      return;
     case 'Fetch':
       for (const definition of node.operationDocumentNode?.definitions ?? [])
         if (definition.kind === Kind.OPERATION_DEFINITION) collectNames(definition.selectionSet, into);

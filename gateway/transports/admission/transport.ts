@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
 import type { ApolloServerOptionsWithGateway, BaseContext } from '@apollo/server';
-import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 
 import type { Documents } from '../../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../../platform/graphql/operations/errors.ts';
-import type { GraphqlExecutor } from '../../../platform/graphql/operations/executor.ts';
+import type { GraphqlExecutor, GraphqlRequest } from '../../../platform/graphql/operations/executor.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
+import type { AnswerParts } from '../../federation/deferred/answer-parts.ts';
 import { rateHeaders } from '../../limits/rate-limit.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { sendJson } from '../../request/send-json.ts';
@@ -18,6 +19,8 @@ export interface ServedFederation extends GraphqlExecutor {
   readonly gateway: ApolloServerOptionsWithGateway<BaseContext>['gateway'];
   /** The schema that callers see. */
   apiSchema(): GraphQLSchema;
+  /** Runs a query or mutation, in parts where it defers some of its answer. */
+  executeInParts(request: GraphqlRequest): Promise<AnswerParts | ExecutionResult>;
   /** The documents that were admitted, with their plans. */
   readonly documents: Pick<Documents, 'known' | 'add'>;
 }

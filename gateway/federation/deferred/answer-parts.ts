@@ -1,0 +1,131 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+
+import type { ErrorPath } from '../compiled/fetch-errors.ts';
+import type { Run } from '../compiled/run.ts';
+import type { Members } from '../compiled/shape/merged.ts';
+import type { ResultShaper } from '../compiled/shape/shape-result.ts';
+import type { PartRuns } from './deferral.ts';
+import type { DeferredPart } from './deferred-form.ts';
+import { narrowed, placesOf, standsIn, valueAt, widened } from './places.ts';
+
+/** One message of an answer that comes in parts, as Apollo's protocol of 2022-08-24 has it. */
+export interface AnswerPart extends ExecutionResult {
+  readonly incremental?: readonly IncrementalPart[];
+  readonly hasNext: boolean;
+}
+
+/** All messages of one answer, each once. */
+export type AnswerParts = AsyncGenerator<AnswerPart, void, undefined>;
+
+/** A deferred fragment's data at one place. */
+export interface IncrementalPart {
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly path: ErrorPath;
+  readonly label?: string;
+  readonly errors?: readonly GraphQLError[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** A part, and how its data is shaped. */
+export interface ShapedPart extends DeferredPart {
+  readonly shape: ResultShaper;
+}
+
+/** What an answer's parts are made of. */
+export interface PartsToAnswer {
+  readonly run: Run;
+  readonly runs: PartRuns;
+  /** The first part, without errors that tell of what follows. */
+  readonly shapeFirst: ResultShaper;
+  readonly parts: readonly ShapedPart[];
+}
+
+/** A part whose parent was sent before, at these places. */
+interface Sendable {
+  readonly part: ShapedPart;
+  readonly run: Pick<Run, 'data' | 'errors'>;
+  readonly places: readonly ErrorPath[];
+}
+
+type Sent = Pick<IncrementalPart, 'data' | 'path'>;
+
+/** Gives the first part, then each further one as soon as its data is there and its parent was given. */
+export async function* answerParts(answer: PartsToAnswer): AnswerParts {
+  const { run, runs, shapeFirst, parts } = answer;
+  const { data = null, extensions } = shapeFirst({ ...run, errors: [] });
+  // Fetches bring some of what follows along: errors of that follow as well.
+  const later = data === null ? [] : run.errors.filter((error) => error.path && !standsIn(error, data));
+  const errors = run.errors.filter((error) => !later.includes(error));
+  const waiting = new Map<string, Promise<Sendable>>();
+  const wait = (parent: ShapedPart | null, sent: readonly Sent[]): void => {
+    for (const part of parts) {
+      if (part.parent !== (parent?.key ?? null)) continue;
+      const below = part.path.slice(parent?.path.length ?? 0);
+      const places = sent.flatMap((one) => placesOf(one.data, below, one.path));
+      if (places.length > 0) waiting.set(part.key, fetched(part, places));
+    }
+  };
+  const fetched = async (part: ShapedPart, places: readonly ErrorPath[]): Promise<Sendable> => {
+    return { part, places, run: (await runs.of(part.key)) ?? { data: run.data, errors: [] } };
+  };
+  wait(null, [{ data, path: [] }]);
+  yield { ...withErrors({ data }, errors, extensions), hasNext: waiting.size > 0 };
+  while (waiting.size > 0) {
+    const next = await Promise.race(waiting.values());
+    waiting.delete(next.part.key);
+    const made = incrementalOf(next, { variables: run.variables, later });
+    wait(next.part, made);
+    const incremental = made.filter((one) => one.errors !== undefined || !isEmpty(one.data));
+    if (incremental.length > 0) yield { incremental, hasNext: waiting.size > 0 };
+    else if (waiting.size === 0) yield { hasNext: false };
+  }
+}
+
+interface Answering {
+  readonly variables: Run['variables'];
+  /** Errors of the first part's fetches that tell of what follows; those that were told are taken out. */
+  readonly later: GraphQLError[];
+}
+
+/** A part's data at each of its places, with the errors that tell of it; errors that tell of no place are with the first. */
+function incrementalOf({ part, run, places }: Sendable, answering: Answering): readonly IncrementalPart[] {
+  const { variables, later } = answering;
+  const made = places.map((place) => {
+    const merged = { data: narrowed(run.data, place) as Members, errors: [], isShared: true, variables };
+    const shaped = part.shape(merged);
+    const data = valueAt(shaped.data, place) as IncrementalPart['data'];
+    const own = [...run.errors, ...later].filter((error) => standsIn(error, data, place));
+    const misshapen = (shaped.errors ?? []).map((error) => widenedError(error, place));
+    return { place, data, own, misshapen, extensions: shaped.extensions };
+  });
+  const placed = new Set(made.flatMap(({ own }) => own));
+  later.splice(0, later.length, ...later.filter((error) => !placed.has(error)));
+  const homeless = run.errors.filter((error) => !placed.has(error));
+  const told = made.find(({ data }) => !isEmpty(data)) ?? made[0];
+  return made.map((one) => {
+    const { place: path, data, own, misshapen, extensions } = one;
+    const errors = [...own, ...misshapen, ...(one === told ? homeless : [])];
+    const label = part.label === undefined ? {} : { label: part.label };
+    return withErrors({ data, path, ...label }, errors, extensions);
+  });
+}
+
+/** Whether nothing of a part is at its place: its object is of another type, or @skip leaves it out. */
+function isEmpty(data: IncrementalPart['data']): boolean {
+  return data !== null && Object.keys(data).length === 0;
+}
+
+/** As results have them: what values were left out for goes without saying where there are errors. */
+function withErrors<Part extends object>(
+  part: Part,
+  errors: readonly GraphQLError[],
+  extensions: ExecutionResult['extensions'],
+): Part & Pick<ExecutionResult, 'errors' | 'extensions'> {
+  if (errors.length > 0) return { errors, ...part };
+  return extensions === undefined ? part : { ...part, extensions };
+}
+
+function widenedError(error: GraphQLError, place: ErrorPath): GraphQLError {
+  const path = widened(error.path ?? [], place);
+  return new GraphQLError(error.message, { path, originalError: error, extensions: error.extensions });
+}
