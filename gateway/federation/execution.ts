@@ -1,6 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
+import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
 import type {
   GraphqlExecutor,
@@ -22,7 +23,6 @@ import { toCallerError } from './compiled/fetch-errors.ts';
 import { subscribeTo } from './compiled/fetch.ts';
 import type { RunInput } from './compiled/run.ts';
 import { joinAhead } from './concurrent-events.ts';
-import type { AnswerParts } from './deferred/answer-parts.ts';
 import { completedParts } from './deferred/plan-parts.ts';
 import { createOperationMeter } from './measure-operations.ts';
 import type { OperationContext } from './operation/operation-context.ts';

@@ -1,11 +1,11 @@
 import type { ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
 
+import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';
 import type { GraphqlExecutor, GraphqlRequest } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/logger.ts';
-import type { AnswerParts } from './deferred/answer-parts.ts';
 import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';

@@ -1,9 +1,9 @@
+import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
 import type { Documents } from '../../platform/graphql/operations/documents.ts';
 import { codedError } from '../../platform/graphql/operations/errors.ts';
 import type { GraphqlRequest, ResultStream } from '../../platform/graphql/operations/executor.ts';
 import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
-import type { AnswerParts } from './deferred/answer-parts.ts';
 import { type EndableStream, endable } from './ended-stream.ts';
 import type { FederatedExecutor } from './federation.ts';
 import { createServerGateway } from './server-gateway.ts';
@@ -51,28 +51,7 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
     void graph.federation.close();
     graph.retired();
   };
-  const execute = async (request: GraphqlRequest) => {
-    const graph = current;
-    graph.running += 1;
-    try {
-      return await graph.federation.execute(request);
-    } finally {
-      graph.running -= 1;
-      left(graph);
-    }
-  };
-  const executeInParts: ReplaceableFederation['executeInParts'] = async (request) => {
-    const graph = current;
-    const ended = (): void => {
-      graph.running -= 1;
-      left(graph);
-    };
-    graph.running += 1;
-    const outcome = await graph.federation.executeInParts(request);
-    if ('next' in outcome) return afterParts(outcome, ended);
-    ended();
-    return outcome;
-  };
+  const { execute, executeInParts } = countedRequests(() => current, left);
   const subscribe: ReplaceableFederation['subscribe'] = async (request) => {
     const graph = current;
     graph.running += 1;
@@ -114,6 +93,39 @@ export function createReplaceableFederation(first: Graph): ReplaceableFederation
     },
     async close() {
       await Promise.all([current, ...before].map(({ federation }) => federation.close()));
+    },
+  };
+}
+
+/** Queries and mutations over the graph that serves when they come, which is kept until they end. */
+function countedRequests(
+  current: () => Served,
+  left: (graph: Served) => void,
+): Pick<FederatedExecutor, 'execute' | 'executeInParts'> {
+  const enter = () => {
+    const graph = current();
+    graph.running += 1;
+    const ended = (): void => {
+      graph.running -= 1;
+      left(graph);
+    };
+    return { federation: graph.federation, ended };
+  };
+  return {
+    async execute(request) {
+      const { federation, ended } = enter();
+      try {
+        return await federation.execute(request);
+      } finally {
+        ended();
+      }
+    },
+    async executeInParts(request) {
+      const { federation, ended } = enter();
+      const outcome = await federation.executeInParts(request);
+      if ('next' in outcome) return afterParts(outcome, ended);
+      ended();
+      return outcome;
     },
   };
 }

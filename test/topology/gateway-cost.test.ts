@@ -107,7 +107,7 @@ describe('an answer in parts', () => {
           path: ['users', index],
           data: reviewsOf(id),
         })),
-        ...{ extensions: cost(33, 6) },
+        extensions: cost(12, 6),
         hasNext: false,
       },
     ]);

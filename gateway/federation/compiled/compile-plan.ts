@@ -1,5 +1,11 @@
 import type { Operation } from '@apollo/federation-internals';
-import { type DeferNode, evaluateCondition, type PlanNode, type QueryPlan } from '@apollo/query-planner';
+import {
+  type ConditionNode,
+  type DeferNode,
+  evaluateCondition,
+  type PlanNode,
+  type QueryPlan,
+} from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
 import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
@@ -92,16 +98,22 @@ function compileNode(node: PlanNode, path: ResponsePath, compiling: Compiling): 
       return fetchStep({ fetch: node, path, supergraphSchema: compiling.supergraphSchema });
     case 'Defer':
       return deferStep(node, inner);
-    case 'Condition': {
-      const yes = node.ifClause === undefined ? null : inner(node.ifClause);
-      const no = node.elseClause === undefined ? null : inner(node.elseClause);
-      const { variableDefinitions } = compiling.model;
-      return (run, objects) => {
-        const holds = evaluateCondition(node, variableDefinitions, { ...run.variables });
-        return (holds ? yes : no)?.(run, objects);
-      };
-    }
+    default:
+      return conditionStep(node, compiling, inner);
   }
+}
+
+function conditionStep(
+  node: ConditionNode,
+  { model: { variableDefinitions } }: Compiling,
+  inner: (node: PlanNode) => Step,
+): Step {
+  const yes = node.ifClause === undefined ? null : inner(node.ifClause);
+  const no = node.elseClause === undefined ? null : inner(node.elseClause);
+  return (run, objects) => {
+    const holds = evaluateCondition(node, variableDefinitions, { ...run.variables });
+    return (holds ? yes : no)?.(run, objects);
+  };
 }
 
 /** Runs what is not deferred, and begins the parts that are. */

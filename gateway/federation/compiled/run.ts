@@ -3,7 +3,6 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink } from '../../../platform/graphql/operations/subgraph.ts';
-import type { Deferral } from '../deferred/deferral.ts';
 import type { EntityCache } from './entity-cache.ts';
 import type { SharedValues } from './merge.ts';
 import type { Members, Merged } from './shape/merged.ts';
@@ -34,6 +33,22 @@ export interface Run extends RunInput, Merged {
   readonly answers: EntityCache | null;
   /** Where parts of the answer begin that follow; absent where it is given at once. */
   readonly deferral?: Deferral;
+}
+
+/** What runs beside the first part of an answer: the steps of its parts, and the fetches that they wait for. */
+export interface Deferral {
+  /** Starts a part: when the fetches that it depends on are done, or all that its parent waits for. */
+  begin(part: StartedPart): void;
+  /** A fetch that others depend on is done. */
+  done(fetchId: string): void;
+}
+
+interface StartedPart {
+  readonly key: string;
+  readonly depends: readonly string[];
+  /** Ends when everything of the part that this one is inside of is fetched. */
+  readonly primary: Promise<void>;
+  readonly run: (run: Run) => Promise<void>;
 }
 
 /** A compiled node of a plan: works on the objects at its path; a promise only when it has to wait. */

@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 
+import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answer-parts.ts';
 import type { ErrorPath } from '../compiled/fetch-errors.ts';
 import type { Run } from '../compiled/run.ts';
 import type { Members } from '../compiled/shape/merged.ts';
@@ -7,24 +8,6 @@ import type { ResultShaper } from '../compiled/shape/shape-result.ts';
 import type { PartRuns } from './deferral.ts';
 import type { DeferredPart } from './deferred-form.ts';
 import { narrowed, placesOf, standsIn, valueAt, widened } from './places.ts';
-
-/** One message of an answer that comes in parts, as Apollo's protocol of 2022-08-24 has it. */
-export interface AnswerPart extends ExecutionResult {
-  readonly incremental?: readonly IncrementalPart[];
-  readonly hasNext: boolean;
-}
-
-/** All messages of one answer, each once. */
-export type AnswerParts = AsyncGenerator<AnswerPart, void, undefined>;
-
-/** A deferred fragment's data at one place. */
-export interface IncrementalPart {
-  readonly data: Readonly<Record<string, unknown>> | null;
-  readonly path: ErrorPath;
-  readonly label?: string;
-  readonly errors?: readonly GraphQLError[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
-}
 
 /** A part, and how its data is shaped. */
 export interface ShapedPart extends DeferredPart {

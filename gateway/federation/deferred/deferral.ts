@@ -1,20 +1,4 @@
-import type { Run } from '../compiled/run.ts';
-
-/** What runs beside the first part of an answer: the steps of its parts, and the fetches that they wait for. */
-export interface Deferral {
-  /** Starts a part: when the fetches that it depends on are done, or all that its parent waits for. */
-  begin(part: StartedPart): void;
-  /** A fetch that others depend on is done. */
-  done(fetchId: string): void;
-}
-
-interface StartedPart {
-  readonly key: string;
-  readonly depends: readonly string[];
-  /** Ends when everything of the part that this one is inside of is fetched. */
-  readonly primary: Promise<void>;
-  readonly run: (run: Run) => Promise<void>;
-}
+import type { Deferral, Run } from '../compiled/run.ts';
 
 /** What the parts of one answer have brought. */
 export interface PartRuns extends Deferral {

@@ -3,10 +3,10 @@ import { type ExecutionResult, GraphQLError, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../../platform/access/caller.ts';
+import type { AnswerPart } from '../../../platform/graphql/operations/answer-parts.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createFederation } from '../federation.ts';
-import type { AnswerPart } from './answer-parts.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@external", "@requires"])`;
 const SUBGRAPHS = {

@@ -2,6 +2,7 @@ import { operationFromDocument, type Schema } from '@apollo/federation-internals
 import type { QueryPlanner } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
+import type { AnswerParts, IncrementalPart } from '../../../platform/graphql/operations/answer-parts.ts';
 import { compileSteps, createRun } from '../compiled/compile-plan.ts';
 import type { Run, RunInput } from '../compiled/run.ts';
 import { compileShaper } from '../compiled/shape/shape-result.ts';
@@ -9,7 +10,7 @@ import { operationContext } from '../operation/operation-context.ts';
 import { type OwnNames, ownName, withOwnNames } from '../operation/own-names.ts';
 import type { Requirements } from '../operation/requirements.ts';
 import { refuseUnplanned } from '../operation/unplanned.ts';
-import { answerParts, type AnswerParts, type IncrementalPart } from './answer-parts.ts';
+import { answerParts } from './answer-parts.ts';
 import { createPartRuns, type PartRuns } from './deferral.ts';
 import { deferConditions, deferredForm, onlyOperation, withoutDefer } from './deferred-form.ts';
 

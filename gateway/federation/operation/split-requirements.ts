@@ -48,7 +48,7 @@ function splitNode(node: PlanNode | SubscriptionNode, needsOf: NeedsOf): PlanNod
         primary: withAliases(node.primary),
         ...(node.rest && { rest: inner(node.rest) }),
       };
-    case 'Fetch':
+    default:
       return splitFetch(withAliases(node), needsOf);
   }
 }

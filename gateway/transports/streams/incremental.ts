@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { AnswerPart, AnswerParts, IncrementalPart } from '../../federation/deferred/answer-parts.ts';
+import type {
+  AnswerPart,
+  AnswerParts,
+  IncrementalPart,
+} from '../../../platform/graphql/operations/answer-parts.ts';
 import type { ErrorFormatter } from '../../request/errors.ts';
 import { contextOf } from '../../request/request-context.ts';
 import { answerTooManyStreams, CREDENTIAL_ENDED } from '../admission/transport.ts';
