@@ -15,7 +15,9 @@ export async function walkModels(url: string, browser: Browser, steps: Steps, ke
   await page.getByRole('link', { name: 'Models' }).last().click();
   await page.getByRole('heading', { level: 1, name: 'Models and providers' }).waitFor();
 
-  const pause = page.getByRole('button', { name: /^Pause / }).last();
+  const openai = page.getByRole('article', { name: 'OpenAI', exact: true });
+  await openai.getByText(/^Connections/).click();
+  const pause = openai.getByRole('button', { name: /^Pause / }).first();
   await pause.waitFor();
   const name = ((await pause.getAttribute('aria-label')) ?? '').replace('Pause ', '');
   holds('models: the button that pauses is on a phone’s screen', await isInside(page, name), true);
@@ -25,10 +27,26 @@ export async function walkModels(url: string, browser: Browser, steps: Steps, ke
   const card = page.getByRole('article').filter({ hasText: 'the walk has a look' });
   await card.waitFor();
   holds('models: who has paused it, and why, is said', /Paused by/.test(await card.innerText()), true);
+  holds(
+    'models: what needs somebody is first',
+    await page.getByRole('article').first().getAttribute('aria-label'),
+    'OpenAI',
+  );
   await card.getByRole('button', { name: `Resume ${name}` }).click();
   await card.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: `Pause ${name}` }).waitFor();
   holds('models: and gets work again', await page.getByText('the walk has a look').count(), 0);
+  await openai.getByRole('button', { name: 'Connect OpenAI' }).click();
+  holds(
+    'models: the lines that connect it can be copied',
+    await openai.locator('pre').first().innerText(),
+    'OPENAI_API_KEY=',
+  );
+  await page.getByLabel('Search models').fill('gpt-image-2');
+  await page
+    .getByRole('link', { name: /GPT Image 2/i })
+    .first()
+    .waitFor();
+  holds('models: a search unfolds what it finds', await page.getByRole('article').count(), 1);
   await watched.finish(steps, 'models');
 }
 

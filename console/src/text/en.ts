@@ -1,4 +1,3 @@
-import { chatEn } from './pages/chat.ts';
 import { libraryEn } from './pages/library.ts';
 import { makingEn } from './pages/making.ts';
 import { optionsEn } from './pages/options.ts';
@@ -13,7 +12,6 @@ import { wordsEn } from './pages/words.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
-  ...chatEn,
   ...libraryEn,
   ...makingEn,
   ...optionsEn,
@@ -58,13 +56,9 @@ export const en = {
   'providers.attention':
     '{count, plural, one {# connection needs} other {# connections need}} attention, of {all}. Their work goes to the fallbacks, or waits.',
   'providers.bindings': 'Connections',
-  'providers.resting': 'No work in the last hour',
-  'providers.restingText': 'add a key to replace a sandbox',
-  'providers.binding': 'Connection',
   'providers.settings': 'Settings',
   'providers.missing': 'Not configured',
   'providers.administrators': 'Administrators with a sign-in or key see the settings',
-  'providers.success': 'Success',
   'providers.waiting': 'Waiting',
   'providers.open': '{count} of {most} running',
   'providers.away': 'Unavailable',
@@ -303,14 +297,6 @@ export const en = {
   'file.add': 'Drop, paste or choose',
   'file.sending': 'Sending, {percent} %',
   'file.remove': 'Remove the file',
-
-  'chat.new': 'New conversation',
-  'chat.empty': 'Ask something',
-  'chat.say': 'Your message',
-  'chat.send': 'Send',
-  'chat.stop': 'Stop',
-  'chat.user': 'You',
-  'chat.assistant': 'Model',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A catalog of texts. */

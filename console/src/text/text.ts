@@ -29,7 +29,20 @@ type TextValues = Readonly<Record<string, string | number>>;
  * `{count, plural, one {# file} other {# files}}` by the form that the language has for the number, `#` by the number itself.
  */
 export function t(key: keyof Texts, values: TextValues = {}): string {
-  return texts[key]
+  return filled(texts[key], values);
+}
+
+/** The texts of a page that is loaded later, by keys of its own: they come with it. */
+export function textsOf<Key extends string>(
+  ownEn: Readonly<Record<Key, string>>,
+  ownZh: Readonly<Record<Key, string>>,
+): (key: Key, values?: TextValues) => string {
+  const own = language === 'zh' ? ownZh : ownEn;
+  return (key, values = {}) => filled(own[key], values);
+}
+
+function filled(text: string, values: TextValues): string {
+  return text
     .replace(PLURAL, (_, name: string, forms: string) => pluralOf(forms, values[name] ?? 0))
     .replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }

@@ -1,5 +1,4 @@
 import type { Texts } from './en.ts';
-import { chatZh } from './pages/chat.ts';
 import { libraryZh } from './pages/library.ts';
 import { makingZh } from './pages/making.ts';
 import { optionsZh } from './pages/options.ts';
@@ -14,7 +13,6 @@ import { wordsZh } from './pages/words.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
-  ...chatZh,
   ...libraryZh,
   ...makingZh,
   ...optionsZh,
@@ -58,13 +56,9 @@ export const zh: Texts = {
   'models.characters': '{count} 个字符',
   'providers.attention': '{all} 个连接中有 {count} 个需要处理。任务由后备连接继续，或等待。',
   'providers.bindings': '连接',
-  'providers.resting': '过去一小时没有任务',
-  'providers.restingText': '填写设置后，沙盒绑定会连接真实服务',
-  'providers.binding': '连接',
   'providers.settings': '设置',
   'providers.missing': '未配置',
   'providers.administrators': '管理员登录或使用密钥后可查看设置',
-  'providers.success': '成功率',
   'providers.waiting': '等待中',
   'providers.open': '运行中 {count}，上限 {most}',
   'providers.away': '不可用',
@@ -299,12 +293,4 @@ export const zh: Texts = {
   'file.add': '拖放、粘贴或选择',
   'file.sending': '正在发送 {percent} %',
   'file.remove': '移除文件',
-
-  'chat.new': '新对话',
-  'chat.empty': '问点什么',
-  'chat.say': '你的消息',
-  'chat.send': '发送',
-  'chat.stop': '停止',
-  'chat.user': '你',
-  'chat.assistant': '模型',
 };

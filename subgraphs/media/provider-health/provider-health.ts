@@ -11,6 +11,7 @@ import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
 import type { Pause } from '../generators/pauses/pause-store.ts';
 import type { Pauses } from '../generators/pauses/pauses.ts';
 import { urgentWarnings, type ModelWarning } from './model-warnings.ts';
+import { createProviderHours, type ProviderHour } from './provider-hours.ts';
 
 /** How one binding's upstream has done in the last hour, and whether it is asked now. */
 export interface ProviderHealth {
@@ -48,6 +49,8 @@ export interface ProviderHealth {
 export interface ProviderHealthService {
   /** Of every binding, in the order of the registry; all processes answer the same, but for the breakers. */
   all(): Promise<readonly ProviderHealth[]>;
+  /** Of every binding, what has ended in the last 24 hours, by hour; an answer is good for half a minute. */
+  hours(): Promise<readonly ProviderHour[]>;
   /** Gives a binding, by its name, no new work. NOT_FOUND, BAD_USER_INPUT. */
   pause(caller: Caller, binding: string, reason: string): Promise<ProviderHealth>;
   /** NOT_FOUND. */
@@ -86,6 +89,7 @@ export function createProviderHealth(parts: Parts): ProviderHealthService {
   };
   return {
     all,
+    hours: createProviderHours(parts),
     async pause(caller, binding, text) {
       const reason = text.trim();
       if (reason.length > MAX_REASON) throw badInput('reason', `may have at most ${MAX_REASON} characters`);

@@ -2,6 +2,7 @@ import type { BreakerState } from '../generators/breakers/circuit-breaker.ts';
 import type { Pause } from '../generators/pauses/pause-store.ts';
 import type { ModelWarning as ModelWarningShape } from '../provider-health/model-warnings.ts';
 import type { ProviderHealth as ProviderHealthShape } from '../provider-health/provider-health.ts';
+import type { ProviderHour as ProviderHourShape } from '../provider-health/provider-hours.ts';
 import { comfyServers, type ComfyServer as ComfyServerShape } from '../synchronous/nodes.ts';
 import { builder } from './builder.ts';
 
@@ -107,6 +108,16 @@ const ProviderHealth = builder.objectRef<ProviderHealthShape>('ProviderHealth').
   }),
 });
 
+const ProviderHour = builder.objectRef<ProviderHourShape>('ProviderHour').implement({
+  description: "What has ended at one of a generator's bindings within an hour.",
+  fields: (t) => ({
+    binding: t.exposeID('binding', { description: 'Its name, as `providerHealth` has it.' }),
+    hour: t.expose('hour', { type: 'DateTime', description: 'Beginning of the hour, in UTC.' }),
+    attempts: t.exposeInt('attempts', { description: 'Starts that have ended.' }),
+    succeeded: t.exposeInt('succeeded', { description: 'Of these those that ended well.' }),
+  }),
+});
+
 const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement({
   description: 'A ComfyUI server of a binding, and how busy it is.',
   fields: (t) => ({
@@ -146,6 +157,16 @@ builder.queryField('providerHealth', (t) =>
     description: 'How the providers do, binding by binding, over the last hour.',
     rule: 'admin',
     resolve: async (_, __, { services }) => [...(await services.providerHealth.all())],
+  }),
+);
+
+builder.queryField('providerHours', (t) =>
+  t.field({
+    type: [ProviderHour],
+    description:
+      'What has ended at each binding in the last 24 hours, by hour; hours without an end are left out. An answer is kept for half a minute.',
+    rule: 'admin',
+    resolve: async (_, __, { services }) => [...(await services.providerHealth.hours())],
   }),
 );
 

@@ -41,6 +41,7 @@ describe('the media schema', () => {
       'myBudgets',
       'personalData',
       'providerHealth',
+      'providerHours',
       'providerVoices',
       'runningNode',
       'shares',

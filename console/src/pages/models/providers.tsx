@@ -1,114 +1,80 @@
 import { useQuery } from '@apollo/client/react';
-import type { ReactNode } from 'react';
 
-import { type BindingPartsFragment, ProvidersDocument } from '../../api/operations.ts';
+import { type ModelsQuery, ProviderHoursDocument, ProvidersDocument } from '../../api/operations.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Problem } from '../../parts/problem.tsx';
-import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';
 import { t } from '../../text/text.ts';
-import { BindingCard } from './binding-card.tsx';
+import { useUsualTime } from '../../work/use-usual-time.ts';
 import { stateOf } from './binding-state.ts';
+import { barsOf, byProvider, type ProviderGroup } from './by-provider.ts';
 import { ComfyServers } from './comfy-servers.tsx';
-import { PauseButton } from './pause-button.tsx';
+import { ProviderCard } from './provider-card.tsx';
+
+type Model = ModelsQuery['models'][number];
 
 const POLL_MS = 5_000;
+const DAY_POLL_MS = 60_000;
+
+interface ProvidersProps {
+  readonly models: readonly Model[];
+  /** Whether models are looked for: only their providers are shown then. */
+  readonly isFinding: boolean;
+  readonly isAdministrator: boolean;
+}
 
 /**
- * How the providers do, for administrators: what is broken first, then what works, then what has settings missing. What
- * follows waits for it, so that nothing is pushed down.
+ * One card for each provider: those that need somebody first. Administrators see how they do as well, and what has settings
+ * missing; their cards wait for that, so that nothing moves when it comes.
  */
-export function Providers({ children }: { readonly children: ReactNode }) {
+export function Providers({ models, isFinding, isAdministrator }: ProvidersProps) {
+  const usualTime = useUsualTime();
   const { data, error } = useQuery(ProvidersDocument, {
     pollInterval: POLL_MS,
     fetchPolicy: 'cache-and-network',
+    skip: !isAdministrator,
   });
-  if (data === undefined) {
-    return (
-      error !== undefined && (
-        <>
-          <Problem error={error} />
-          {children}
-        </>
-      )
+  const { data: day } = useQuery(ProviderHoursDocument, {
+    pollInterval: DAY_POLL_MS,
+    fetchPolicy: 'cache-and-network',
+    skip: !isAdministrator,
+  });
+  if (isAdministrator && data === undefined && error === undefined) return null;
+  const all = data?.providerHealth ?? [];
+  const sought = new Set(models.map(({ provider }) => provider));
+  const bindings = isFinding ? all.filter(({ provider }) => sought.has(provider)) : all;
+  const troubled = all.filter((binding) => ['away', 'asked', 'paused'].includes(stateOf(binding))).length;
+  const missing = data?.health?.generators.filter(({ state }) => state === 'not available') ?? [];
+  const now = Date.now();
+  const barsFor = ({ bindings: own }: ProviderGroup) =>
+    barsOf(
+      day?.providerHours ?? [],
+      own.map(({ binding }) => binding),
+      now,
     );
-  }
-  const bindings = data.providerHealth;
-  const shown = bindings.filter(isShown).toSorted((one, other) => urgency(other) - urgency(one));
-  const troubled = shown.filter((binding) => urgency(binding) > 0).length;
-  const missing = data.health?.generators.filter(({ state }) => state === 'not available') ?? [];
   return (
     <>
+      {error !== undefined && <Problem error={error} />}
       {troubled > 0 && (
         <div className="note warn" role="status">
           <Icon name="warning" />
-          <p className="grow">{t('providers.attention', { count: troubled, all: shown.length })}</p>
+          <p className="grow">{t('providers.attention', { count: troubled, all: all.length })}</p>
         </div>
       )}
-      {shown.length > 0 && (
-        <section className="pgrid" aria-label={t('providers.bindings')}>
-          {shown.map((binding) => (
-            <BindingCard key={binding.binding} binding={binding} />
-          ))}
-        </section>
-      )}
-      <Resting bindings={bindings.filter((binding) => !isShown(binding))} />
-      {missing.length > 0 && <Missing generators={missing} />}
-      <ComfyServers servers={data.comfyServers} />
-      {children}
+      <section className="pgrid" aria-label={t('task.provider')}>
+        {byProvider(models, bindings).map((group) => (
+          <ProviderCard
+            key={group.provider}
+            group={group}
+            bars={isAdministrator && data !== undefined ? barsFor(group) : null}
+            usualTime={usualTime}
+            isFinding={isFinding}
+          />
+        ))}
+      </section>
+      {missing.length > 0 && !isFinding && <Missing generators={missing} />}
+      <ComfyServers servers={data?.comfyServers ?? []} />
     </>
-  );
-}
-
-/** Real ones always; those of the sandbox when something has happened. */
-function isShown(binding: BindingPartsFragment): boolean {
-  const { sandbox, attempts, waiting, open, paused } = binding;
-  return !sandbox || attempts + waiting + open > 0 || paused !== null || urgency(binding) > 0;
-}
-
-function urgency(binding: BindingPartsFragment): number {
-  return { away: 3, asked: 2, paused: 1, sandbox: 0, healthy: 0 }[stateOf(binding)];
-}
-
-function Resting({ bindings }: { readonly bindings: readonly BindingPartsFragment[] }) {
-  if (bindings.length === 0) return null;
-  return (
-    <section className="card">
-      <header>
-        <h2>{t('providers.resting')}</h2>
-        <span className="c12 faint">{t('providers.restingText')}</span>
-      </header>
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('providers.resting')}>
-        <table className="stack">
-          <thead>
-            <tr>
-              <th>{t('task.provider')}</th>
-              <th>{t('providers.binding')}</th>
-              <th>{t('providers.settings')}</th>
-              <th>
-                <span className="vh">{t('task.actions')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {bindings.map((binding) => (
-              <tr key={binding.binding}>
-                <td className="med">
-                  {binding.provider} {binding.sandbox && <SandboxTag />}
-                </td>
-                <td className="mono">{binding.binding}</td>
-                <td className="settings">
-                  <SettingNames text={binding.settings} />
-                </td>
-                <td className="num act">
-                  <PauseButton binding={binding} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   );
 }
 

@@ -1,5 +1,14 @@
+import { textsOf } from '../text.ts';
+
 /** Texts of conversations, in English and Simplified Chinese. */
-export const chatEn = {
+const chatEn = {
+  'chat.new': 'New conversation',
+  'chat.empty': 'Ask something',
+  'chat.say': 'Your message',
+  'chat.send': 'Send',
+  'chat.stop': 'Stop',
+  'chat.user': 'You',
+  'chat.assistant': 'Model',
   'chat.untitled': 'Files',
   'chat.thinking': 'Thinking',
   'chat.edit': 'Edit',
@@ -42,7 +51,14 @@ export const chatEn = {
 } as const;
 
 /** The same in Simplified Chinese. */
-export const chatZh: Readonly<Record<keyof typeof chatEn, string>> = {
+const chatZh: Readonly<Record<keyof typeof chatEn, string>> = {
+  'chat.new': '新对话',
+  'chat.empty': '问点什么',
+  'chat.say': '你的消息',
+  'chat.send': '发送',
+  'chat.stop': '停止',
+  'chat.user': '你',
+  'chat.assistant': '模型',
   'chat.untitled': '文件',
   'chat.thinking': '正在思考',
   'chat.edit': '编辑',
@@ -83,3 +99,6 @@ export const chatZh: Readonly<Record<keyof typeof chatEn, string>> = {
   'chat.idea2': '为一部关于陶土的短片想五个点子',
   'chat.idea3': '解释 seed 的作用，并举例',
 };
+
+/** A text of conversations. */
+export const tc = textsOf(chatEn, chatZh);

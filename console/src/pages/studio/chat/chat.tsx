@@ -4,6 +4,7 @@ import { useState } from 'react';
 
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Empty } from '../../../parts/problem.tsx';
+import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
 import type { Model } from '../../../work/work.ts';
@@ -28,7 +29,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
   const history = { openId: chat, onNew: begin };
   return (
     <div className="chat-page">
-      <aside className="chat-side" aria-label={t('chat.history')}>
+      <aside className="chat-side" aria-label={tc('chat.history')}>
         <History {...history} />
       </aside>
       <ThreadView
@@ -43,7 +44,7 @@ export function Chat({ models }: { readonly models: readonly Model[] }) {
         onList={() => setIsListed(true)}
       />
       {isListed && (
-        <Modal title={t('chat.history')} onClose={() => setIsListed(false)} className="modal chat-list">
+        <Modal title={tc('chat.history')} onClose={() => setIsListed(false)} className="modal chat-list">
           <History {...history} onChosen={() => setIsListed(false)} />
         </Modal>
       )}

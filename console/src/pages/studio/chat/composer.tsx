@@ -4,6 +4,7 @@ import type { StoredFile } from '../../../api/upload.ts';
 import { useUploads } from '../../../library/use-uploads.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
+import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
 
@@ -52,7 +53,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
       onPaste={(event: ClipboardEvent) => receive(event.clipboardData.files)}
     >
       <Attached files={files} onChange={setFiles} />
-      {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={t('chat.attach')} />}
+      {sent !== null && <ProgressBar progress={Math.round(sent * 100)} stage={tc('chat.attach')} />}
       {problem !== null && (
         <p className="help bad" role="alert">
           {problem}
@@ -60,8 +61,8 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
       )}
       <textarea
         rows={1}
-        aria-label={t('chat.say')}
-        placeholder={t('chat.say')}
+        aria-label={tc('chat.say')}
+        placeholder={tc('chat.say')}
         value={words}
         onChange={({ target }) => write(target.value)}
         onKeyDown={onEnter(send)}
@@ -71,14 +72,14 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
           <button
             type="button"
             className="btn ghost ico"
-            aria-label={t('chat.attach')}
-            title={t('chat.attach')}
+            aria-label={tc('chat.attach')}
+            title={tc('chat.attach')}
             onClick={() => (sent === null ? input.current?.click() : cancel())}
           >
             <Icon name={sent === null ? 'plus' : 'close'} />
           </button>
         )}
-        <span className="c12 faint desk-only">{t('chat.keys')}</span>
+        <span className="c12 faint desk-only">{tc('chat.keys')}</span>
         <button
           type="button"
           className="btn pri push"
@@ -86,7 +87,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
           disabled={!isAnswering && (isEmpty || sent !== null)}
         >
           <Icon name={isAnswering ? 'close' : 'chat'} />
-          {t(isAnswering ? 'chat.stop' : 'chat.send')}
+          {tc(isAnswering ? 'chat.stop' : 'chat.send')}
         </button>
       </div>
       <input
@@ -94,7 +95,7 @@ export function Composer({ accept, isAnswering, onSend, onStop }: ComposerProps)
         type="file"
         className="hidden"
         tabIndex={-1}
-        aria-label={t('chat.attach')}
+        aria-label={tc('chat.attach')}
         accept={accept}
         multiple
         onChange={({ target }) => {

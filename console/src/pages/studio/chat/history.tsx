@@ -15,6 +15,7 @@ import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
+import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
 
@@ -56,22 +57,22 @@ export function History({ openId, onNew, onChosen }: HistoryProps) {
     <div className="chat-history">
       <button type="button" className="btn" onClick={onNew}>
         <Icon name="plus" size={14} />
-        {t('chat.new')}
+        {tc('chat.new')}
       </button>
       <div className="find wide">
         <Icon name="search" />
         <input
           type="search"
           className="in"
-          aria-label={t('chat.search')}
-          placeholder={t('chat.search')}
+          aria-label={tc('chat.search')}
+          placeholder={tc('chat.search')}
           value={find}
           onChange={({ target }) => setFind(target.value)}
         />
       </div>
       {error !== undefined && <Problem error={error} />}
       {data !== undefined && found.length === 0 && (
-        <p className="mute c12">{t(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
+        <p className="mute c12">{tc(search === '' ? 'chat.none' : 'chat.noMatch')}</p>
       )}
       <ul>
         {found.map((one) => (
@@ -114,8 +115,8 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
         <button
           type="button"
           className="btn sm ghost ico"
-          aria-label={t('chat.renameOne', { title })}
-          title={t('chat.rename')}
+          aria-label={tc('chat.renameOne', { title })}
+          title={tc('chat.rename')}
           onClick={() => setDialog('rename')}
         >
           <Icon name="edit" size={14} />
@@ -123,8 +124,8 @@ function Entry({ conversation, isOpen, onChosen }: EntryProps) {
         <button
           type="button"
           className="btn sm ghost ico"
-          aria-label={t('chat.deleteOne', { title })}
-          title={t('chat.delete')}
+          aria-label={tc('chat.deleteOne', { title })}
+          title={tc('chat.delete')}
           onClick={() => setDialog('delete')}
         >
           <Icon name="trash" size={14} />
@@ -159,7 +160,7 @@ function Rename({ conversation, onClose }: DialogProps) {
   };
   return (
     <Modal
-      title={t('chat.rename')}
+      title={tc('chat.rename')}
       onClose={onClose}
       foot={
         <button
@@ -168,13 +169,13 @@ function Rename({ conversation, onClose }: DialogProps) {
           disabled={title.trim() === ''}
           onClick={() => void rename()}
         >
-          {t('chat.save')}
+          {tc('chat.save')}
         </button>
       }
     >
       <input
         className="in"
-        aria-label={t('chat.name')}
+        aria-label={tc('chat.name')}
         value={title}
         maxLength={200}
         onChange={({ target }) => setTitle(target.value)}
@@ -204,16 +205,16 @@ function Delete({ conversation, isOpen, onClose }: DialogProps & { readonly isOp
   };
   return (
     <Modal
-      title={t('chat.deleteAsk')}
+      title={tc('chat.deleteAsk')}
       onClose={onClose}
       foot={
         <button type="button" className="btn bad" onClick={() => void remove()}>
           <Icon name="trash" size={14} />
-          {t('chat.delete')}
+          {tc('chat.delete')}
         </button>
       }
     >
-      <p>{t('chat.deleteText', { title })}</p>
+      <p>{tc('chat.deleteText', { title })}</p>
       {failed !== null && <Problem error={failed} />}
     </Modal>
   );

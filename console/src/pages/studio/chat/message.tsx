@@ -5,7 +5,7 @@ import type { StoredFile } from '../../../api/upload.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
-import { t } from '../../../text/text.ts';
+import { tc } from '../../../text/pages/chat.ts';
 import { setDraft } from '../../../work/drafts.ts';
 import { branchesAt, type Message } from './tree.ts';
 import type { OpenThread } from './use-thread.ts';
@@ -29,17 +29,17 @@ export function MessageView({ message, thread, isGrowing }: MessageProps) {
   if (isEditing) return <Edit message={message} thread={thread} onClose={() => setIsEditing(false)} />;
   return (
     <article className={isUser ? 'said user' : 'said assistant'}>
-      <span className="vh">{t(isUser ? 'chat.user' : 'chat.assistant')}</span>
+      <span className="vh">{tc(isUser ? 'chat.user' : 'chat.assistant')}</span>
       {files.length > 0 && <Files files={files} />}
       {isUser && text !== '' && <p className="said-words whitespace-pre-wrap">{text}</p>}
-      {!isUser && text === '' && isGrowing && <p className="said-wait">{t('chat.thinking')}</p>}
+      {!isUser && text === '' && isGrowing && <p className="said-wait">{tc('chat.thinking')}</p>}
       {!isUser && text !== '' && <Said text={text} />}
       {!isGrowing && (
         <footer className="said-foot">
           {!isUser && model !== null && <span className="c12 faint truncate">{model}</span>}
           <Branches message={message} thread={thread} />
           <CopyButton text={text} />
-          {isUser && <Action icon="edit" label={t('chat.edit')} onClick={() => setIsEditing(true)} />}
+          {isUser && <Action icon="edit" label={tc('chat.edit')} onClick={() => setIsEditing(true)} />}
           {!isUser && <Again message={message} thread={thread} />}
           {!isUser && <AsPicture text={text} />}
         </footer>
@@ -79,7 +79,7 @@ function Again({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   return (
     <Action
       icon="again"
-      label={t('chat.again')}
+      label={tc('chat.again')}
       isDisabled={thread.answering !== null}
       onClick={() => thread.answer(question)}
     />
@@ -93,7 +93,7 @@ function AsPicture({ text }: { readonly text: string }) {
     setDraft('image', { key: '', values: { prompt: text } });
     void navigate({ search: { kind: 'image' } });
   };
-  return <Action icon="image" label={t('chat.asPicture')} onClick={open} />;
+  return <Action icon="image" label={tc('chat.asPicture')} onClick={open} />;
 }
 
 function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
@@ -106,12 +106,12 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
   };
   const isFixed = thread.answering !== null;
   return (
-    <span className="said-branches" role="group" aria-label={t('chat.branches')}>
-      <Action icon="left" label={t('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
-      <span className="c12 num">{t('chat.branch', { at: at + 1, count: branches.length })}</span>
+    <span className="said-branches" role="group" aria-label={tc('chat.branches')}>
+      <Action icon="left" label={tc('chat.before')} onClick={() => go(-1)} isDisabled={isFixed || at === 0} />
+      <span className="c12 num">{tc('chat.branch', { at: at + 1, count: branches.length })}</span>
       <Action
         icon="right"
-        label={t('chat.after')}
+        label={tc('chat.after')}
         onClick={() => go(1)}
         isDisabled={isFixed || at === branches.length - 1}
       />
@@ -126,7 +126,7 @@ export function Files({ files }: { readonly files: readonly StoredFile[] }) {
       {files.map(({ id, url, contentType }) =>
         contentType.startsWith('image/') ? (
           <a key={id} href={url} target="_blank" rel="noopener noreferrer">
-            <img src={url} alt={t('chat.attached')} />
+            <img src={url} alt={tc('chat.attached')} />
           </a>
         ) : (
           <a key={id} className="tag" href={url} target="_blank" rel="noopener noreferrer">
@@ -162,7 +162,7 @@ function Edit({
       {message.files.length > 0 && <Files files={message.files} />}
       <textarea
         className="in"
-        aria-label={t('chat.edit')}
+        aria-label={tc('chat.edit')}
         value={words}
         onChange={({ target }) => setWords(target.value)}
         onKeyDown={onKey}
@@ -171,10 +171,10 @@ function Edit({
       />
       <div className="row">
         <button type="button" className="btn sm push" onClick={onClose}>
-          {t('chat.keep')}
+          {tc('chat.keep')}
         </button>
         <button type="button" className="btn sm pri" onClick={send} disabled={thread.answering !== null}>
-          {t('chat.send')}
+          {tc('chat.send')}
         </button>
       </div>
     </div>

@@ -1,5 +1,5 @@
 import { Modal } from '../../../parts/controls/modal.tsx';
-import { t } from '../../../text/text.ts';
+import { tc } from '../../../text/pages/chat.ts';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';
@@ -16,15 +16,15 @@ interface SettingsProps {
 export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps) {
   const takes = (input: string) => model.inputs.includes(input);
   return (
-    <Modal title={t('chat.settings')} onClose={onClose} className="modal chat-drawer">
+    <Modal title={tc('chat.settings')} onClose={onClose} className="modal chat-drawer">
       {takes('system') && (
         <label className="field">
-          <span className="lab">{t('chat.system')}</span>
+          <span className="lab">{tc('chat.system')}</span>
           <textarea
             className="in"
             rows={6}
             value={draft.system}
-            placeholder={t('chat.systemHint')}
+            placeholder={tc('chat.systemHint')}
             onChange={({ target }) => onChange({ system: target.value })}
           />
         </label>
@@ -32,7 +32,7 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
       {takes('temperature') && (
         <label className="field">
           <span className="lab">
-            {t('chat.temperature')}
+            {tc('chat.temperature')}
             <span className="push faint num font-normal">
               {draft.temperature === '' ? '' : draft.temperature}
             </span>
@@ -44,25 +44,25 @@ export function ChatSettings({ model, draft, onChange, onClose }: SettingsProps)
             max={2}
             step={0.1}
             value={draft.temperature}
-            placeholder={t('chat.standard')}
+            placeholder={tc('chat.standard')}
             onChange={({ target }) => onChange({ temperature: target.value })}
           />
-          <span className="help">{t('chat.temperatureHelp')}</span>
+          <span className="help">{tc('chat.temperatureHelp')}</span>
         </label>
       )}
       {takes('maxTokens') && (
         <label className="field">
-          <span className="lab">{t('chat.maxTokens')}</span>
+          <span className="lab">{tc('chat.maxTokens')}</span>
           <input
             type="number"
             className="in"
             min={1}
             step={1}
             value={draft.maxTokens}
-            placeholder={t('chat.standard')}
+            placeholder={tc('chat.standard')}
             onChange={({ target }) => onChange({ maxTokens: target.value })}
           />
-          <span className="help">{t('chat.maxTokensHelp')}</span>
+          <span className="help">{tc('chat.maxTokensHelp')}</span>
         </label>
       )}
       <OptionsFields

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../../../parts/icons.tsx';
 import { problemText } from '../../../parts/problem.tsx';
 import { saveAs } from '../../../parts/save-as.ts';
+import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { sentOptions } from '../../../work/options/values.ts';
 import type { Model } from '../../../work/work.ts';
@@ -40,13 +41,13 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
   const { branch, problem } = thread;
   const isAnswering = thread.answering !== null;
   return (
-    <section className="chat" aria-label={thread.title === '' ? t('chat.new') : thread.title}>
+    <section className="chat" aria-label={thread.title === '' ? tc('chat.new') : thread.title}>
       <header className="chat-head">
         <button
           type="button"
           className="btn ghost ico chat-narrow"
-          aria-label={t('chat.history')}
-          title={t('chat.history')}
+          aria-label={tc('chat.history')}
+          title={tc('chat.history')}
           onClick={onList}
         >
           <Icon name="menu" />
@@ -65,10 +66,10 @@ export function ThreadView({ id, isKept, choices, onKept, onNew, onList }: Threa
         </select>
         <button type="button" className="btn sm push" onClick={() => setIsSet(true)}>
           <Icon name="filter" size={14} />
-          <span className="chat-wide">{t('chat.settings')}</span>
+          <span className="chat-wide">{tc('chat.settings')}</span>
         </button>
         {branch.length > 0 && <Export thread={thread} />}
-        <button type="button" className="btn sm chat-narrow" aria-label={t('chat.new')} onClick={onNew}>
+        <button type="button" className="btn sm chat-narrow" aria-label={tc('chat.new')} onClick={onNew}>
           <Icon name="plus" size={14} />
         </button>
       </header>
@@ -122,11 +123,11 @@ function Log({ thread, onIdea }: { readonly thread: OpenThread; readonly onIdea:
       <div className="chat-said">
         {branch.length === 0 && !isLoading && (
           <div className="chat-empty">
-            <h2>{t('chat.empty')}</h2>
+            <h2>{tc('chat.empty')}</h2>
             <div className="chat-ideas">
               {IDEAS.map((idea) => (
-                <button key={idea} type="button" className="btn" onClick={() => onIdea(t(idea))}>
-                  {t(idea)}
+                <button key={idea} type="button" className="btn" onClick={() => onIdea(tc(idea))}>
+                  {tc(idea)}
                 </button>
               ))}
             </div>
@@ -162,10 +163,10 @@ function Failed({ thread }: { readonly thread: OpenThread }) {
 
 function Export({ thread }: { readonly thread: OpenThread }) {
   const { title, branch, messages } = thread;
-  const names = { USER: t('chat.user'), ASSISTANT: t('chat.assistant') };
+  const names = { USER: tc('chat.user'), ASSISTANT: tc('chat.assistant') };
   return (
     <details className="chat-export">
-      <summary className="btn sm" aria-label={t('chat.export')} title={t('chat.export')}>
+      <summary className="btn sm" aria-label={tc('chat.export')} title={tc('chat.export')}>
         <Icon name="download" size={14} />
       </summary>
       <div className="chat-menu">
@@ -177,7 +178,7 @@ function Export({ thread }: { readonly thread: OpenThread }) {
             saveAs(file, `${fileNameOf(title)}.md`);
           }}
         >
-          {t('chat.exportMarkdown')}
+          {tc('chat.exportMarkdown')}
         </button>
         <button
           type="button"
@@ -189,7 +190,7 @@ function Export({ thread }: { readonly thread: OpenThread }) {
             saveAs(file, `${fileNameOf(title)}.json`);
           }}
         >
-          {t('chat.exportJson')}
+          {tc('chat.exportJson')}
         </button>
       </div>
     </details>

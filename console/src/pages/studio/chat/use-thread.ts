@@ -9,6 +9,7 @@ import {
   type OneConversationQuery,
   SaveConversationDocument,
 } from '../../../api/operations.ts';
+import { tc } from '../../../text/pages/chat.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
 import {
@@ -118,7 +119,7 @@ function serverParts(
       });
     },
     pending: { note: notePending, end: endPending, of: pendingOf },
-    titleOf: (text) => titleOf(text, t('chat.untitled')),
+    titleOf: (text) => titleOf(text, tc('chat.untitled')),
   };
 }
 

@@ -2,50 +2,36 @@ import type { BindingPartsFragment } from '../../api/operations.ts';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
+import { tp } from '../../text/pages/providers.ts';
 import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './binding-state.ts';
 import { PauseButton } from './pause-button.tsx';
 
-/** One binding: its state, its last hour in figures, what is wrong with it, and a button to pause it. */
-export function BindingCard({ binding }: { readonly binding: BindingPartsFragment }) {
-  const { provider, attempts, succeeded, p50, p95, waiting, open, concurrency } = binding;
+/** One connection of a provider: its state, its last hour in figures, what is wrong with it, and a button to pause it. */
+export function BindingRow({ binding }: { readonly binding: BindingPartsFragment }) {
+  const { attempts, succeeded, p50, p95, waiting, open, concurrency, generator } = binding;
   const facts = [
-    [t('providers.success'), attempts === 0 ? '–' : `${((succeeded / attempts) * 100).toFixed(1)} %`],
-    ['p50', usualText(p50)],
-    ['p95', usualText(p95)],
-    [t('providers.waiting'), String(waiting)],
-  ] as const;
+    attempts === 0 ? null : tp('providers.successOf', { percent: ((succeeded / attempts) * 100).toFixed(1) }),
+    p50 === null ? null : tp('providers.usual', { half: durationText(p50 * 1_000), most: usualText(p95) }),
+    waiting === 0 ? null : tp('providers.inLine', { count: waiting }),
+    open === 0 ? null : t('providers.open', { count: open, most: concurrency }),
+  ].filter((fact) => fact !== null);
   return (
-    <article className="card pc">
-      <header>
-        <h2>{provider}</h2>
+    <li className="pv-binding">
+      <span className="row">
+        <StateBadge state={stateOf(binding)} />
+        <code className="cut faint" title={binding.binding}>
+          {generator}
+        </code>
         <span className="push">
-          <Badge state={stateOf(binding)} />
+          <PauseButton binding={binding} />
         </span>
-      </header>
-      <div className="pad col grow">
-        <p className="c12 mute row">
-          <code className="cut">{binding.binding}</code>
-          <span className="push faint nowrap num">
-            {t('providers.open', { count: open, most: concurrency })}
-          </span>
-        </p>
-        <dl className="facts">
-          {facts.map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
-      <footer className="row c12 pad">
-        <span className="grow mute">
-          <BindingStatusText binding={binding} />
-        </span>
-        <PauseButton binding={binding} />
-      </footer>
-    </article>
+      </span>
+      {facts.length > 0 && <span className="c12 mute num">{facts.join(' · ')}</span>}
+      <span className="c12 mute">
+        <BindingStatusText binding={binding} />
+      </span>
+    </li>
   );
 }
 
@@ -57,7 +43,8 @@ const LOOKS = {
   healthy: ['SUCCEEDED', 'SUCCEEDED'],
 } as const;
 
-function Badge({ state }: { readonly state: BindingState }) {
+/** A state as shape, word and colour. */
+export function StateBadge({ state }: { readonly state: BindingState }) {
   const [colour, shape] = LOOKS[state];
   return (
     <span className={`st box ${colour}`}>
@@ -90,7 +77,7 @@ function BindingStatusText({ binding }: { readonly binding: BindingPartsFragment
     );
   }
   const counted = Object.entries((errors ?? {}) as Readonly<Record<string, number>>);
-  if (counted.length === 0) return t('providers.attempts', { count: attempts });
+  if (counted.length === 0) return attempts === 0 ? null : t('providers.attempts', { count: attempts });
   return (
     <>
       {counted.map(([code, count]) => `${count} × ${textOr(`code.${code}`, code)}`).join(', ')}

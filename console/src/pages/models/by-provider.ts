@@ -1,0 +1,109 @@
+import type { BindingPartsFragment, ModelsQuery, ProviderHoursQuery } from '../../api/operations.ts';
+import { type BindingState, stateOf } from './binding-state.ts';
+
+type Model = ModelsQuery['models'][number];
+type Hour = ProviderHoursQuery['providerHours'][number];
+
+/** What is known of one provider. */
+export interface ProviderGroup {
+  readonly provider: string;
+  readonly models: readonly Model[];
+  /** Empty for callers who may not see them. */
+  readonly bindings: readonly BindingPartsFragment[];
+}
+
+/** What its vendor calls itself. */
+const NAMES: Readonly<Record<string, string>> = {
+  ark: 'ModelArk',
+  comfyui: 'ComfyUI',
+  fal: 'fal',
+  gemini: 'Google Gemini',
+  hedra: 'Hedra',
+  higgsfield: 'Higgsfield',
+  kling: 'Kling',
+  midjourney: 'Midjourney',
+  minimax: 'MiniMax',
+  openai: 'OpenAI',
+  'openai-compatible': 'OpenAI-compatible',
+  replicate: 'Replicate',
+  'stable-diffusion-webui': 'Stable Diffusion WebUI',
+  volcengine: 'Volcengine',
+};
+
+/** The name of a provider for people. */
+export function providerName(provider: string): string {
+  return NAMES[provider] ?? provider;
+}
+
+/** Models and connections by provider: those that need somebody first, then by name. */
+export function byProvider(
+  models: readonly Model[],
+  bindings: readonly BindingPartsFragment[],
+): readonly ProviderGroup[] {
+  const names = new Set([...models, ...bindings].map(({ provider }) => provider));
+  return [...names]
+    .map((provider) => ({
+      provider,
+      models: models.filter((one) => one.provider === provider),
+      bindings: bindings.filter((one) => one.provider === provider),
+    }))
+    .toSorted(
+      (one, other) =>
+        urgencyOf(other) - urgencyOf(one) ||
+        providerName(one.provider).localeCompare(providerName(other.provider)),
+    );
+}
+
+const URGENCY: Readonly<Record<BindingState, number>> = {
+  away: 3,
+  asked: 2,
+  paused: 1,
+  sandbox: 0,
+  healthy: 0,
+};
+
+/** How much a provider needs somebody: its worst connection says so. */
+export function urgencyOf({ bindings }: ProviderGroup): number {
+  return Math.max(0, ...bindings.map((binding) => URGENCY[stateOf(binding)]));
+}
+
+/** The state that is shown of a provider: its worst one; healthy where one connection is real. */
+export function stateOfProvider({ bindings }: ProviderGroup): BindingState {
+  const states = bindings.map((binding) => stateOf(binding));
+  const worst = (['away', 'asked', 'paused'] as const).find((state) => states.includes(state));
+  return worst ?? (states.includes('healthy') ? 'healthy' : 'sandbox');
+}
+
+/** The ways to connect a provider, each as the lines of an .env file: "A and B, or C" are two. */
+export function connectLines(settings: readonly string[]): readonly (readonly string[])[] {
+  const ways = settings.flatMap((text) => text.split(/,? or |; /));
+  const lines = ways.map((way) => way.split(/,? and |, /).map((name) => `${name.trim()}=`));
+  const seen = new Set<string>();
+  return lines.filter((way) => {
+    const key = way.join('\n');
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** One hour of the plot. */
+export interface Bar {
+  readonly hour: number;
+  readonly attempts: number;
+  readonly failed: number;
+}
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
+/** The last 24 hours of some connections, oldest first, the present hour last. */
+export function barsOf(hours: readonly Hour[], bindings: readonly string[], now: number): readonly Bar[] {
+  const last = Math.floor(now / HOUR_MS) * HOUR_MS;
+  const own = hours.filter(({ binding }) => bindings.includes(binding));
+  return Array.from({ length: HOURS }, (_, index) => {
+    const hour = last - (HOURS - 1 - index) * HOUR_MS;
+    const within = own.filter((one) => Date.parse(one.hour) === hour);
+    const attempts = within.reduce((sum, one) => sum + one.attempts, 0);
+    const succeeded = within.reduce((sum, one) => sum + one.succeeded, 0);
+    return { hour, attempts, failed: attempts - succeeded };
+  });
+}

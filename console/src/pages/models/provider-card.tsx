@@ -1,0 +1,162 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { BindingPartsFragment, ModelsQuery } from '../../api/operations.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { SandboxTag } from '../../parts/sandbox-tag.tsx';
+import { tp } from '../../text/pages/providers.ts';
+import { t, textOr } from '../../text/text.ts';
+import { priceText } from '../../work/model-words.ts';
+import type { UsualTime } from '../../work/use-usual-time.ts';
+import { tabOf } from '../../work/work.ts';
+import { BindingRow, StateBadge } from './binding-row.tsx';
+import {
+  type Bar,
+  connectLines,
+  type ProviderGroup,
+  providerName,
+  stateOfProvider,
+  urgencyOf,
+} from './by-provider.ts';
+import { DayPlot } from './day-plot.tsx';
+import { limitsOf } from './limits.ts';
+
+type Model = ModelsQuery['models'][number];
+
+interface ProviderCardProps {
+  readonly group: ProviderGroup;
+  /** The last day; absent for callers who may not see it. */
+  readonly bars: readonly Bar[] | null;
+  readonly usualTime: UsualTime;
+  /** Whether models are looked for: they are shown then. */
+  readonly isFinding: boolean;
+}
+
+/** One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. */
+export function ProviderCard({ group, bars, usualTime, isFinding }: ProviderCardProps) {
+  const { provider, models, bindings } = group;
+  const isSandbox = [...models, ...bindings].every(({ sandbox }) => sandbox);
+  const name = providerName(provider);
+  return (
+    <article className="card pv" aria-label={name}>
+      <header>
+        <span className="pv-mark" aria-hidden="true">
+          {name.charAt(0).toUpperCase()}
+        </span>
+        <h2>{name}</h2>
+        <span className="push">
+          {bindings.length > 0 ? <StateBadge state={stateOfProvider(group)} /> : isSandbox && <SandboxTag />}
+        </span>
+      </header>
+      {bars !== null && <DayPlot bars={bars} />}
+      {bindings.length > 0 && (
+        <details className="pv-fold" open={urgencyOf(group) > 0}>
+          <summary>
+            {t('providers.bindings')} <span className="faint num">{bindings.length}</span>
+          </summary>
+          <ul>
+            {bindings.map((binding) => (
+              <BindingRow key={binding.binding} binding={binding} />
+            ))}
+          </ul>
+        </details>
+      )}
+      {models.length > 0 && (
+        // Another key unfolds it when something is looked for, and leaves it to the reader after.
+        <details key={String(isFinding)} className="pv-fold" open={isFinding}>
+          <summary>
+            {t('page.models')} <span className="faint num">{models.length}</span>
+          </summary>
+          <ul>
+            {models.map((model) => (
+              <ModelRow key={`${model.generator} ${model.id}`} model={model} usualTime={usualTime} />
+            ))}
+          </ul>
+        </details>
+      )}
+      {bindings.length > 0 && <Connect bindings={bindings} name={name} />}
+    </article>
+  );
+}
+
+function ModelRow({ model, usualTime }: { readonly model: Model; readonly usualTime: UsualTime }) {
+  const facts = [
+    model.kinds.map((kind) => textOr(`kind.${kind}`, kind)).join(', '),
+    priceText(model),
+    usualTime(model),
+  ];
+  return (
+    <li>
+      <Link className="med" to="/" search={{ kind: tabOf(model.kinds[0] ?? '') }}>
+        {model.name}
+      </Link>
+      <span className="c12 mute">{facts.filter(Boolean).join(' · ')}</span>
+      <span className="c12 faint">{limitsOf(model)}</span>
+      <End model={model} />
+    </li>
+  );
+}
+
+/** Days before its end from which a model's row says so. */
+const WARN_DAYS = 60;
+
+function End({ model: { retiresAt, sandbox } }: { readonly model: Model }) {
+  // The sandbox ends none.
+  const days =
+    retiresAt === null || sandbox ? Infinity : Math.ceil((Date.parse(retiresAt) - Date.now()) / 86_400_000);
+  return days > WARN_DAYS ? null : <p className="c12 ATTENTION">{t('models.endsIn', { days })}</p>;
+}
+
+/** Whether the key is set; where a connection has none, the lines that make it real. */
+function Connect({
+  bindings,
+  name,
+}: {
+  readonly bindings: readonly BindingPartsFragment[];
+  readonly name: string;
+}) {
+  const [isOpen, setIsOpen] = useState(false);
+  const missing = bindings.filter(({ sandbox }) => sandbox);
+  const ways = connectLines(missing.map(({ settings }) => settings));
+  return (
+    <footer className="pv-foot">
+      <div className="row wrap">
+        <span className="c12 mute row">
+          <Icon name="keys" size={14} />
+          {tp(
+            missing.length === 0
+              ? 'providers.keySet'
+              : missing.length === bindings.length
+                ? 'providers.keyMissing'
+                : 'providers.keyPartly',
+          )}
+        </span>
+        {ways.length > 0 && (
+          <button
+            type="button"
+            className="btn sm push"
+            aria-expanded={isOpen}
+            aria-label={tp('providers.connectOne', { name })}
+            onClick={() => setIsOpen(!isOpen)}
+          >
+            {tp('providers.connect')}
+          </button>
+        )}
+      </div>
+      {isOpen && (
+        <div className="col">
+          <p className="c12 mute">
+            {tp(ways.length === 1 ? 'providers.connectText' : 'providers.connectWays')}
+          </p>
+          {ways.map((way) => (
+            <div key={way.join()} className="pv-lines">
+              <pre tabIndex={0}>{way.join('\n')}</pre>
+              <CopyButton text={way.join('\n')} />
+            </div>
+          ))}
+        </div>
+      )}
+    </footer>
+  );
+}
