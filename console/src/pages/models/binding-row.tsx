@@ -2,10 +2,10 @@ import type { BindingPartsFragment } from '../../api/operations.ts';
 import { ServerWords } from '../../parts/server-words.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { Ago, durationText } from '../../parts/time.tsx';
-import { tp } from '../../text/pages/providers.ts';
 import { t, textOr } from '../../text/text.ts';
 import { type BindingState, stateOf } from './binding-state.ts';
 import { PauseButton } from './pause-button.tsx';
+import { tp } from './texts.ts';
 
 /** One connection of a provider: its state, its last hour in figures, what is wrong with it, and a button to pause it. */
 export function BindingRow({ binding }: { readonly binding: BindingPartsFragment }) {

@@ -1,5 +1,5 @@
-import { tp } from '../../text/pages/providers.ts';
 import type { Bar } from './by-provider.ts';
+import { tp } from './texts.ts';
 
 const WIDTH = 240;
 const HEIGHT = 32;

@@ -5,7 +5,6 @@ import type { BindingPartsFragment, ModelsQuery } from '../../api/operations.ts'
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
-import { tp } from '../../text/pages/providers.ts';
 import { t, textOr } from '../../text/text.ts';
 import { priceText } from '../../work/model-words.ts';
 import type { UsualTime } from '../../work/use-usual-time.ts';
@@ -21,6 +20,7 @@ import {
 } from './by-provider.ts';
 import { DayPlot } from './day-plot.tsx';
 import { limitsOf } from './limits.ts';
+import { tp } from './texts.ts';
 
 type Model = ModelsQuery['models'][number];
 

@@ -4,11 +4,11 @@ import { useState } from 'react';
 
 import { Modal } from '../../../parts/controls/modal.tsx';
 import { Empty } from '../../../parts/problem.tsx';
-import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { current } from '../../../work/ending.ts';
 import type { Model } from '../../../work/work.ts';
 import { History } from './history.tsx';
+import { tc } from './texts.ts';
 import { ThreadView } from './thread-view.tsx';
 
 /** Conversations with language models: the kept ones at the side, one of them open. */

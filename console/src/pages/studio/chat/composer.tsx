@@ -4,9 +4,9 @@ import type { StoredFile } from '../../../api/upload.ts';
 import { useUploads } from '../../../library/use-uploads.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { ProgressBar } from '../../../parts/task/progress.tsx';
-import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
+import { tc } from './texts.ts';
 
 interface ComposerProps {
   /** Types of files that the model takes; empty for none. */

@@ -15,9 +15,9 @@ import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
-import { tc } from '../../../text/pages/chat.ts';
 import { t } from '../../../text/text.ts';
 import { keepChats, keptChats } from './kept-chats.ts';
+import { tc } from './texts.ts';
 
 /** How many are shown at first, and with each further page. */
 const PAGE = 50;

@@ -5,8 +5,8 @@ import type { StoredFile } from '../../../api/upload.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../../parts/icons.tsx';
 import { later } from '../../../parts/page/later.tsx';
-import { tc } from '../../../text/pages/chat.ts';
 import { setDraft } from '../../../work/drafts.ts';
+import { tc } from './texts.ts';
 import { branchesAt, type Message } from './tree.ts';
 import type { OpenThread } from './use-thread.ts';
 

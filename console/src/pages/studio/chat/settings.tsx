@@ -1,9 +1,9 @@
 import { Modal } from '../../../parts/controls/modal.tsx';
-import { tc } from '../../../text/pages/chat.ts';
 import { type OptionFields, optionFieldsOf } from '../../../work/options/fields.ts';
 import type { Model } from '../../../work/work.ts';
 import { OptionsFields } from '../form/options/options-fields.tsx';
 import type { ChatDraft } from './kept-chats.ts';
+import { tc } from './texts.ts';
 
 interface SettingsProps {
   readonly model: Model;

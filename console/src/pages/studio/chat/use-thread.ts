@@ -9,9 +9,9 @@ import {
   type OneConversationQuery,
   SaveConversationDocument,
 } from '../../../api/operations.ts';
-import { tc } from '../../../text/pages/chat.ts';
 import { t, textOr } from '../../../text/text.ts';
 import { endPending, noteConversation, notePending, pendingOf } from './kept-chats.ts';
+import { tc } from './texts.ts';
 import {
   createThread,
   NOTHING,

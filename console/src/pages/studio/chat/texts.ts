@@ -1,4 +1,4 @@
-import { textsOf } from '../text.ts';
+import { textsOf } from '../../../text/text.ts';
 
 /** Texts of conversations, in English and Simplified Chinese. */
 const chatEn = {

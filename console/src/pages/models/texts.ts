@@ -1,4 +1,4 @@
-import { textsOf } from '../text.ts';
+import { textsOf } from '../../text/text.ts';
 
 /** Texts of the cards of providers, in English and Simplified Chinese. */
 const providersEn = {
