@@ -5,6 +5,7 @@ import type { Units } from '../../domain/cost.ts';
 import type { UpstreamError } from '../../domain/failure.ts';
 import type { InputFile } from '../../domain/inputs/input.ts';
 import type { ModelWire } from '../../domain/inputs/model-wire.ts';
+import type { OptionsSchema } from '../../domain/inputs/vendor-options/schema.ts';
 import type { StageWords } from '../../domain/words/stages.ts';
 import type { RequestKind, RequestOf, WorkRequest } from '../../domain/work/request.ts';
 import type { StepInput } from '../../domain/work/work.ts';
@@ -178,6 +179,8 @@ export interface Connection {
   readonly model: string | null;
   /** The model's own fields, where the catalog or the vendor has told them. */
   readonly wire?: ModelWire;
+  /** What the model takes besides, where that is known: a value of ours is sent only where it is among its own. */
+  readonly options?: OptionsSchema;
   /** Base URLs of the machines of a pool (ComfyUI); empty for other wires. `baseUrl` is the first of them. */
   readonly nodes: readonly string[];
   /** Base URLs of the account's other services (volcengine: `vod`; fal: `rest` and `schema`), where a wire has several. */

@@ -1,7 +1,7 @@
 import type { InputFile } from '../../domain/inputs/input.ts';
 import { nearestRatio } from '../../domain/inputs/options.ts';
 import type { RequestOf } from '../../domain/work/request.ts';
-import type { Outcome, StartContext } from '../contract/provider.ts';
+import type { Connection, Outcome, StartContext } from '../contract/provider.ts';
 import { readInput, type Exchange, type ExchangeRequest } from '../shared/exchange.ts';
 import { encodeForm } from '../shared/form.ts';
 import { transparentMask } from '../shared/mask.ts';
@@ -34,7 +34,7 @@ export async function makeImages(
   { fieldsOf, defaults }: ImageDialect = OWN,
 ): Promise<Outcome> {
   const own = fieldsOf(request, context.connection.model ?? DEFAULT_MODEL);
-  const fields = withVendorOptions(request, own, defaults);
+  const fields = withVendorOptions(request, own, fitting(defaults, context.connection));
   const { images = [] } = request;
   const sent: Sent =
     images.length === 0
@@ -49,6 +49,15 @@ export async function makeImages(
   });
   throwStartRefusal(answer);
   return { files: imageFiles(answer), texts: [], units: imageUnits(answer) };
+}
+
+/** The defaults that the model has, with a value that it has; all of them where its options are not known. */
+function fitting(defaults: ImageDialect['defaults'] = {}, { options }: Connection): Record<string, string> {
+  const taken = Object.entries(defaults).filter(([name, value]) => {
+    const option = options?.properties[name];
+    return options === undefined || (option !== undefined && option.enum?.includes(value) !== false);
+  });
+  return Object.fromEntries(taken);
 }
 
 function imageFields(request: ImageRequest, model: string): Record<string, string | number> {

@@ -61,6 +61,22 @@ describe('images', () => {
     expect(sentJson()).toMatchObject({ size });
   });
 
+  it.each([
+    [
+      { quality: { enum: ['low', 'medium'] }, output_format: {} },
+      { quality: 'medium', output_format: 'png' },
+    ],
+    [{ quality: { enum: ['low', 'high'] } }, {}],
+  ])('get a quality and a format of ours where their model has them: %j', async (properties, sent) => {
+    const options = { type: 'object' as const, properties };
+    const connection = { ...stage.context.connection, options };
+    stage.proxy.respondNext('/images/', { body: answers['images'] });
+    const { call } = must(stage.provider.calls?.IMAGE, 'call for images');
+    await call(imageRequest(), { ...stage.context, connection });
+    const { quality, output_format } = sentJson();
+    expect({ quality, output_format }).toEqual({ quality: undefined, output_format: undefined, ...sent });
+  });
+
   it('are made from every input in its order', async () => {
     const images = [picture({ name: 'one.png' }), picture({ name: 'two.png' })];
     await make({ body: answers['images'] }, { images });

@@ -56,6 +56,7 @@ export function connectionFor(binding: Binding, input: StepInput): Connection {
     model: input.model ?? model?.id ?? connection.model,
     ...(timeout !== undefined && { callTimeoutMs: timeout }),
     ...(model?.wire && { wire: model.wire }),
+    ...(model?.options && { options: model.options }),
   };
 }
 

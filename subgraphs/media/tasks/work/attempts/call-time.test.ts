@@ -28,6 +28,21 @@ function bindingWith(change: {
   });
 }
 
+it('names the options of the model to its wire', () => {
+  const options = { type: 'object' as const, properties: { warmth: { type: 'integer' as const } } };
+  const binding = createBinding({
+    generator: 'union',
+    index: 0,
+    provider: { name: 'openai', calls: { IMAGE: { call: () => Promise.reject(new Error('not called')) } } },
+    connection: { baseUrl: 'http://127.0.0.1:1' },
+    settings: 'a test',
+    models: [{ ...unknownModel('a', ['IMAGE']), options }],
+    today: () => '2026-09-01',
+    sandbox: false,
+  });
+  expect(connectionFor(binding, image()).options).toEqual(options);
+});
+
 it.each([
   [{}, image(), undefined, 900],
   [{ longestSeconds: 600 }, image(), 600, 1_200],
