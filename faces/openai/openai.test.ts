@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import OpenAI, { APIError, toFile } from 'openai';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
@@ -276,6 +277,12 @@ describe('videos', () => {
     expect((await film.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
     const still = await anna.videos.downloadContent(started.id, { variant: 'thumbnail' });
     expect(still.headers.get('content-type')).toBe('image/webp');
+    const sheet = await anna.videos.downloadContent(started.id, { variant: 'spritesheet' });
+    expect(sheet.headers.get('content-type')).toBe('image/webp');
+    const { width = 0, height = 0 } = await sharp(Buffer.from(await sheet.arrayBuffer())).metadata();
+    const { size } = await anna.videos.retrieve(started.id);
+    const [columns = 0, rows = 0] = size.split('x').map((pixels) => Math.min(320, Number(pixels)));
+    expect([width % columns, width / columns, height >= rows / 4]).toEqual([0, 4, true]);
     const page = await anna.videos.list({ limit: 1 });
     expect(page.data.map(({ id }) => id)).toEqual([started.id]);
     expect(await anna.videos.delete(started.id)).toEqual({

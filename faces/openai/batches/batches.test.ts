@@ -31,7 +31,7 @@ beforeAll(async () => {
     { url: receiver.url },
     { authorization: `Bearer ${secrets.anna}` },
   );
-  expect(made.errors).toBeUndefined();
+  if (made.errors !== undefined) throw new Error(JSON.stringify(made.errors));
 });
 afterAll(async () => {
   await kiln?.close();

@@ -35,6 +35,7 @@ export const faceTask = graphql(`
       height
       duration
       thumbnail(width: 1280)
+      spritesheet
     }
     input {
       prompt

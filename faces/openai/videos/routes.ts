@@ -81,7 +81,7 @@ export const videoRoutes: readonly FaceRoute[] = [
   {
     method: 'GET',
     path: '/videos/{id}/content',
-    summary: 'The film, or a still of it.',
+    summary: 'The film, a still of it, or pictures of it at even distances.',
     rateClass: 'read',
     documents: [FaceTaskById],
     run: serveContent,
@@ -103,11 +103,14 @@ async function serveContent(call: FaceCall): Promise<FaceAnswer> {
   const [film] = task.outputs;
   if (film === undefined) throw new AppError('NOT_FOUND', `the video is not ready: it is ${task.state}`);
   const variant = query.get('variant') ?? 'video';
-  if (variant !== 'video' && variant !== 'thumbnail') {
-    throw badInput('variant', 'variant must be video or thumbnail: there are no sprite sheets here');
-  }
-  const url = variant === 'video' ? film.url : film.thumbnail;
-  if (url === null) throw new AppError('NOT_FOUND', 'there is no still of this video');
+  const urls = new Map<string, string | null>([
+    ['video', film.url],
+    ['thumbnail', film.thumbnail],
+    ['spritesheet', film.spritesheet],
+  ]);
+  const url = urls.get(variant);
+  if (url === undefined) throw badInput('variant', `variant must be one of ${[...urls.keys()].join(', ')}`);
+  if (url === null) throw new AppError('NOT_FOUND', `there is no ${variant} of this video`);
   // The file's own answer: ranges, caching, and the store's address where it gives one out.
   request.url = fileAddress(url);
   await call.serveFile(request, response);

@@ -38,6 +38,8 @@ export interface FileService {
   readonly shares: ShareService;
   /** The address of a WebP at most about so many pixels wide; null for files that are no picture. */
   thumbnailUrlOf(file: StoredFile, width: number): string | null;
+  /** Address of pictures of a video at even distances, in one; null for everything else. */
+  spritesheetUrlOf(file: StoredFile): string | null;
   /** Removes row and bytes. NOT_FOUND for others' files, and for nobody's without the token of whoever made them. */
   remove(caller: Caller, id: string, manageToken?: string | null): Promise<StoredFile>;
   /** Removes temporary files past their hour, at most `limit`; answers how many. */

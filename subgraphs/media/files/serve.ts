@@ -8,7 +8,7 @@ import type { ByteRange, ObjectStore } from '../../../platform/object-store/obje
 import { contentTypeOf, dispositionOf, etagOf, headersOf } from './file-headers.ts';
 import type { FileAccess, LocatedFile, StoredFile } from './files.ts';
 import { readRangeHeader } from './range.ts';
-import { thumbnailKindOf, widthOfName } from './thumbnails/sizes.ts';
+import { thumbnailKindOf, type ThumbnailVariant, variantOfName } from './thumbnails/sizes.ts';
 import { createThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts';
 
 /** Answers one request for a file. Rejects when the store or the database fails before anything was answered. */
@@ -58,8 +58,9 @@ export function createFileHandler({
     if (file === null) return refuse(response, 404, 'there is no such file');
     if (!files.admits(file.id, query))
       return refuse(response, 403, 'this address has expired: ask for a new one');
-    const width = name === file.name ? null : widthOfName(name);
-    if (width !== null) return sendThumbnail({ thumbnails, request, response, file, width, cacheControl });
+    const variant = name === file.name ? null : variantOfName(name);
+    if (variant !== null)
+      return sendThumbnail({ thumbnails, request, response, file, variant, cacheControl });
     await answer({ request, response, file, store, cacheControl, expiresIn, mayRedirect: true });
   };
 }
@@ -96,17 +97,17 @@ interface SendingThumbnail {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly file: LocatedFile;
-  readonly width: number;
+  readonly variant: ThumbnailVariant;
   readonly cacheControl: string;
 }
 
 async function sendThumbnail(sending: SendingThumbnail): Promise<void> {
-  const { thumbnails, request, response, file, width, cacheControl } = sending;
+  const { thumbnails, request, response, file, variant, cacheControl } = sending;
   if (thumbnailKindOf(file.contentType) === null) {
     return refuse(response, 404, 'there are thumbnails of pictures, recordings and videos only');
   }
   try {
-    const body = await thumbnails.read(file, width);
+    const body = await thumbnails.read(file, variant);
     response.writeHead(200, {
       'Content-Type': 'image/webp',
       'Content-Length': body.length,

@@ -27,7 +27,7 @@ import {
   readFiles,
   type FileRow,
 } from './store.ts';
-import { thumbnailKeys, thumbnailKindOf, thumbnailName } from './thumbnails/sizes.ts';
+import { SHEET_NAME, thumbnailKeys, thumbnailKindOf, thumbnailName } from './thumbnails/sizes.ts';
 
 export interface FileServiceOptions {
   readonly database: MediaDatabase;
@@ -101,6 +101,8 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     },
     thumbnailUrlOf: ({ id, contentType }, width) =>
       thumbnailKindOf(contentType) === null ? null : ownUrl(id, thumbnailName(width)),
+    spritesheetUrlOf: ({ id, contentType }) =>
+      thumbnailKindOf(contentType) === 'video' ? ownUrl(id, SHEET_NAME) : null,
     remove(caller, id, manageToken = null) {
       const isMaker = (row: FileRow) => anyoneDeletes || isManageToken(manageToken, row.manageTokenHash);
       return removeFile(parts, id, (row) => mayChange(caller, row.owner, () => isMaker(row)));

@@ -71,9 +71,8 @@ export function createEventPublisher({ bus }: { readonly bus: EventBus }): Event
 
 /** An event in OpenAI's form, with the moment as ours have it. */
 function openaiEvent(type: string, at: Date, data: JsonObject) {
-  const subject = String(data['id'])
-    .replace(/^[a-z]+_/, '')
-    .replaceAll('-', '');
+  const { id } = data;
+  const subject = (typeof id === 'string' ? id : '').replace(/^[a-z]+_/, '').replaceAll('-', '');
   const moments = { created_at: Math.floor(at.getTime() / 1_000), timestamp: at.toISOString() };
   return { id: `evt_${subject}`, object: 'event' as const, ...moments, type, data };
 }

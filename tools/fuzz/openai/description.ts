@@ -99,8 +99,9 @@ function simple(document: PublishedDocument, schema: JsonSchema): JsonSchema {
 }
 
 function resolved({ components }: PublishedDocument, schema: JsonSchema): JsonSchema {
-  const name = String(schema['$ref'] ?? '').replace('#/components/schemas/', '');
-  return name === '' ? schema : (components.schemas[name] ?? {});
+  const name = schema['$ref'];
+  if (typeof name !== 'string') return schema;
+  return components.schemas[name.replace('#/components/schemas/', '')] ?? {};
 }
 
 /** Where models of other vendors have more than OpenAI's words: films have sizes of their own, none before they are made. */
@@ -116,7 +117,7 @@ function faultsOf(document: PublishedDocument, path: string, { responses }: Publ
   const makers = new Map<string, z.ZodType>();
   const validator = (schema: JsonSchema): z.ZodType => {
     const key = JSON.stringify(schema);
-    const made = makers.get(key) ?? z.fromJSONSchema(standalone(document, schema) as never);
+    const made = makers.get(key) ?? z.fromJSONSchema(standalone(document, schema));
     makers.set(key, made);
     return made;
   };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { rgbOf } from './first-frame-thread.ts';
+import { rgbOf } from './h264.ts';
 
 /** Luma, blue and red of colours in BT.709, limited range. */
 const [RED, BLUE] = [

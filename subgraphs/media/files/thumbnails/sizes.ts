@@ -40,17 +40,27 @@ export function thumbnailName(width: number): string {
   return `thumbnail-${widths.find((one) => one >= width) ?? widths.at(-1)}.webp`;
 }
 
-/** The width of such a name; null for any other. */
-export function widthOfName(name: string): number | null {
+function widthOfName(name: string): number | null {
   return widths.find((width) => thumbnailName(width) === name) ?? null;
 }
 
+/** Name of the sprite sheet of a video, in place of the file's own in its address. */
+export const SHEET_NAME = 'spritesheet.webp';
+
+/** The width of a thumbnail in pixels, or a sheet of pictures of a video. */
+export type ThumbnailVariant = number | 'spritesheet';
+
+/** What such a name in the address of a file asks for; null for any other. */
+export function variantOfName(name: string): ThumbnailVariant | null {
+  return name === SHEET_NAME ? 'spritesheet' : widthOfName(name);
+}
+
 /** Key of a thumbnail in the object store. */
-export function thumbnailKey(id: string, width: number): string {
-  return `thumbnails/${id}/${thumbnailName(width)}`;
+export function thumbnailKey(id: string, variant: ThumbnailVariant): string {
+  return `thumbnails/${id}/${variant === 'spritesheet' ? SHEET_NAME : thumbnailName(variant)}`;
 }
 
 /** The keys of all thumbnails that a file may have. */
 export function thumbnailKeys(id: string): readonly string[] {
-  return widths.map((width) => thumbnailKey(id, width));
+  return [...widths, 'spritesheet' as const].map((variant) => thumbnailKey(id, variant));
 }

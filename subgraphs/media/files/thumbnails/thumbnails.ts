@@ -6,12 +6,13 @@ import type { ObjectStore } from '../../../../platform/object-store/object-store
 import type { Peaks } from './decoder-messages.ts';
 import { decodeInThread } from './decoder-thread.ts';
 import { readFirstFrame } from './first-frame.ts';
-import { thumbnailKey, type ThumbnailKind, thumbnailKindOf } from './sizes.ts';
+import { thumbnailKey, type ThumbnailKind, thumbnailKindOf, type ThumbnailVariant } from './sizes.ts';
+import { readSpritesheet } from './spritesheet.ts';
 
 /** Thumbnails of pictures, recordings and videos: made when they are first asked for, and kept in the object store. */
 export interface Thumbnails {
   /** The bytes of a WebP. NOT_FOUND when none can be made of the file, UNAVAILABLE when too many are being made. */
-  read(source: ThumbnailSource, width: number): Promise<Buffer>;
+  read(source: ThumbnailSource, variant: ThumbnailVariant): Promise<Buffer>;
 }
 
 /** The file. */
@@ -42,14 +43,17 @@ export function createThumbnails(store: ObjectStore, ffmpeg: string | null): Thu
   const making = new Map<string, Promise<Buffer>>();
   const turns = createTurns();
   return {
-    async read(source, width) {
-      const key = thumbnailKey(source.id, width);
+    async read(source, variant) {
+      const key = thumbnailKey(source.id, variant);
       if ((await store.head(key)) !== null) return buffer(await store.get(key));
       const running = making.get(key);
       if (running !== undefined) return running;
       const made = turns
         .run(source.owner, async () => {
-          const thumbnail = await make({ store, ffmpeg, source, width });
+          const thumbnail =
+            variant === 'spritesheet'
+              ? await makeSheet({ store, ffmpeg, source })
+              : await make({ store, ffmpeg, source, width: variant });
           await store.put(key, one(thumbnail), { contentType: 'image/webp' });
           return thumbnail;
         })
@@ -65,6 +69,20 @@ interface Making {
   readonly ffmpeg: string | null;
   readonly source: ThumbnailSource;
   readonly width: number;
+}
+
+/** Pictures of a video at even distances, in rows. There is none of what can't be decoded: a drawing would say nothing. */
+async function makeSheet(making: Omit<Making, 'width'>): Promise<Buffer> {
+  const { source, ffmpeg } = making;
+  if (thumbnailKindOf(source.contentType) !== 'video' || source.bytes > MAX_BYTES) {
+    throw notFound('sprite sheet of file', source.id);
+  }
+  const sheet = await readSpritesheet(await contentOf(making), ffmpeg);
+  if (sheet !== null) return sheet;
+  throw new AppError(
+    'NOT_FOUND',
+    'no sprite sheet can be made of this video here: its codec needs FFMPEG_PATH',
+  );
 }
 
 async function make(making: Making): Promise<Buffer> {
@@ -91,7 +109,7 @@ const PICTURES: Readonly<Record<ThumbnailKind, (making: Making) => Promise<Buffe
   },
 };
 
-async function contentOf({ store, source }: Making): Promise<Buffer> {
+async function contentOf({ store, source }: Pick<Making, 'store' | 'source'>): Promise<Buffer> {
   return buffer(await store.get(source.objectKey));
 }
 

@@ -63,6 +63,7 @@ export function memoryFiles(): MemoryFiles {
     urlOf: (file) => `http://files/${file.id}`,
     shares: { share: refuse, list: async () => [], revoke: refuse },
     thumbnailUrlOf: () => null,
+    spritesheetUrlOf: () => null,
     remove: refuse,
     prune: async () => 0,
   };
