@@ -6,6 +6,9 @@ export function extent<Amount>(sample: Amount, whole: Amount): Amount {
   return isWhole ? whole : sample;
 }
 
+const STUDIO =
+  'sandbox/sandbox (a picture that is rendered), sandbox/studio/decode and people, test/rest/media/images';
+
 /**
  * Files that `npm test` leaves to `npm run test:all`, each with the tests of `npm test` that fail when what it proves
  * breaks. A run that names one of them, or its folder, runs it.
@@ -19,6 +22,11 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/clients/packages.test.ts':
     'test/clients/client, ai-sdk and react over the sources, npm run types for their types',
   'tools/browser/browser.test.ts': "the components' own tests in console/src",
+  'sandbox/studio/measure/measure.test.ts': STUDIO,
+  'sandbox/studio/presenter/presenter.test.ts': STUDIO,
+  'sandbox/studio/speech/speech.test.ts': STUDIO,
+  'sandbox/studio/studio.test.ts': STUDIO,
+  'sandbox/studio/video/video.test.ts': STUDIO,
   'test/durability/pause.test.ts':
     'subgraphs/media/tasks/work/worker (a start that comes back after its claim was lost) and durability',
   'test/durability/openai-retry.test.ts': 'test/durability/kill, faces/openai',

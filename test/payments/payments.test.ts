@@ -378,7 +378,8 @@ describe('a refund', () => {
     await expect
       .poll(async () => (await listed())?.find(({ id: made }) => made === first.id)?.status, PATIENCE)
       .toBe('failed');
-    expect(await read(id)).toMatchObject({ status: 'COMPLETED', amountRefunded: 50 });
+    // The payment is reconciled after its refunds.
+    await expect.poll(() => read(id), PATIENCE).toMatchObject({ status: 'COMPLETED', amountRefunded: 50 });
   });
 
   it('under one key is one refund', async () => {
