@@ -9,8 +9,7 @@ import type { Section } from '../../rest-compat/route/route.ts';
 import { readRecording } from '../traffic/recordings.ts';
 import { compareTraffic } from './compare.ts';
 import { createFindOperation } from './operations.ts';
-import { isSandbox } from './sandbox.ts';
-import { createReplayedService } from './service.ts';
+import { createReplayedService, type ReplayedService } from './service.ts';
 import { tableOf } from './table.ts';
 import { createTally } from './tally.ts';
 
@@ -113,4 +112,21 @@ function bearer(value: string | undefined): string | null {
 
 function wrong(field: string, message: string) {
   return badInput(field, `${message}\n\n${USAGE}`);
+}
+
+/** Whether a Kiln makes everything in its sandbox: only then may work be started there. */
+async function isSandbox(service: ReplayedService): Promise<boolean> {
+  const lists = [
+    '/api/union/img/model/list',
+    '/api/union/video/model/list',
+    '/api/custom/extend/model/list',
+    '/api/llm/model/list',
+  ];
+  for (const target of lists) {
+    const answer = await service.send({ method: 'GET', target, headers: {}, body: null });
+    const data = (answer?.json as { readonly data?: unknown } | undefined)?.data;
+    if (!Array.isArray(data) || data.length === 0) return false;
+    if (data.some((model: { readonly sandbox?: unknown }) => model.sandbox !== true)) return false;
+  }
+  return true;
 }

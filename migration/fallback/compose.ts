@@ -4,12 +4,12 @@ import type { HttpClient } from '../../platform/http/http-client.ts';
 import { createOutboundRule } from '../../platform/http/safe-url.ts';
 import { createHttpClient } from '../../platform/http/undici-http-client.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Logger } from '../../platform/process/logger.ts';
 import type { ProcessParts } from '../../platform/runtime/run-process.ts';
 import type { Fallback } from '../../rest-compat/fallback.ts';
 import { createResultCopier } from './copy-results.ts';
-import { createFallback } from './fallback.ts';
+import { createFallback, type FallbackReads } from './fallback.ts';
 import { createOldReader } from './old-reader.ts';
-import { createFallbackReads } from './reads.ts';
 import { createEndedAnswers } from './store-ended.ts';
 import { createStoredAnswers } from './stored-answers.ts';
 
@@ -57,4 +57,19 @@ function endedAnswers(
   const copying = { executor, http, logger, trustedOrigins, publicUrl, maxBytes };
   const copier = urls.length === 0 ? null : createResultCopier(copying);
   return createEndedAnswers({ stored: createStoredAnswers(database), copier, logger });
+}
+
+/** Counts reads in the metrics, and logs each. There are few operations, outcomes and ages. */
+function createFallbackReads(logger: Logger, metrics: Metrics): FallbackReads {
+  const counted = metrics.counter(
+    'kiln_fallback_reads_total',
+    'Reads of ids that an old service may know, by who answered and how old the thing is.',
+    ['operation', 'outcome', 'age'],
+  );
+  return {
+    count(operation, outcome, age) {
+      counted({ operation, outcome, age });
+      logger.info({ operation, outcome, age }, 'a read of an old id');
+    },
+  };
 }
