@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { withoutSecrets } from '../../platform/process/redact.ts';
 import { namesOf } from '../../rest-compat/route/names.ts';
 import type { Route } from '../../rest-compat/route/route.ts';
-import { jsonOf, type Exchange } from '../traffic/exchange.ts';
+import { parseJsonBody, type Exchange } from '../traffic/exchange.ts';
 import { formOf } from '../traffic/forms.ts';
-import { differencesOf, type ComparedAnswer } from './differences.ts';
+import { findDifferences, type ComparedAnswer } from './differences.ts';
 import { createIdPairs, type IdPairs } from './ids.ts';
 import type { FindOperation, OperationMatch } from './operations.ts';
 import type { ReplayedService } from './service.ts';
@@ -60,7 +60,7 @@ async function compareOne(parts: CompareParts, exchange: Exchange, ids: IdPairs)
     return;
   }
   if (operation.effect === 'start') ids.learn(old.json, now.json);
-  tally.compared(operation.name, differencesOf(old, now));
+  tally.compared(operation.name, findDifferences(old, now));
 }
 
 /** Fields of the address, a form or a JSON body that no parameter of the operation has. */
@@ -79,7 +79,7 @@ async function unreadInBody(
   if (route.body === undefined || route.body.type === 'raw' || route.body.additionalProperties === true)
     return [];
   const form = formNames ?? (await formOf(body, headers['content-type'] ?? ''))?.names;
-  const json = form === undefined ? jsonOf(body) : null;
+  const json = form === undefined ? parseJsonBody(body) : null;
   const names = form ?? (typeof json === 'object' && json !== null ? Object.keys(json) : []);
   const takesFile = Object.values(route.params).some(({ in: source }) => source === 'file');
   return names.filter((name) => !known.has(name) && !(takesFile && name === 'file'));
@@ -103,7 +103,7 @@ async function oldAnswer(
   { request, response }: Exchange,
 ): Promise<ComparedAnswer | null> {
   if (old !== null && effect === 'read') return old.send(request);
-  return { status: response.status, headers: response.headers, json: jsonOf(response.body) };
+  return { status: response.status, headers: response.headers, json: parseJsonBody(response.body) };
 }
 
 async function newAnswer(

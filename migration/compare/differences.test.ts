@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { sections } from '../../rest-compat/tables.ts';
-import { differencesOf } from './differences.ts';
+import { findDifferences } from './differences.ts';
 import { createIdPairs } from './ids.ts';
 import { createFindOperation } from './operations.ts';
 
@@ -11,13 +11,13 @@ const answer = (json: unknown, headers: Record<string, string> = {}, status = 20
   json,
 });
 
-describe('differencesOf', () => {
+describe('findDifferences', () => {
   it('compares names and types, and ids, times and addresses by shape only', () => {
     const old = { status: true, data: { id: 'a', at: '2024-01-01T00:00:00Z', url: 'http://a/1', n: 1 } };
     const now = { status: true, data: { id: 'b', at: '2025-01-01T00:00:00.5Z', url: 'https://b/2', n: 7 } };
-    expect(differencesOf(answer(old), answer(now))).toEqual([]);
+    expect(findDifferences(answer(old), answer(now))).toEqual([]);
     const other = { status: true, data: { id: 5, at: 'today', n: '1' } };
-    expect(differencesOf(answer(old), answer(other))).toEqual([
+    expect(findDifferences(answer(old), answer(other))).toEqual([
       'data.id is a number here, a text there',
       'data.at is a text here, a time there',
       'data.url is absent here',
@@ -26,16 +26,18 @@ describe('differencesOf', () => {
   });
 
   it('lets fields be added, and says nothing about what is null there', () => {
-    expect(differencesOf(answer({ a: null }), answer({ a: 1, b: 2 }))).toEqual([]);
-    expect(differencesOf(answer({ a: 1 }), answer({ a: null }))).toEqual(['a is null here, a number there']);
+    expect(findDifferences(answer({ a: null }), answer({ a: 1, b: 2 }))).toEqual([]);
+    expect(findDifferences(answer({ a: 1 }), answer({ a: null }))).toEqual([
+      'a is null here, a number there',
+    ]);
   });
 
   it('compares words, items of lists, status, type and the headers that clients read', () => {
-    expect(differencesOf(answer({ status: 'processing' }), answer({ status: 'running' }))).toEqual([
+    expect(findDifferences(answer({ status: 'processing' }), answer({ status: 'running' }))).toEqual([
       'status is "running" here, "processing" there',
     ]);
     const limited = answer({}, { 'retry-after': '3' }, 429);
-    expect(differencesOf(limited, { status: 200, headers: {}, json: undefined })).toEqual([
+    expect(findDifferences(limited, { status: 200, headers: {}, json: undefined })).toEqual([
       'status is 200 here, 429 there',
       'content-type is absent here, application/json there',
       'header retry-after is absent here',
@@ -43,14 +45,14 @@ describe('differencesOf', () => {
   });
 });
 
-describe('differencesOf lists', () => {
+describe('findDifferences lists', () => {
   const list = (...items: unknown[]) => answer({ data: { items, total: items.length } });
 
   it('takes lists of other lengths and contents for equal when their items have one shape', () => {
     const old = list({ id: 'a', note: null, status: 'completed' }, { id: 'b', note: 'x', status: 'failed' });
     const now = list({ id: 'c', note: null, status: 'pending', more: 1 });
-    expect(differencesOf(old, now)).toEqual([]);
-    expect(differencesOf(list(), list({ id: 1 }))).toEqual([]);
+    expect(findDifferences(old, now)).toEqual([]);
+    expect(findDifferences(list(), list({ id: 1 }))).toEqual([]);
   });
 
   it('finds what any item here lacks, has of another type, or writes in another way', () => {
@@ -59,13 +61,15 @@ describe('differencesOf lists', () => {
       { id: 'b', cost: 2, templateType: 'VIDEO' },
     );
     const now = list({ id: 'c', cost: 3, templateType: 'IMAGE' }, { id: 4, templateType: 'video' });
-    expect(differencesOf(old, now)).toEqual([
+    expect(findDifferences(old, now)).toEqual([
       'data.items[].id is a number here, a text there',
       'data.items[].cost is absent in some items here',
       'data.items[].templateType is "video" here, "IMAGE" or "VIDEO" there',
     ]);
-    expect(differencesOf(answer([{ a: 1 }, { b: 2 }]), answer([{ a: 3 }]))).toEqual(['[].b is absent here']);
-    expect(differencesOf(old, list())).toEqual(['data.items is an empty list here, not there']);
+    expect(findDifferences(answer([{ a: 1 }, { b: 2 }]), answer([{ a: 3 }]))).toEqual([
+      '[].b is absent here',
+    ]);
+    expect(findDifferences(old, list())).toEqual(['data.items is an empty list here, not there']);
   });
 });
 

@@ -25,7 +25,7 @@ const READ_HEADERS = [
 const MAX_DIFFERENCES = 20;
 
 /** What differs, as sentences about `here` (the new side) and `there` (the old one); empty when nothing does. */
-export function differencesOf(old: ComparedAnswer, now: ComparedAnswer): readonly string[] {
+export function findDifferences(old: ComparedAnswer, now: ComparedAnswer): readonly string[] {
   const found: string[] = [];
   if (old.status !== now.status) found.push(`status is ${now.status} here, ${old.status} there`);
   const [oldType, nowType] = [mediaType(old), mediaType(now)];
@@ -68,8 +68,8 @@ function compare({ path, olds: allOlds, nows }: Place): readonly string[] {
   const olds = allOlds.filter((value) => value !== null && value !== undefined);
   if (olds.length === 0 || nows.length === 0) return [];
   const mayBeNull = olds.length < allOlds.length;
-  const oldKinds = new Set(olds.map(kindOf));
-  const unlike = [...new Set(nows.map(kindOf))].filter(
+  const oldKinds = new Set(olds.map(detectKind));
+  const unlike = [...new Set(nows.map(detectKind))].filter(
     (kind) => !oldKinds.has(kind) && !(kind === 'null' && mayBeNull),
   );
   const known = [...oldKinds].join(' or ');
@@ -116,7 +116,7 @@ function compareWords({ path, olds, nows }: Place): readonly string[] {
   const [oldWords, nowWords] = [olds.filter(isWord), nows.filter(isWord)];
   // Items of lists are other things on each side: their words need only be written alike.
   const isAlike = path.includes('[]')
-    ? (word: unknown) => oldWords.some((old) => caseOf(old) === caseOf(word))
+    ? (word: unknown) => oldWords.some((old) => detectCase(old) === detectCase(word))
     : (word: unknown) => oldWords.includes(word);
   if (oldWords.length === 0) return [];
   const others = [...new Set(nowWords.filter((word) => !isAlike(word)))];
@@ -124,14 +124,14 @@ function compareWords({ path, olds, nows }: Place): readonly string[] {
   return others.map((word) => `${path} is ${JSON.stringify(word)} here, ${there} there`);
 }
 
-function caseOf(word: unknown): string {
+function detectCase(word: unknown): string {
   const text = String(word);
   if (text === text.toLowerCase()) return 'lower';
   return text === text.toUpperCase() ? 'upper' : 'mixed';
 }
 
 /** Texts of one shape count as alike, whatever they say. */
-function kindOf(value: unknown): string {
+function detectKind(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';

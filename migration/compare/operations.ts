@@ -32,11 +32,11 @@ export function createFindOperation(sections: readonly Section[]): FindOperation
     const { route } = found;
     const section = sectionOf.get(route);
     const service = section?.service ?? 'media';
-    return { name: `${route.method} ${route.path}`, service, effect: effectOf(route, service), route };
+    return { name: `${route.method} ${route.path}`, service, effect: classifyEffect(route, service), route };
   };
 }
 
-function effectOf(route: Route, service: Section['service']): Effect {
+function classifyEffect(route: Route, service: Section['service']): Effect {
   if (route.path.startsWith('/auth/')) return 'write';
   const documents = [route.document, route.first?.document].filter((document) => document != null);
   const changes = documents.some(

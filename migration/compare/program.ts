@@ -64,8 +64,8 @@ function readOptions(words: readonly string[]) {
     base: values.base === undefined ? old : address('--base', values.base),
     authorization: bearer(values.authorization),
     newAuthorization: bearer(values['new-authorization']),
-    waitMs: numberOf('--wait', values.wait ?? '60', 3_600) * 1000,
-    perSecond: numberOf('--per-second', values['per-second'] ?? '20', 1_000),
+    waitMs: parseNumber('--wait', values.wait ?? '60', 3_600) * 1000,
+    perSecond: parseNumber('--per-second', values['per-second'] ?? '20', 1_000),
     json: values.json === true,
   };
 }
@@ -98,7 +98,7 @@ function address(name: string, value: string | undefined): string {
   throw wrong(name, `${name} must be an http:// or https:// address`);
 }
 
-function numberOf(name: string, text: string, most: number): number {
+function parseNumber(name: string, text: string, most: number): number {
   const value = Number(text);
   if (value > 0 && value <= most) return value;
   throw wrong(name, `${name} must be a number up to ${most}`);

@@ -1,5 +1,5 @@
 import { HttpFailure, type HttpClient } from '../../platform/http/http-client.ts';
-import { bytesOf, type Exchange, type Headers } from '../traffic/exchange.ts';
+import { decodeBytes, type Exchange, type Headers } from '../traffic/exchange.ts';
 import { createThrottle } from '../traffic/throttle.ts';
 import type { ComparedAnswer } from './differences.ts';
 
@@ -31,7 +31,7 @@ export function createReplayedService(options: ReplayedServiceOptions): Replayed
   return {
     async send({ method, target: recorded, headers, body }, target = recorded) {
       await throttle();
-      const bytes = bytesOf(body);
+      const bytes = decodeBytes(body);
       try {
         const {
           status,

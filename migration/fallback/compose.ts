@@ -34,12 +34,12 @@ export function composeFallback(parts: ProcessParts, options: FallbackParts): Fa
     logger,
   });
   lifecycle.add('calls of the old services', () => http.close());
-  const readerOf = (url: string | null) => (url === null ? null : createOldReader({ http, logger, url }));
+  const createReader = (url: string | null) => (url === null ? null : createOldReader({ http, logger, url }));
   return createFallback({
     executor: options.executor,
     logger,
     authMode: config.auth.mode,
-    readers: { media: readerOf(config.fallback.media), workflow: readerOf(config.fallback.workflow) },
+    readers: { media: createReader(config.fallback.media), workflow: createReader(config.fallback.workflow) },
     ended: endedAnswers(parts, options, { urls, http }),
     reads: createFallbackReads(logger, options.metrics),
   });

@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { UploadFile } from '../../rest-compat/documents/media/file.ts';
 import { runDocument } from '../../rest-compat/replies/results.ts';
 import { uploadOf } from '../../rest-compat/request/upload.ts';
-import { addressesOf, withAddresses } from './ended.ts';
+import { findAddresses, withAddresses } from './ended.ts';
 
 /** Copies the results that an old answer names into Kiln's storage. */
 export interface ResultCopier {
@@ -45,7 +45,7 @@ export function createResultCopier(options: ResultCopierOptions): ResultCopier {
   const { logger, publicUrl } = options;
   return {
     async copy(body) {
-      const foreign = addressesOf(body['data']).filter((address) => !address.startsWith(`${publicUrl}/`));
+      const foreign = findAddresses(body['data']).filter((address) => !address.startsWith(`${publicUrl}/`));
       const copies = new Map<string, string>();
       for (const address of foreign.slice(0, MAX_RESULTS)) {
         try {

@@ -18,7 +18,7 @@ export function isFinal({ service }: FallbackTarget, body: JsonObject): boolean 
 }
 
 /** How old a thing is: day, week, month or older; unknown when the answer does not say. */
-export function ageOf(body: JsonObject, now: number): string {
+export function describeAge(body: JsonObject, now: number): string {
   const data = dataOf(body);
   const time = data['createdAt'] ?? data['created_at'];
   const created = typeof time === 'string' ? Date.parse(time) : Number.NaN;
@@ -30,10 +30,10 @@ export function ageOf(body: JsonObject, now: number): string {
 }
 
 /** The addresses in the payload of an answer. */
-export function addressesOf(value: Json | undefined): readonly string[] {
+export function findAddresses(value: Json | undefined): readonly string[] {
   if (typeof value === 'string') return /^https?:\/\//.test(value) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return [...new Set(Object.values(value).flatMap((item) => addressesOf(item)))];
+  return [...new Set(Object.values(value).flatMap((item) => findAddresses(item)))];
 }
 
 /** The same answer with other addresses. */

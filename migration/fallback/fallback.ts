@@ -6,7 +6,7 @@ import type { GraphqlExecutor, RequestContext } from '../../platform/graphql/ope
 import type { JsonObject } from '../../platform/json.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import type { Fallback, FallbackRequest } from '../../rest-compat/fallback.ts';
-import { ageOf, dataOf, isFinal, isUnknown } from './ended.ts';
+import { describeAge, dataOf, isFinal, isUnknown } from './ended.ts';
 import { joinLists } from './joined-lists.ts';
 import type { OldAnswer, OldReader } from './old-reader.ts';
 import { listTarget, readTarget, type FallbackTarget } from './operations.ts';
@@ -40,7 +40,8 @@ export function createFallback(options: FallbackOptions): Fallback {
       const target = readTarget(request.route, request);
       if (target === null) return null;
       const storedBody = await findStored(options, request, target);
-      if (storedBody !== null) options.reads.count(target.operation, 'stored', ageOf(storedBody, Date.now()));
+      if (storedBody !== null)
+        options.reads.count(target.operation, 'stored', describeAge(storedBody, Date.now()));
       const answer =
         storedBody === null ? await ask(options, request, target) : { status: 200, body: storedBody };
       if (answer === null) return null;
@@ -122,7 +123,7 @@ async function counted(
   try {
     const answer = await read();
     if (isUnknown(answer)) reads.count(operation, 'unknown', 'unknown');
-    else reads.count(operation, 'answered', ageOf(answer.body, Date.now()));
+    else reads.count(operation, 'answered', describeAge(answer.body, Date.now()));
     return answer;
   } catch (thrown) {
     reads.count(operation, 'failed', 'unknown');

@@ -9,21 +9,21 @@ export function joinLists(
   theirs: JsonObject,
   { items, id }: { readonly items: string; readonly id: string },
 ): object {
-  const [own, other] = [itemsOf(ours, items), itemsOf(theirs, items)];
+  const [own, other] = [readItems(ours, items), readItems(theirs, items)];
   const known = new Set(own.map((item) => item[id]));
   const added = other.filter((item) => !known.has(item[id]));
   if (added.length === 0) return ours;
-  const all = [...own, ...added].sort((a, b) => timeOf(b) - timeOf(a));
+  const all = [...own, ...added].sort((a, b) => parseTime(b) - parseTime(a));
   const total = Number(dataOf(ours)['total'] ?? own.length) + added.length;
   return { ...ours, data: { ...dataOf(ours), [items]: all, total } };
 }
 
-function itemsOf(body: JsonObject, name: string): readonly JsonObject[] {
+function readItems(body: JsonObject, name: string): readonly JsonObject[] {
   const list: Json | undefined = dataOf(body)[name];
   return Array.isArray(list) ? (list as JsonObject[]) : [];
 }
 
-function timeOf({ createdAt }: JsonObject): number {
+function parseTime({ createdAt }: JsonObject): number {
   const time = typeof createdAt === 'string' ? Date.parse(createdAt) : 0;
   return Number.isNaN(time) ? 0 : time;
 }

@@ -71,14 +71,14 @@ export function createOldReader({ http, logger, url }: OldReaderOptions): OldRea
       if (!(error instanceof HttpFailure)) throw error;
       throw error.code === 'ABORTED' ? unavailable(error) : failed(error);
     }
-    const body = objectOf(answer.body);
+    const body = parseObject(answer.body);
     if (answer.status >= 500 || body === null) throw failed(new Error(`it answered ${answer.status}`));
     failures = 0;
     return { status: answer.status, body };
   };
 }
 
-function objectOf(body: Buffer): JsonObject | null {
+function parseObject(body: Buffer): JsonObject | null {
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'));
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)

@@ -43,7 +43,7 @@ export function readOptions(words: readonly string[]): ImportOptions {
   return {
     media,
     workflow,
-    authorization: authorizationOf(values.authorization),
+    authorization: parseAuthorization(values.authorization),
     users: values.users ?? null,
     copyFiles: values['copy-files'] === true,
     dryRun: values['dry-run'] === true,
@@ -79,7 +79,7 @@ function address(name: string, value: string | undefined): string | null {
 }
 
 /** A token without a scheme is a bearer token. */
-function authorizationOf(value: string | undefined): string | null {
+function parseAuthorization(value: string | undefined): string | null {
   if (!value) return null;
   return value.includes(' ') ? value : `Bearer ${value}`;
 }

@@ -70,7 +70,7 @@ export function createTemplateImporter(options: TemplateImporterOptions): Templa
   const accountOf = createAccountLookup(options.provider);
   return {
     async take(foreign, { dryRun }) {
-      const wanted = templateOf(foreign, options.workflowNames);
+      const wanted = toTemplate(foreign, options.workflowNames);
       if (wanted instanceof AppError) {
         return { outcome: 'refused', reasons: [wanted.message], product: 'none' };
       }
@@ -93,7 +93,7 @@ export function createTemplateImporter(options: TemplateImporterOptions): Templa
   };
 }
 
-function templateOf(foreign: ForeignTemplate, names: WorkflowNames): Template | AppError {
+function toTemplate(foreign: ForeignTemplate, names: WorkflowNames): Template | AppError {
   try {
     const { isActive, createdAt } = foreign;
     return { ...newTemplate(foreign, names), isActive, createdAt: createdAt ?? new Date() };

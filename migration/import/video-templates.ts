@@ -46,9 +46,9 @@ export async function importVideoTemplates(parts: VideoTemplateImport): Promise<
 async function importOne(parts: VideoTemplateImport, item: JsonObject): Promise<void> {
   const { report } = parts;
   const kind = 'video template';
-  const id = nameOf(item['task_type'] ?? item['id']);
+  const id = parseName(item['task_type'] ?? item['id']);
   try {
-    const { outcome, reasons } = await take(parts, changeOf(item));
+    const { outcome, reasons } = await take(parts, toChange(item));
     report.add({ kind, id, outcome, reasons });
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code === 'UNAVAILABLE') throw thrown;
@@ -56,7 +56,7 @@ async function importOne(parts: VideoTemplateImport, item: JsonObject): Promise<
   }
 }
 
-function nameOf(value: JsonObject[string] | undefined): string {
+function parseName(value: JsonObject[string] | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
@@ -76,7 +76,7 @@ async function take({ service, dryRun }: VideoTemplateImport, change: Change) {
 }
 
 /** Members that are not answered, or null, are not taken over; types that the documents do not say are refused. */
-function changeOf(item: JsonObject): Change {
+function toChange(item: JsonObject): Change {
   const known = Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
   const named = ['task_type', 'prompt', 'cover_url', 'video_url', 'aspect_ratio', 'presetPrompts'];
   for (const name of named) {

@@ -27,13 +27,13 @@ export function passWebSocket({ to, onFailure }: PassingOptions, { request, sock
   );
   const onward = send(target, { method: request.method, headers: [...headers, 'host', target.host] });
   onward.on('upgrade', (answer, upstream, upstreamHead) => {
-    socket.write(headOf(answer));
+    socket.write(formatHead(answer));
     socket.write(upstreamHead);
     upstream.write(head);
     pipeline(socket, upstream, socket, () => undefined);
   });
   onward.on('response', (answer) => {
-    socket.write(headOf(answer));
+    socket.write(formatHead(answer));
     pipeline(answer, socket, () => undefined);
   });
   onward.on('error', (error) => {
@@ -45,7 +45,7 @@ export function passWebSocket({ to, onFailure }: PassingOptions, { request, sock
 }
 
 /** An answer that is no upgrade ends the connection: its length may have been that of chunks. */
-function headOf({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage): string {
+function formatHead({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage): string {
   const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
     rawHeaders.slice(index * 2, index * 2 + 2),
   );

@@ -46,16 +46,16 @@ export function recordedBody(bytes: Buffer, contentType: string | undefined, tot
 }
 
 /** The bytes of a recorded body; null when they were left out. */
-export function bytesOf(body: RecordedBody): Buffer | null {
+export function decodeBytes(body: RecordedBody): Buffer | null {
   if (body === null) return Buffer.alloc(0);
   if ('text' in body) return Buffer.from(body.text);
   return 'base64' in body ? Buffer.from(body.base64, 'base64') : null;
 }
 
 /** The JSON of a recorded body; undefined when it is none. */
-export function jsonOf(body: RecordedBody): unknown {
+export function parseJsonBody(body: RecordedBody): unknown {
   try {
-    return JSON.parse(bytesOf(body)?.toString('utf8') ?? '');
+    return JSON.parse(decodeBytes(body)?.toString('utf8') ?? '');
   } catch {
     return undefined;
   }

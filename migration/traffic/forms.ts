@@ -1,4 +1,4 @@
-import { bytesOf, type RecordedBody } from './exchange.ts';
+import { decodeBytes, type RecordedBody } from './exchange.ts';
 
 /** The names of a form's texts and files. */
 export interface FormNames {
@@ -7,7 +7,7 @@ export interface FormNames {
 
 /** Reads a recorded form; null when the body is none, or was not kept. */
 export async function formOf(body: RecordedBody, contentType: string): Promise<FormNames | null> {
-  const bytes = bytesOf(body);
+  const bytes = decodeBytes(body);
   if (bytes === null || !/^(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(contentType)) {
     return null;
   }

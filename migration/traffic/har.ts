@@ -32,8 +32,8 @@ export function exchangesOfHar(document: unknown, base: string | null): readonly
   // What a browser asks before it sends a request to another origin is no client's doing.
   const sent = parsed.data.log.entries.filter(({ request }) => request.method.toUpperCase() !== 'OPTIONS');
   const found = sent.flatMap((one) => {
-    const target = targetOf(one.request.url, base);
-    return target === null ? [] : [exchangeOf(one, target)];
+    const target = parseTarget(one.request.url, base);
+    return target === null ? [] : [toExchange(one, target)];
   });
   if (base === null || found.length > 0 || sent.length === 0) return found;
   const origins = [...new Set(sent.map(({ request }) => new URL(request.url).origin))].slice(0, 10);
@@ -44,7 +44,7 @@ export function exchangesOfHar(document: unknown, base: string | null): readonly
 }
 
 /** Path and query below the base address; null for another service. */
-function targetOf(url: string, base: string | null): string | null {
+function parseTarget(url: string, base: string | null): string | null {
   const { origin, pathname, search } = new URL(url);
   if (base === null) return pathname + search;
   const prefix = new URL(base);
@@ -53,7 +53,7 @@ function targetOf(url: string, base: string | null): string | null {
   return (pathname.slice(path.length) || '/') + search;
 }
 
-function exchangeOf(
+function toExchange(
   { startedDateTime, request, response }: z.output<typeof entry>,
   target: string,
 ): Exchange {
@@ -63,25 +63,25 @@ function exchangeOf(
     request: {
       method: request.method.toUpperCase(),
       target,
-      headers: headersOf(request.headers),
-      ...bodyOf(request.postData),
+      headers: toHeaders(request.headers),
+      ...toBody(request.postData),
     },
     response: {
       status: response.status,
-      headers: headersOf(response.headers),
+      headers: toHeaders(response.headers),
       body: text === undefined ? null : encoding === 'base64' ? { base64: text } : { text },
     },
   };
 }
 
 /** HTTP/2 pseudo headers are none. */
-function headersOf(list: z.output<typeof headers>): Headers {
+function toHeaders(list: z.output<typeof headers>): Headers {
   const named = list.filter(({ name }) => !name.startsWith(':'));
   return Object.fromEntries(named.map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
 /** The files of a form are not in a HAR, even where its text is: such a form can't be sent again, but has its names. */
-function bodyOf(
+function toBody(
   data: z.output<typeof postData> | undefined,
 ): Pick<Exchange['request'], 'body' | 'formNames'> {
   if (data === undefined) return { body: null };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { bytesOf } from './exchange.ts';
+import { decodeBytes } from './exchange.ts';
 import { withoutSecretsOf } from './secrets.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -50,7 +50,7 @@ describe('withoutSecretsOf', () => {
     const request = { method: 'POST', target: '/x', headers: { 'content-type': type }, body: { base64 } };
     const response = { status: 200, headers: {}, body: null };
     const clean = await withoutSecretsOf({ at: '', request, response });
-    const bytes = bytesOf(clean.request.body) ?? Buffer.alloc(0);
+    const bytes = decodeBytes(clean.request.body) ?? Buffer.alloc(0);
     const read = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
     expect([read.get('prompt'), read.get('api_key')]).toEqual(['a fox', '[redacted]']);
     expect(Buffer.from(await (read.get('image') as Blob).arrayBuffer())).toEqual(

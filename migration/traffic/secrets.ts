@@ -1,5 +1,5 @@
 import { REDACTED, withoutSecrets } from '../../platform/process/redact.ts';
-import { bytesOf, jsonOf, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
+import { decodeBytes, parseJsonBody, type Exchange, type Headers, type RecordedBody } from './exchange.ts';
 import { formOf } from './forms.ts';
 
 /** Removes secrets from recorded traffic: credentials in headers, addresses, forms and JSON. */
@@ -71,7 +71,7 @@ async function bodyWithout(
   isSecret: IsSecret,
 ): Promise<RecordedBody> {
   if (body === null || 'omittedBytes' in body) return body;
-  const json = jsonOf(body);
+  const json = parseJsonBody(body);
   if (typeof json === 'object' && json !== null) return { text: JSON.stringify(cleaned(json, isSecret)) };
   if (contentType?.startsWith('application/x-www-form-urlencoded') === true && 'text' in body) {
     return { text: targetWithout(`?${body.text}`, isSecret).slice(1) };
@@ -90,7 +90,7 @@ async function formWithout(
 ): Promise<RecordedBody> {
   const form = await formOf(body, contentType);
   const secrets = form?.names.filter(isSecret) ?? [];
-  const bytes = bytesOf(body);
+  const bytes = decodeBytes(body);
   if (secrets.length === 0 || bytes === null) return body;
   const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? '';
   const parts = bytes.toString('latin1').split(`--${boundary}`);

@@ -67,9 +67,9 @@ async function probe({ pool }: Pick<Database, 'pool'>): Promise<Found> {
 
 /** Two clients that are on one connection of the server are behind a pooler. */
 async function probeWith(one: PoolClient, two: PoolClient): Promise<Found> {
-  const first = await pidOf(one, PROBE);
+  const first = await readPid(one, PROBE);
   await two.query('begin');
-  if ((await pidOf(two, PROBE.text)) !== first) return 'direct';
+  if ((await readPid(two, PROBE.text)) !== first) return 'direct';
   // The other one holds the connection that knows the statement: this one gets another.
   const again = one.query(PROBE).then(
     (): Found => 'keeps statements',
@@ -82,7 +82,7 @@ async function probeWith(one: PoolClient, two: PoolClient): Promise<Found> {
   return await pTimeout(again, { milliseconds: MAX_WAIT_MS, fallback: (): Found => 'keeps statements' });
 }
 
-async function pidOf(client: PoolClient, text: typeof PROBE | string): Promise<number | undefined> {
+async function readPid(client: PoolClient, text: typeof PROBE | string): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>(text);
   return rows[0]?.pid;
 }

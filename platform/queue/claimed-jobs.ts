@@ -84,14 +84,14 @@ const PRUNE = `
  * claim: a worker that was paused and lost a job changes nothing.
  */
 export function createClaimedJobs(pool: Pool) {
-  async function idsOf(text: string, claims: readonly unknown[]): Promise<Set<string>> {
+  async function readIds(text: string, claims: readonly unknown[]): Promise<Set<string>> {
     const { rows } = await pool.query<{ id: string }>(text, [jsonText(claims)]);
     return new Set(rows.map(({ id }) => id));
   }
   return {
     /** Ends claims; returns the ids of those that were still held. */
     settle: (batch: readonly (readonly [Claim, Settlement])[]) =>
-      idsOf(
+      readIds(
         SETTLE,
         batch.map(([{ id, claims }, settlement]) => ({
           ...settlement,
@@ -101,7 +101,7 @@ export function createClaimedJobs(pool: Pool) {
         })),
       ),
     /** Extends the leases of claims; returns the ids of those that are still held. */
-    extend: (batch: readonly Claim[]) => idsOf(EXTEND, batch),
+    extend: (batch: readonly Claim[]) => readIds(EXTEND, batch),
     /** Takes jobs from workers whose leases have ended, to be retried at once. */
     async reclaimLost() {
       const { rows } = await pool.query<{ queue: string; id: string; state: 'waiting' | 'failed' }>(RECLAIM);

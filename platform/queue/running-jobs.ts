@@ -83,14 +83,14 @@ async function handle(state: State, entry: Entry, job: ClaimedJob): Promise<void
   const { signal } = entry.abort;
   let settlement: Settlement;
   try {
-    settlement = settlementOf(await state.handler({ id, data: job.data, retryCount, signal }));
+    settlement = toSettlement(await state.handler({ id, data: job.data, retryCount, signal }));
   } catch (thrown) {
     settlement = afterError(state, entry, job, toError(thrown));
   }
   await settle(state, entry, settlement);
 }
 
-function settlementOf(outcome: JobOutcome): Settlement {
+function toSettlement(outcome: JobOutcome): Settlement {
   if (!outcome) return { kind: 'completed' };
   return { kind: 'again', inSeconds: outcome.againInSeconds, data: outcome.data };
 }

@@ -41,13 +41,13 @@ export function openDatabase(file: string) {
       }
     },
     documents: (table: string) =>
-      database.prepare(`select document from ${table} order by 1`).all().map(documentOf),
+      database.prepare(`select document from ${table} order by 1`).all().map(toDocument),
     document(table: string, key: string, value: string) {
       const row = database.prepare(`select document from ${table} where ${key} = ?`).get(value);
-      return row === undefined ? null : documentOf(row);
+      return row === undefined ? null : toDocument(row);
     },
     ofUser: (table: string, user: string) =>
-      database.prepare(`select document from ${table} where user_id = ?`).all(user).map(documentOf),
+      database.prepare(`select document from ${table} where user_id = ?`).all(user).map(toDocument),
     addExecution: (taskId: string, userId: string, document: object) =>
       insert('executions', 'task_id, user_id, document', taskId, userId, JSON.stringify(document)),
     addTask: (id: string, document: object) =>
@@ -71,7 +71,7 @@ export interface OldProduct {
   readonly priceId: string;
 }
 
-function documentOf(row: Record<string, unknown>): Record<string, unknown> {
+function toDocument(row: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(String(row['document']));
 }
 

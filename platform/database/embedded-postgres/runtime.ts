@@ -37,7 +37,7 @@ export function prepareRuntime(options: RuntimeOptions): string {
   const { runAs, nearData, systemCache = '/var/cache/kiln', packageRoot = findPackage() } = options;
   const native = join(packageRoot, 'native');
   if (linksAreThere(native) && canReach(join(native, 'bin', 'postgres'), runAs)) return join(native, 'bin');
-  const copyName = `postgres-runtime-${versionOf(packageRoot)}-${process.arch}`;
+  const copyName = `postgres-runtime-${readVersion(packageRoot)}-${process.arch}`;
   if (canReach(nearData, runAs)) return join(copyRuntime(native, join(nearData, copyName)), 'bin');
   const copy = copyRuntime(native, join(systemCache, copyName));
   if (canReach(join(copy, 'bin', 'postgres'), runAs)) return join(copy, 'bin');
@@ -60,7 +60,7 @@ function findPackage(): string {
   }
 }
 
-function versionOf(packageRoot: string): string {
+function readVersion(packageRoot: string): string {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;
   };

@@ -51,7 +51,7 @@ export async function workAutomaticRefunds(dependencies: AutomaticRefundDependen
   const { queue } = dependencies.commerce;
   await queue.define(refundQueue, { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 300 });
   return queue.work(refundQueue, { slots: 2 }, async (job) => {
-    const executionId = executionIdOf(job);
+    const executionId = readExecutionId(job);
     return executionId === null ? undefined : refundFailed(dependencies, executionId);
   });
 }
@@ -110,7 +110,7 @@ async function refundPayment(
     logger.info({ ...log, amount }, 'what was paid for a failed execution is given back');
   } catch (error) {
     if (!isRefusedRefund(error)) throw error;
-    if ((await refusalsOf(commerce, payment.id)) < MAX_REFUSALS) {
+    if ((await countRefusals(commerce, payment.id)) < MAX_REFUSALS) {
       throw new AppError('CONFLICT', 'the payment provider refused a refund', { cause: error });
     }
     logger.error({ ...log, error }, 'what was paid for a failed execution could not be given back');
@@ -118,7 +118,7 @@ async function refundPayment(
 }
 
 /** The amount was no longer available, because another refund came first: the retry computes it again. */
-async function refusalsOf({ database }: RefundDependencies, paymentId: string): Promise<number> {
+async function countRefusals({ database }: RefundDependencies, paymentId: string): Promise<number> {
   const { count } = await database
     .selectFrom('workflow.refunds')
     .select((select) => select.fn.countAll<number>().as('count'))
@@ -129,7 +129,7 @@ async function refusalsOf({ database }: RefundDependencies, paymentId: string): 
   return count;
 }
 
-function executionIdOf({ data }: Job): string | null {
+function readExecutionId({ data }: Job): string | null {
   const { executionId } = (data ?? {}) as { readonly executionId?: Json };
   return typeof executionId === 'string' ? executionId : null;
 }

@@ -93,7 +93,7 @@ async function newPayment(
 ): Promise<StoredPayment> {
   const { store, templates, prices, media, workflowNames } = dependencies;
   const { request, fingerprint, key } = input;
-  const pages = returnPagesOf(dependencies, request);
+  const pages = buildReturnPages(dependencies, request);
   const template = await activeTemplate(templates, request.templateCode, 'templateCode');
   const { userId, taskOwner } = beneficiaryOf(caller, request.userId);
   const { parameters, start } = await checkedStart({ media, workflowNames }, caller, {
@@ -134,7 +134,7 @@ async function newPayment(
   }
 }
 
-function returnPagesOf(
+function buildReturnPages(
   { checkReturnUrl }: CheckoutDependencies,
   { successUrl, cancelUrl }: Pick<CheckoutRequest, 'successUrl' | 'cancelUrl'>,
 ) {

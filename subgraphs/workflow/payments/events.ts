@@ -34,7 +34,7 @@ export async function processEvent(
     .executeTakeFirstOrThrow();
   if (processedAt !== null) return 'seen';
   try {
-    const found = await paymentOf(dependencies, event);
+    const found = await findPayment(dependencies, event);
     if (found !== null) await dependencies.reconcile(found.id, found.sessionId);
     await close(database, event.id, null);
     return found === null ? 'ignored' : 'done';
@@ -63,7 +63,7 @@ interface FoundPayment {
 }
 
 /** The payment of an event, from our table, else from the provider; null when it is not ours. */
-async function paymentOf(
+async function findPayment(
   { store, provider }: EventDependencies,
   { refersTo: look }: PayEvent,
 ): Promise<FoundPayment | null> {

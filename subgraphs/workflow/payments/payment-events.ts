@@ -33,13 +33,13 @@ const TYPES: Readonly<Record<PaymentStatus, string | null>> = {
 /** Makes the outbox; its queue is defined when it is worked. */
 export function createPaymentOutbox(queue: Queue): PaymentOutbox {
   return async (transaction, before, after) => {
-    const jobs = eventTypesOf(before, after).map((type) => ({
+    const jobs = listEventTypes(before, after).map((type) => ({
       queue: eventQueue,
       data: {
         id: `${after.id}:${after.version}:${type}`,
         type,
         at: after.updatedAt.toISOString(),
-        data: dataOf(after),
+        data: toEventData(after),
       } satisfies PublishedEvent,
     }));
     if (jobs.length > 0) await queue.enqueue(transaction, ...jobs);
@@ -47,7 +47,7 @@ export function createPaymentOutbox(queue: Queue): PaymentOutbox {
 }
 
 /** What a change of a payment means to others. Pure. */
-function eventTypesOf(before: StoredPayment, after: StoredPayment): readonly string[] {
+function listEventTypes(before: StoredPayment, after: StoredPayment): readonly string[] {
   const reached = before.status === after.status ? null : TYPES[after.status];
   const types = [
     reached,
@@ -57,7 +57,7 @@ function eventTypesOf(before: StoredPayment, after: StoredPayment): readonly str
   return types.filter((type) => type !== null);
 }
 
-function dataOf(payment: StoredPayment): JsonObject {
+function toEventData(payment: StoredPayment): JsonObject {
   const { id, owner, status, templateCode, amount, amountRefunded, currency, executionId, disputed } =
     payment;
   return { id, owner, status, templateCode, amount, amountRefunded, currency, executionId, disputed };

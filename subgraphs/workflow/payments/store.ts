@@ -83,12 +83,12 @@ export function createPaymentStore(database: WorkflowDatabase): PaymentStore {
     setSession: (id, session) => giveSession(database, id, session),
     list: (page) => listRows(database, 'workflow.payments', page),
     count: (rows) => countRows(database, 'workflow.payments', rows),
-    sums: (rows) => sumsOf(database, rows),
+    sums: (rows) => readSums(database, rows),
     pendingSince: (before) => rowsBefore(database, 'workflow.payments', { status: 'PENDING', before }),
   };
 }
 
-function sumsOf(database: WorkflowDatabase, rows: ListedRows): Promise<PaymentSum[]> {
+function readSums(database: WorkflowDatabase, rows: ListedRows): Promise<PaymentSum[]> {
   return database
     .selectFrom('workflow.payments')
     .where(isListed(rows))

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 
 import type { CatalogEntry, CatalogProduct, CatalogProvider } from './pay-provider.ts';
-import { called, payErrorOf } from './stripe-errors.ts';
+import { called, toPayError } from './stripe-errors.ts';
 
 /** Products and prices at Stripe. Lists by lookup key are strongly consistent there; its search is not. */
 export function createStripeCatalog(stripe: Stripe, environment: string): CatalogProvider {
@@ -14,14 +14,14 @@ export function createStripeCatalog(stripe: Stripe, environment: string): Catalo
           expand: ['data.product'],
         });
         const [price] = data;
-        return price === undefined ? null : entryOf(price);
+        return price === undefined ? null : toEntry(price);
       }),
     read: (productId, priceId) => called(() => read(stripe, productId, priceId)),
     createProduct: ({ idempotencyKey, ...product }) =>
       called(async () => {
         const made = await stripe.products.create(
           {
-            ...bodyOf(product, environment),
+            ...buildBody(product, environment),
             ...(product.description ? { description: product.description } : {}),
           },
           { idempotencyKey },
@@ -31,7 +31,7 @@ export function createStripeCatalog(stripe: Stripe, environment: string): Catalo
     updateProduct: (id, { defaultPriceId, ...product }) =>
       called(async () => {
         await stripe.products.update(id, {
-          ...bodyOf(product, environment),
+          ...buildBody(product, environment),
           // An empty text removes the description.
           description: product.description ?? '',
           ...(defaultPriceId === undefined ? {} : { default_price: defaultPriceId }),
@@ -59,15 +59,15 @@ export function createStripeCatalog(stripe: Stripe, environment: string): Catalo
 async function read(stripe: Stripe, productId: string, priceId: string): Promise<CatalogEntry | null> {
   try {
     const price = await stripe.prices.retrieve(priceId, { expand: ['product'] });
-    const entry = entryOf(price);
+    const entry = toEntry(price);
     return entry?.productId === productId ? entry : null;
   } catch (error) {
-    if (payErrorOf(error).code === 'NOT_FOUND') return null;
+    if (toPayError(error).code === 'NOT_FOUND') return null;
     throw error;
   }
 }
 
-function entryOf(price: Stripe.Price): CatalogEntry | null {
+function toEntry(price: Stripe.Price): CatalogEntry | null {
   const { product } = price;
   if (typeof product === 'string' || product.deleted === true) return null;
   return {
@@ -80,7 +80,7 @@ function entryOf(price: Stripe.Price): CatalogEntry | null {
   };
 }
 
-function bodyOf({ templateCode, name, isActive }: CatalogProduct, environment: string) {
+function buildBody({ templateCode, name, isActive }: CatalogProduct, environment: string) {
   return {
     name,
     active: isActive,

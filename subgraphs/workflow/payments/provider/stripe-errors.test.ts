@@ -2,7 +2,7 @@ import { Stripe } from 'stripe';
 import { expect, it } from 'vitest';
 
 import { PayProviderError } from './pay-provider.ts';
-import { payErrorOf } from './stripe-errors.ts';
+import { toPayError } from './stripe-errors.ts';
 
 const { errors } = Stripe;
 const said = (code: string) => ({ message: `said ${code}`, type: 'invalid_request_error' as const, code });
@@ -19,12 +19,12 @@ it.each([
   ['UNAVAILABLE', new errors.StripeAPIError(said('api_error'))],
   ['UNAVAILABLE', new TypeError('fetch failed')],
 ])('says %s of %o', (code, error) => {
-  expect(payErrorOf(error)).toMatchObject({ name: 'PayProviderError', code });
+  expect(toPayError(error)).toMatchObject({ name: 'PayProviderError', code });
 });
 
 it('keeps what is one already, and no part of a key that Stripe quotes', () => {
   const own = new PayProviderError('REFUSED', 'no page');
-  expect(payErrorOf(own)).toBe(own);
+  expect(toPayError(own)).toBe(own);
   const quoting = new errors.StripeAuthenticationError({ ...said('x'), message: 'Invalid key sk_live_1234' });
-  expect(String(payErrorOf(quoting).cause)).toBe('Error: Invalid key sk_…');
+  expect(String(toPayError(quoting).cause)).toBe('Error: Invalid key sk_…');
 });

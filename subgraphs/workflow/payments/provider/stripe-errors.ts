@@ -9,12 +9,12 @@ export async function called<Result>(call: () => Promise<Result>): Promise<Resul
   try {
     return await call();
   } catch (error) {
-    throw payErrorOf(error);
+    throw toPayError(error);
   }
 }
 
 /** The error of a call. */
-export function payErrorOf(error: unknown): PayProviderError {
+export function toPayError(error: unknown): PayProviderError {
   if (error instanceof PayProviderError) return error;
   const { errors } = Stripe;
   if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {

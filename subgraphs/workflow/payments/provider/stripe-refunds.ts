@@ -58,14 +58,14 @@ export async function listRefunds(stripe: Stripe, paymentIntentId: string): Prom
     listed.push({
       ...madeRefund(made),
       refundId: made.metadata?.['refund_id'] ?? null,
-      reason: reasonOf(made.reason),
+      reason: parseReason(made.reason),
       createdAt: new Date(made.created * 1000),
     });
   }
   return listed;
 }
 
-function reasonOf(reason: string | null): RefundReason | null {
+function parseReason(reason: string | null): RefundReason | null {
   if (reason === 'requested_by_customer') return 'USER_REQUEST';
   if (reason === 'duplicate') return 'DUPLICATE';
   return reason === 'fraudulent' ? 'FRAUDULENT' : null;

@@ -3,8 +3,8 @@ import { Stripe } from 'stripe';
 import type { CheckoutState } from '../../domain/payment.ts';
 import { PayProviderError, type PayEvent, type PayProvider } from './pay-provider.ts';
 import { createStripeCatalog } from './stripe-catalog.ts';
-import { called, payErrorOf } from './stripe-errors.ts';
-import { eventOf } from './stripe-events.ts';
+import { called, toPayError } from './stripe-errors.ts';
+import { toPayEvent } from './stripe-events.ts';
 import { checkedId } from './stripe-ids.ts';
 import { findRefund, listRefunds, refund } from './stripe-refunds.ts';
 
@@ -34,7 +34,7 @@ export function createStripeAdapter(
   options: StripeOptions,
   environment: PayProvider['environment'],
 ): PayProvider {
-  const stripe = clientOf(options);
+  const stripe = createClient(options);
   return {
     environment,
     account: () =>
@@ -59,13 +59,13 @@ export function createStripeAdapter(
     refundsOf: (paymentIntentId) => called(() => listRefunds(stripe, paymentIntentId)),
     findRefund: (request) => called(() => findRefund(stripe, request)),
     readEvent: async (body, signature) =>
-      eventOf(verified(stripe, options.webhookSecrets, { body, signature })),
+      toPayEvent(verified(stripe, options.webhookSecrets, { body, signature })),
     undelivered: (since) => undelivered(stripe, since),
     catalog: createStripeCatalog(stripe, environment),
   };
 }
 
-function clientOf({ secretKey, baseUrl }: StripeOptions): Stripe {
+function createClient({ secretKey, baseUrl }: StripeOptions): Stripe {
   const place = baseUrl === null ? null : new URL(baseUrl);
   const isPlain = place?.protocol === 'http:';
   return new Stripe(secretKey, {
@@ -129,7 +129,7 @@ async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<Check
   return {
     sessionId: checkedId(session.id, 'cs_'),
     paymentId: session.client_reference_id ?? session.metadata?.['payment_id'] ?? null,
-    session: stateOf(session.status),
+    session: parseState(session.status),
     isPaid,
     // A pending bank transfer has the status `requires_action`.
     isSettling: !isPaid && (intent?.status === 'processing' || intent?.status === 'requires_action'),
@@ -143,7 +143,7 @@ async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<Check
 }
 
 /** An unknown status means open, which decides nothing. */
-function stateOf(status: string | null): CheckoutState['session'] {
+function parseState(status: string | null): CheckoutState['session'] {
   if (status === 'complete') return 'complete';
   return status === 'expired' ? 'expired' : 'open';
 }
@@ -161,7 +161,7 @@ async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState>
     await stripe.checkout.sessions.expire(sessionId);
   } catch (error) {
     // Complete or expired already: its state is read below.
-    if (payErrorOf(error).code !== 'REFUSED') throw error;
+    if (toPayError(error).code !== 'REFUSED') throw error;
   }
   return checkoutStateOf(stripe, sessionId);
 }
@@ -170,10 +170,10 @@ async function* undelivered(stripe: Stripe, since: Date): AsyncGenerator<PayEven
   const created = { gt: Math.floor(since.getTime() / 1000) };
   try {
     for await (const event of stripe.events.list({ delivery_success: false, created, limit: PAGE })) {
-      yield eventOf(event);
+      yield toPayEvent(event);
     }
   } catch (error) {
-    throw payErrorOf(error);
+    throw toPayError(error);
   }
 }
 
@@ -187,7 +187,7 @@ function verified(
     try {
       return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS);
     } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw payErrorOf(error);
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw toPayError(error);
     }
   }
   throw new PayProviderError(

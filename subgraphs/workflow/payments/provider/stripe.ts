@@ -6,7 +6,7 @@ export type { StripeOptions };
 
 /** Creates the adapter. It makes no call until it is used, and loads the SDK then: 270 modules that few starts need. */
 export function createStripe(options: StripeOptions): PayProvider {
-  const environment = environmentOf(options);
+  const environment = detectEnvironment(options);
   const adapter = once(() => load(options, environment));
   return {
     environment,
@@ -22,11 +22,11 @@ export function createStripe(options: StripeOptions): PayProvider {
     async *undelivered(since) {
       yield* (await adapter()).undelivered(since);
     },
-    catalog: catalogOf(adapter),
+    catalog: createCatalog(adapter),
   };
 }
 
-function catalogOf(adapter: () => Promise<PayProvider>): PayProvider['catalog'] {
+function createCatalog(adapter: () => Promise<PayProvider>): PayProvider['catalog'] {
   const catalog = async () => (await adapter()).catalog;
   return {
     find: async (lookupKey) => (await catalog()).find(lookupKey),
@@ -43,7 +43,7 @@ async function load(options: StripeOptions, environment: PayProvider['environmen
   return createStripeAdapter(options, environment);
 }
 
-function environmentOf({ secretKey, baseUrl }: StripeOptions): PayProvider['environment'] {
+function detectEnvironment({ secretKey, baseUrl }: StripeOptions): PayProvider['environment'] {
   if (baseUrl !== null) return 'development';
   return /^(sk|rk)_live_/.test(secretKey) ? 'live' : 'test';
 }
