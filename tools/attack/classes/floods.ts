@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { request } from 'undici';
 
+import { extent } from '../../../test/kit/extent.ts';
 import { routeCall, sendRoute } from '../../../test/policy/rest-calls.ts';
 import { type AttackClass, type Attempt, modes, told } from '../attack.ts';
 import { policy } from '../policy.ts';
@@ -46,7 +47,7 @@ export const floods: AttackClass = {
   },
 };
 
-const RESETS = 3_000;
+const RESETS = extent(3_000, 30_000);
 const AT_ONCE = 8;
 const SLOW_QUERY =
   '{ tasks(first: 50) { edges { node { id state outputs { url } } } } task(id: "0199aaaa-0000-7000-8000-000000000000") { id } }';

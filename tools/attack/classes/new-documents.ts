@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 
 import { rest } from '../../../test/kit/clients/requests.ts';
+import { extent } from '../../../test/kit/extent.ts';
 import {
   type KilnProcess,
   serviceKey,
@@ -11,6 +12,7 @@ import {
 } from '../../../test/kit/processes/kiln-process.ts';
 import { type AttackClass, type Attempt, type Mode, told } from '../attack.ts';
 import { largestDocument } from '../largest-document.ts';
+import { compareCosts } from '../processor-time.ts';
 
 const METRICS_KEY = 'a-key-of-the-metrics-0123456789abcdef';
 /** A heap that planning without a bound fills within a minute. */
@@ -18,9 +20,15 @@ const settings = { METRICS_KEY, NODE_OPTIONS: '--max-old-space-size=512' };
 /** Rates bound what an address costs in a minute; what one request costs is bound without them. */
 const unlimited = { ...settings, RATE_LIMIT: 'status=100000000,read=100000000,plan=100000000' };
 /** Where a credential is required most are refused before they are planned; the others fill what is kept many times. */
-const DOCUMENTS: Partial<Record<Mode, number>> = { required: 10_000, compat: 500 };
+const DOCUMENTS: Partial<Record<Mode, number>> = {
+  required: 10_000,
+  production: extent(500, 10_000),
+  compat: extent(500, 10_000),
+};
 const AT_ONCE = 4;
-const REQUESTS = 300;
+/** Of each kind, before and while they are measured. */
+const WARM_UPS = 50;
+const REQUESTS = 200;
 /** Processor time of a request without a credential, in reads of a status. */
 const MOST_READS = 5;
 /** The default of ANONYMOUS_DOCUMENT_POINTS. */
@@ -29,7 +37,7 @@ const MOST_POINTS = 3;
 /** Documents and variables that are new and costly with each request: neither memory nor processor time is theirs. */
 export const newDocuments: AttackClass = {
   name: 'new documents',
-  modes: ['compat', 'required'],
+  modes: ['compat', 'required', 'production'],
   isQuick: false,
   async run({ mode }) {
     const { dataDir, remove } = await temporaryDataDir();
@@ -75,7 +83,7 @@ const unused = (variables: object) => {
 };
 
 /** The bodies that a flood may be made of. */
-export const FLOODS: Readonly<Record<string, () => string>> = {
+const FLOODS: Readonly<Record<string, () => string>> = {
   'tasks under 20 aliases': () => JSON.stringify({ query: twenty((alias) => `${alias}: ${TASK}`) }),
   'public lists under 20 aliases': () =>
     JSON.stringify({ query: twenty((alias) => `${alias}: ${TEMPLATES}`) }),
@@ -104,12 +112,12 @@ export const FLOODS: Readonly<Record<string, () => string>> = {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
-  return withKiln({ dataDir, settings: { ...unlimited, REST_AUTH: mode } }, async (url) => {
+  return withKiln({ dataDir, settings: { ...unlimited, ...settingsOf(mode) } }, async ({ url, pid }) => {
     const task = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
     const { body } = await rest(url, 'POST', '/graphql', { query: task }, serviceKey);
-    const read = () => rest(url, 'GET', `/api/task/status/${body.data.createTask.id}`, undefined, serviceKey);
-    await times(REQUESTS, read);
-    const readSeconds = await secondsOf(url, () => times(REQUESTS, read));
+    const status = `${url}/api/task/status/${body.data.createTask.id}`;
+    const unit = async () => (await request(status, { headers: serviceKey })).body.dump();
+    await times(REQUESTS, unit);
     const attempts: Attempt[] = [];
     for (const [index, [what, make]] of Object.entries(FLOODS).entries()) {
       // An address of its own, which has all that an address may use in a minute.
@@ -118,23 +126,31 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
         const sent = { method: 'POST', headers: JSON_BODY, body: make(), dispatcher: from } as const;
         await (await request(`${url}/graphql`, sent)).body.dump();
       };
-      const seconds = await secondsOf(url, () => times(REQUESTS, post));
+      await times(WARM_UPS, post);
+      const cost = await compareCosts({ pid, unit, request: post, count: REQUESTS });
       await from.close();
-      const reads = seconds / readSeconds;
+      const told = Object.entries(cost).map(([part, reads]) => `${reads.toFixed(1)} (${part})`);
       attempts.push({
-        what: `${REQUESTS} of ${what}`,
-        answer: `${reads.toFixed(1)} status reads each`,
-        succeeded: reads > MOST_READS,
+        what: `one of ${what}`,
+        answer: `${told.join(', ')} status reads`,
+        succeeded: Object.values(cost).some((reads) => reads > MOST_READS),
       });
     }
     return attempts;
   });
 }
 
+/** Production takes no sandbox, so that nothing can be made there. */
+function settingsOf(mode: Mode): Readonly<Record<string, string>> {
+  if (mode !== 'production') return { REST_AUTH: mode };
+  const INTERNAL_KEY = 'only-for-attacks-0123456789abcdef01234567';
+  return { KILN_ENV: 'production', REST_AUTH: 'required', SANDBOX_URL: '', INTERNAL_KEY };
+}
+
 async function memory(dataDir: string, mode: Mode): Promise<Attempt[]> {
   const documents = DOCUMENTS[mode] ?? 0;
-  const anyDocument = { ...unlimited, REST_AUTH: mode, ANONYMOUS_DOCUMENT_POINTS: '1000' };
-  return withKiln({ dataDir, settings: anyDocument }, async (url) => {
+  const anyDocument = { ...unlimited, ...settingsOf(mode), ANONYMOUS_DOCUMENT_POINTS: '1000' };
+  return withKiln({ dataDir, settings: anyDocument }, async ({ url }) => {
     const makes = Object.values(FLOODS).slice(0, 4);
     let answer: unknown = null;
     await Promise.all(
@@ -161,12 +177,12 @@ async function memory(dataDir: string, mode: Mode): Promise<Attempt[]> {
 
 async function withKiln(
   options: { readonly dataDir: string; readonly settings: Readonly<Record<string, string>> },
-  run: (url: string) => Promise<Attempt[]>,
+  run: (kiln: Pick<KilnProcess, 'pid'> & { readonly url: string }) => Promise<Attempt[]>,
 ): Promise<Attempt[]> {
   let kiln: (KilnProcess & { readonly url: string }) | null = null;
   try {
     kiln = await startKilnProcess(options);
-    return await run(kiln.url);
+    return await run(kiln);
   } finally {
     await kiln?.stop();
   }
@@ -174,13 +190,6 @@ async function withKiln(
 
 async function times(count: number, run: (index: number) => Promise<unknown>): Promise<void> {
   for (let index = 0; index < count; index += 1) await run(index);
-}
-
-/** Processor time of the process while something runs. */
-async function secondsOf(url: string, run: () => Promise<void>): Promise<number> {
-  const before = await metric(url, 'kiln_process_cpu_seconds_total');
-  await run();
-  return (await metric(url, 'kiln_process_cpu_seconds_total')) - before;
 }
 
 async function metric(url: string, name: string): Promise<number> {
