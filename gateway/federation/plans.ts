@@ -15,6 +15,7 @@ import { once } from '../../platform/once.ts';
 import { compilePlan, type CompiledPlan } from './compiled/compile-plan.ts';
 import { withoutDefer } from './deferred/deferred-form.ts';
 import { createPartPlanner, type PlanParts } from './deferred/plan-parts.ts';
+import { planOfOneSubgraph } from './operation/one-subgraph.ts';
 import { operationContext, type OperationContext } from './operation/operation-context.ts';
 import { type OwnNames, withOwnNames } from './operation/own-names.ts';
 import { withRequiredNames } from './operation/required-names.ts';
@@ -117,15 +118,18 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     // An answer at once is planned as if nothing were deferred.
     const asked = defers ? withoutDefer(given) : given;
     const part = givenPart === given ? asked : defers ? withoutDefer(givenPart) : givenPart;
-    const { planner, apiModel, apiSchema, supergraphSchema, requirements } = parts();
+    const { planner, planOfOne, apiModel, apiSchema, supergraphSchema, requirements } = parts();
     const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
     const named = operationName === undefined ? {} : { operationName };
     const model = operationFromDocument(apiModel, document, { ...named, validate: false });
     const fetched = part === asked ? document : withOwnNames(part, requirements).document;
-    const plan = planner.buildQueryPlan(
-      part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false }),
-    );
+    const isWhole = document === asked && part === asked;
+    const plan =
+      (isWhole ? planOfOne(operation.operation) : null) ??
+      planner.buildQueryPlan(
+        part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false }),
+      );
     refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), plan);
     const compiled = (made: QueryPlan): CompiledPlan => {
       const own = compilePlan({ plan: made, operation, model, supergraphSchema });
@@ -214,6 +218,7 @@ function planningParts(
         return planned === supergraph ? plan : splitRequirements(plan, needsOf);
       },
     },
+    planOfOne: planOfOneSubgraph(supergraphSdl),
     supergraphSchema: planned.schema.toGraphQLJSSchema(),
     subgraphs: supergraph.subgraphsMetadata(),
     requirements: requirementsOf(supergraphSdl),
