@@ -117,8 +117,8 @@ function ofGateways(database: WorkflowDatabase, userId: string): readonly Sectio
       columns: 'operation id body storedAt',
     }),
   ];
-  return sections.map(({ name, read }) => ({
-    name,
-    read: async (after, limit) => ((await hasGateway(database)) ? read(after, limit) : []),
+  return sections.map((section) => ({
+    name: section.name,
+    read: async (after, limit) => ((await hasGateway(database)) ? section.read(after, limit) : []),
   }));
 }
