@@ -106,7 +106,7 @@ export async function startPublicServer(
     trustProxy: config.server.trustProxy,
     corsOrigins: config.server.corsOrigins,
     rateLimiter,
-    trustedDocuments: await readTrustedDocuments(config.limits.trustedDocumentsFile),
+    trustedDocuments: await readTrustedDocuments(config.limits.trustedDocumentsFile, hasMedia),
     trustedOnly: config.limits.trustedDocumentsFile !== null,
     requiresCredential: config.auth.mode === 'required',
     ...(hasMedia && COUNTED),
@@ -117,7 +117,8 @@ export async function startPublicServer(
     tracer: options.tracer,
     metricsKey: config.metrics.key,
     ...boundsOf(config, options.file),
-    consoleFolder: CONSOLE_FOLDER,
+    // The console is of Kiln's graph alone.
+    consoleFolder: hasMedia ? CONSOLE_FOLDER : undefined,
     cells,
     ...handlersOf(options),
     explorerSignsIn: options.sandbox !== undefined && config.signIn.wechat === null,

@@ -57,3 +57,7 @@ test('a file that is no manifest is refused by its name', async () => {
   const read = readTrustedDocuments(path.join(folder, 'other.json'));
   await expect(read).rejects.toThrow(/TRUSTED_DOCUMENTS: .*other\.json must be a manifest/);
 });
+
+test('a gateway without a console trusts none of its documents', async () => {
+  expect(await readTrustedDocuments(null, false)).toEqual(new Set());
+});

@@ -7,9 +7,12 @@ const manifest = z.object({ operations: z.array(z.object({ body: z.string() })) 
 /** What the console sends, as `npm run operations` writes it. */
 const CONSOLE = new URL('../../schema/console-documents.json', import.meta.url);
 
-/** Reads the texts of the console's documents, and of those in the file of TRUSTED_DOCUMENTS. Throws an Error that names the file and the remedy. */
-export async function readTrustedDocuments(file: string | null): Promise<ReadonlySet<string>> {
-  const own = await bodiesOf(CONSOLE);
+/** Reads the texts of the console's documents, where there is one, and of those in the file of TRUSTED_DOCUMENTS. Throws an Error that names the file and the remedy. */
+export async function readTrustedDocuments(
+  file: string | null,
+  hasConsole = true,
+): Promise<ReadonlySet<string>> {
+  const own = hasConsole ? await bodiesOf(CONSOLE) : [];
   if (file === null) return new Set(own);
   try {
     return new Set([...own, ...(await bodiesOf(file))]);

@@ -8,7 +8,9 @@ import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
+import { signedIn } from '../kit/clients/sign-in.ts';
 import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { type PlainSubgraph, servePlainly } from './plain-subgraph.ts';
 import { createYoga } from './shop.ts';
 import { type SplitKiln, startSplitKiln } from './split.ts';
 
@@ -18,6 +20,11 @@ const NOTES = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.
 type Template @key(fields: "code") { code: ID! note: String }
 type Query { author: String }`;
 
+const TAGS = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.5", import: ["@key"])
+type Template @key(fields: "code") { code: ID! tag: String }
+type Query { none: Int }`;
+
+let tags: PlainSubgraph;
 let kiln: SplitKiln;
 let gateway: OtherGateway;
 const seen: unknown[] = [];
@@ -55,16 +62,30 @@ beforeAll(async () => {
     },
     'schema/media.graphql',
   );
+  tags = await servePlainly({
+    name: 'media',
+    schema: buildSubgraphSchema({
+      typeDefs: parse(TAGS),
+      resolvers: {
+        Template: {
+          __resolveReference: (reference: object) => reference,
+          tag: ({ code }: { readonly code: string }) => `tag of ${code}`,
+        },
+      },
+    }),
+    contextFor: (context) => context,
+  });
   gateway = await startGatewayOf({
-    supergraph: example.replaceAll(/^ {3}/gm, ''),
+    supergraph: `${example.replaceAll(/^ {3}/gm, '')}  tags:\n    url: ${tags.url}\n`,
     isComposed: true,
     files: { 'media.graphql': schema('media'), 'workflow.graphql': schema('workflow') },
-    config: 'headers:\n  - insert: x-from\n    value: gateway\n',
+    config: 'headers:\n  - insert: x-from\n    value: gateway\n  - remove: authorization\n',
     settings: { MEDIA_URL, WORKFLOW_URL, INTERNAL_KEY },
   });
 });
 afterAll(async () => {
   await gateway?.end();
+  await tags?.close();
   notes.closeAllConnections();
   notes.close();
   await kiln?.close();
@@ -81,4 +102,24 @@ it('joins a field of a stranger to an entity of Kiln, which is told nothing of i
   for (const { code, note } of data.templates) expect(note).toBe(`note on ${code}`);
   expect(seen.at(-1)).toMatchObject({ 'x-from': 'gateway' });
   expect(seen.at(-1)).not.toHaveProperty('x-kiln-caller');
+});
+
+it('knows who has signed in at Kiln in both of its subgraphs, and keeps the token from others', async () => {
+  const { access_token: token, user } = await signedIn(kiln.url);
+  const authorization = `Bearer ${token}`;
+  const query = '{ viewer { id } sessions { current } tasks(first: 1) { edges { node { id } } } author }';
+  const ask = (headers: Record<string, string>) => graphql(gateway.url, query, {}, headers);
+  const mine = await ask({ authorization });
+  expect(mine.errors).toBeUndefined();
+  expect(mine.data).toMatchObject({ viewer: { id: user.id }, tasks: { edges: [] }, author: 'Ada' });
+  expect(mine.data.sessions.length).toBeGreaterThan(0);
+  expect(seen.at(-1)).not.toHaveProperty('authorization');
+  const anonymous = await ask({});
+  expect(anonymous.data).toMatchObject({ viewer: null, author: 'Ada' });
+});
+
+it('joins what an Apollo Server gives to the same entity', async () => {
+  const { data } = await graphql(gateway.url, '{ templates(activeOnly: false) { code tag note } }');
+  for (const { code, tag, note } of data.templates)
+    expect({ tag, note }).toEqual({ tag: `tag of ${code}`, note: `note on ${code}` });
 });

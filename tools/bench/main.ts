@@ -7,6 +7,7 @@ import { burst } from './burst/burst.ts';
 import { consoleBench } from './console/console.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
+import { gatewayBenches } from './gateways/gateways.ts';
 import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
 import { joinedEvents } from './joined-events/joined-events.ts';
@@ -33,6 +34,7 @@ import { uploads } from './uploads/uploads.ts';
  */
 const benches: readonly Bench[] = [
   federation,
+  ...gatewayBenches,
   heavyQuery,
   restStatus,
   taskList,
