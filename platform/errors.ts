@@ -28,6 +28,8 @@ export type AppErrorCode =
   | 'QUEUE_FULL'
   /** The model has ended at its provider; the message names its successor. 410. */
   | 'MODEL_RETIRED'
+  /** No machine has what the graph needs: the message names each node class and model file. Nothing was started. 409. */
+  | 'NOT_INSTALLED'
   /** The task's event log was pruned; the task itself is still readable. 410. */
   | 'EVENTS_EXPIRED'
   /** Too late (cancelling while the result is being stored). 409. */

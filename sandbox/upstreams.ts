@@ -4,6 +4,7 @@ import { createFaults, type FaultInput, type Faults } from './faults/faults.ts';
 import { createReceived, type Received } from './http/received.ts';
 import type { Wire } from './http/wire.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
+import type { StandIn } from './providers/shared/stand-in.ts';
 import { reportingStudio } from './reporting-studio.ts';
 import { createStandIns, INITIAL_LATENCIES, type StandInsOptions } from './stand-ins.ts';
 import { createInstantStudio } from './studio/instant/instant-studio.ts';
@@ -54,11 +55,13 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       received,
       latencies: profiles,
       journal,
+      lack: (wire, names) => lackAt(standIns, wire, names),
       reset: () =>
         reset(runners, [
           () => faults.clear(),
           () => received.clear(),
           () => profiles.reset(),
+          () => standIns.forEach(({ lack }) => lack?.([])),
           () => journal.clear(),
         ]),
     }),
@@ -67,6 +70,12 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       await studio.close();
     },
   };
+}
+
+function lackAt(standIns: readonly StandIn[], wire: string, names: readonly string[]): void {
+  const lack = standIns.find((one) => one.wire.name === wire)?.lack;
+  if (lack === undefined) throw new RangeError(`nothing is installed at ${wire}`);
+  lack(names);
 }
 
 async function stopAll(runners: readonly JobRunner[]): Promise<void> {

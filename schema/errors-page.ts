@@ -57,6 +57,11 @@ const requestErrors: Readonly<Record<AppErrorCode, Advice>> = {
     meaning: 'the model has ended at its provider; nothing was started',
     remedy: 'name the successor that the message names, or no model',
   },
+  NOT_INSTALLED: {
+    meaning:
+      'no ComfyUI machine has a node class or model file that the graph needs: the message, and `problems`, name each; nothing was started',
+    remedy: 'have it installed on a machine, or change the graph',
+  },
   EVENTS_EXPIRED: {
     meaning: "the task's events were removed after EVENT_RETENTION_DAYS",
     remedy: 'read the task itself, which has its end',

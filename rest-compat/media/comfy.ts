@@ -3,7 +3,7 @@ import { RunComfyWorkflow } from '../documents/media/start.ts';
 import { failure, success } from '../replies/envelope.ts';
 import { route } from '../route/define-route.ts';
 import type { Values } from '../route/param.ts';
-import { form, query } from '../route/params.ts';
+import { form, path, query } from '../route/params.ts';
 import type { Section } from '../route/route.ts';
 import { optional, urlencoded } from './shared/inputs.ts';
 import { submission, synchronous } from './shared/start-operations.ts';
@@ -28,6 +28,22 @@ const start = {
   }),
 };
 
+const namedParams = {
+  name: path.text(),
+  inputs: form.jsonText(optional),
+  version: form.integer(optional),
+};
+
+/** A graph by the name in the path: one that comes with Kiln, a published one, or one of the caller's own. */
+const named = {
+  extension: true,
+  params: namedParams,
+  body: urlencoded,
+  variables: ({ name, ...fields }: Values<typeof namedParams>) => ({
+    input: { ...fields, workflowName: name },
+  }),
+} as const;
+
 /** Workflow execution. */
 export const comfy: Section = {
   service: 'media',
@@ -51,5 +67,15 @@ export const comfy: Section = {
       group: { generators: ['comfy'], kinds: ['COMFY_WORKFLOW'] },
     }),
     synchronous(RunComfyWorkflow)({ ...start, path: '/api/comfy/sync/execute/workflow' }),
+    submission(RunComfyWorkflow)({
+      ...named,
+      path: '/api/comfy/async/submit/workflow/{name}',
+      summary: 'Starts a named graph, and answers its task.',
+    }),
+    synchronous(RunComfyWorkflow)({
+      ...named,
+      path: '/api/comfy/sync/execute/workflow/{name}',
+      summary: 'Runs a named graph, and answers its result.',
+    }),
   ],
 };

@@ -32,6 +32,7 @@ const mediaStatuses: Statuses = {
   CONFLICT: 200,
   NOT_CONFIGURED: 200,
   MODEL_RETIRED: 200,
+  NOT_INSTALLED: 200,
   TOO_LATE: 200,
   EVENTS_EXPIRED: 200,
 };
@@ -47,6 +48,7 @@ const workflowStatuses: Statuses = {
   CONFLICT: 400,
   NOT_CONFIGURED: 503,
   MODEL_RETIRED: 410,
+  NOT_INSTALLED: 409,
   TOO_LATE: 409,
   EVENTS_EXPIRED: 404,
 };

@@ -23,10 +23,13 @@ export interface ControlOptions {
   readonly received: Pick<Received, 'list'>;
   readonly latencies: LatencyProfiles;
   readonly journal: Journal;
+  /** Takes what a machine lacks of node classes and model files; RangeError for a wire without machines. */
+  readonly lack: (wire: string, names: readonly string[]) => void;
   /** Stops every job and deletes all jobs, starts, faults and latencies. */
   readonly reset: () => Promise<void>;
 }
 
+const lacks = z.strictObject({ wire: z.string(), names: z.array(z.string()) });
 const MAX_BODY_BYTES = 100_000;
 
 /** Creates the control API. */
@@ -53,6 +56,11 @@ async function answer(options: ControlOptions, requested: string, body: Buffer):
         return json(options.latencies.change(parse(body)));
       case 'GET /latency':
         return json(options.latencies.list());
+      case 'POST /lacks': {
+        const { wire, names } = lacks.parse(parse(body));
+        options.lack(wire, names);
+        return json({ wire, names });
+      }
       case 'GET /starts':
         return json(options.journal.starts());
       case 'GET /requests':

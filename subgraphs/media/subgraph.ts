@@ -4,6 +4,7 @@ import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { createBudgets } from './budgets/budgets.ts';
 import { createChatHistory } from './chat/history/service.ts';
 import { createChatService } from './chat/service.ts';
+import { createSavedWorkflows } from './comfy-workflows/saved/service.ts';
 import { measureWork } from './composition/gauges.ts';
 import { healthOf } from './composition/health.ts';
 import type { MediaSubgraphOptions } from './composition/options.ts';
@@ -122,6 +123,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
   const videoTemplates = createVideoTemplateService(database, parts.bus);
   const owners = createResourceOwners(database);
   const voices = createVoices({ registry, owners, authMode });
+  const savedWorkflows = createSavedWorkflows(parts);
   const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);
   return {
     tasks,
@@ -133,6 +135,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
       videoTemplates,
       firstVoice,
       owners,
+      savedWorkflows,
       fetchInput: createInputFetcher(parts),
     }),
     usage: createUsageService({ database, readLate, authMode }),
@@ -149,6 +152,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     health: () => healthOf(parts.options),
     providerHealth: createProviderHealth(parts),
     personalData: createPersonalData(database),
+    savedWorkflows,
   };
 }
 

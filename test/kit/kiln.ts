@@ -19,7 +19,7 @@ export interface KilnUnderTest extends Everything {
   readonly sandboxUrl: string;
   readonly dataDir: string;
   /** POSTs a change to the sandbox's control: `control('faults', { wire, operation, fault, times })`. */
-  control(what: 'faults' | 'latency', change: object): Promise<void>;
+  control(what: 'faults' | 'latency' | 'lacks', change: object): Promise<void>;
   /** Stops everything and removes what it kept. */
   close(): Promise<void>;
 }

@@ -156,6 +156,7 @@ const CODES: Readonly<Record<AppErrorCode, true>> = {
   BUDGET_EXCEEDED: true,
   QUEUE_FULL: true,
   MODEL_RETIRED: true,
+  NOT_INSTALLED: true,
   EVENTS_EXPIRED: true,
   TOO_LATE: true,
   NOT_CONFIGURED: true,

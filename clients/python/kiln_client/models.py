@@ -15,7 +15,7 @@ TaskKind = Literal["RECIPE", "IMAGE", "DESCRIPTION", "VIDEO", "FRAME_VIDEO", "SP
 
 TaskState = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
 
-RequestErrorCode = Literal["BAD_USER_INPUT", "NOT_FOUND", "UNAUTHENTICATED", "FORBIDDEN", "IDEMPOTENCY_CONFLICT", "CONFLICT", "PAYLOAD_TOO_LARGE", "RATE_LIMITED", "BUDGET_EXCEEDED", "QUEUE_FULL", "MODEL_RETIRED", "EVENTS_EXPIRED", "TOO_LATE", "NOT_CONFIGURED", "UNAVAILABLE", "QUERY_REFUSED", "INTERNAL", "BAD_REQUEST", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_RESOLUTION_FAILURE"]
+RequestErrorCode = Literal["BAD_USER_INPUT", "NOT_FOUND", "UNAUTHENTICATED", "FORBIDDEN", "IDEMPOTENCY_CONFLICT", "CONFLICT", "PAYLOAD_TOO_LARGE", "RATE_LIMITED", "BUDGET_EXCEEDED", "QUEUE_FULL", "MODEL_RETIRED", "NOT_INSTALLED", "EVENTS_EXPIRED", "TOO_LATE", "NOT_CONFIGURED", "UNAVAILABLE", "QUERY_REFUSED", "INTERNAL", "BAD_REQUEST", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_RESOLUTION_FAILURE"]
 
 class AnalysisInput(TypedDict, total=False):
     """A picture, a recording or a video, and what to say about it."""
@@ -176,14 +176,20 @@ class ChatToolCallInput(TypedDict, total=False):
     arguments: Required[Any]
 
 class ComfyWorkflowInput(TypedDict, total=False):
-    """A ComfyUI graph to run: exactly one of workflow and workflowName."""
+    """A ComfyUI graph to run: exactly one of workflow, workflowName and model."""
 
     # A whole graph in API format: node id -> { class_type, inputs }.
     workflow: NotRequired[Optional[Any]]
-    # Name of one of `comfyWorkflows`.
+    # Name of one of `comfyWorkflows`, or of a workflow that the caller has saved.
     workflowName: NotRequired[Optional[str]]
+    # The same as a model of the catalog: `workflow/<name>` of a saved workflow.
+    model: NotRequired[Optional[str]]
+    # The version of a saved workflow; absent means the published one. Those that are not published are for their owner, to try them out.
+    version: NotRequired[Optional[int]]
     # Values by name for a named workflow, by '<node id>.<input name>' for a whole graph. A file is its address or its Media id, { 'url': ... } or { 'fileId': ... }.
     inputs: NotRequired[Optional[Any]]
+    # The same as `inputs`, as other kinds of work call what a model takes besides.
+    options: NotRequired[Optional[Any]]
     # A machine of the pool, as `runningNode` names it; absent means any.
     node: NotRequired[Optional[str]]
 

@@ -222,14 +222,20 @@ export interface ChatToolCallInput {
   readonly arguments: unknown;
 }
 
-/** A ComfyUI graph to run: exactly one of workflow and workflowName. */
+/** A ComfyUI graph to run: exactly one of workflow, workflowName and model. */
 export interface ComfyWorkflowInput {
   /** A whole graph in API format: node id -> { class_type, inputs }. */
   readonly workflow?: unknown;
-  /** Name of one of `comfyWorkflows`. */
+  /** Name of one of `comfyWorkflows`, or of a workflow that the caller has saved. */
   readonly workflowName?: string | null | undefined;
+  /** The same as a model of the catalog: `workflow/<name>` of a saved workflow. */
+  readonly model?: string | null | undefined;
+  /** The version of a saved workflow; absent means the published one. Those that are not published are for their owner, to try them out. */
+  readonly version?: number | null | undefined;
   /** Values by name for a named workflow, by "<node id>.<input name>" for a whole graph. A file is its address or its Media id, { "url": ... } or { "fileId": ... }. */
   readonly inputs?: unknown;
+  /** The same as `inputs`, as other kinds of work call what a model takes besides. */
+  readonly options?: unknown;
   /** A machine of the pool, as `runningNode` names it; absent means any. */
   readonly node?: string | null | undefined;
 }
@@ -679,7 +685,7 @@ export interface StartInputs {
   readonly avatar: AvatarInput;
   /** Starts a video of an avatar that speaks. */
   readonly avatarVideo: AvatarVideoInput;
-  /** Starts running a ComfyUI graph, bundled or sent along. */
+  /** Starts running a ComfyUI graph: bundled, saved or sent along. NOT_INSTALLED names the node classes and model files that no machine has; nothing is started then. */
   readonly comfyWorkflow: ComfyWorkflowInput;
   /** Starts the recipe of a video template: tea, chop, lady, vlog, or any other living task type. */
   readonly recipe: {
@@ -709,6 +715,7 @@ export type RequestErrorCode =
   | 'BUDGET_EXCEEDED'
   | 'QUEUE_FULL'
   | 'MODEL_RETIRED'
+  | 'NOT_INSTALLED'
   | 'EVENTS_EXPIRED'
   | 'TOO_LATE'
   | 'NOT_CONFIGURED'

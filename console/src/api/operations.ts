@@ -143,7 +143,10 @@ export type ChatToolCallInput = {
 export type ComfyWorkflowInput = {
   readonly workflow?: unknown;
   readonly workflowName?: string | number | null | undefined;
+  readonly model?: string | null | undefined;
+  readonly version?: number | null | undefined;
   readonly inputs?: unknown;
+  readonly options?: unknown;
   readonly node?: string | null | undefined;
 };
 

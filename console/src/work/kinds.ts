@@ -101,7 +101,6 @@ export const WORK = {
     members: ['workflowName'],
     required: ['workflowName'],
     isAlone: true,
-    takesNoOptions: true,
   },
   ANALYSIS: {
     document: AnalyzeDocument,

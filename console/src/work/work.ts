@@ -92,7 +92,11 @@ export function optionFields(choice: Choice): OptionFields {
 
 /** Members that must be filled before the work can start. */
 export function missingOf({ kind, model }: Choice, values: Values): readonly string[] {
-  const names = new Set<string>([...WORK[kind].required, ...model.needs]);
+  // A saved graph has its name as a model.
+  const required = WORK[kind].required.filter(
+    (name) => name !== 'workflowName' || model.inputs.includes(name),
+  );
+  const names = new Set<string>([...required, ...model.needs]);
   return [...names].filter((name) => isBlank(values[name]));
 }
 
@@ -138,10 +142,16 @@ function inputOf(choice: Choice, values: Values): Record<string, unknown> {
           ['generator', choice.model.generator],
           ...(work.isFlat === true ? [] : [['model', choice.model.model] as const]),
         ];
-  const inputs = choice.kind === 'COMFY_WORKFLOW' ? [['inputs', comfyInputs(values)]] : [];
+  const inputs = choice.kind === 'COMFY_WORKFLOW' ? graphOf(choice, values) : [];
   const options = sentOptions(values['options'], optionFields(choice));
   const besides = options === undefined ? [] : [['options', options]];
   return Object.fromEntries([...own, ...filled, ...inputs, ...besides]) as Record<string, unknown>;
+}
+
+/** Which graph runs: a saved one is a model whose inputs are options, another one is named and has inputs of its own. */
+function graphOf({ model }: Choice, values: Values): readonly (readonly [string, unknown])[] {
+  const isSaved = !model.inputs.includes('workflowName');
+  return isSaved ? [['model', model.model]] : [['inputs', comfyInputs(values)]];
 }
 
 /** Values of a ComfyUI workflow's own inputs are held below `comfy.`. */

@@ -104,15 +104,16 @@ const runWorkflow = tool({
   async run({ workflow, inputs = {}, ...rest }, scope) {
     const { comfyWorkflows } = await runDocument(scope, McpComfyWorkflows, {});
     const known = comfyWorkflows;
-    const text = known.map(({ name, inputs: its }) => `${name}: ${JSON.stringify(its)}`).join('\n');
+    const text = known.map((one) => `${one.name}: ${JSON.stringify(one.inputs)}`).join('\n');
     if (workflow === undefined) {
       return textResult(text === '' ? 'there is no named graph here' : text, { workflows: known });
     }
-    if (!known.some(({ name }) => name === workflow)) {
-      throw badInput('workflow', `no such graph: one of ${known.map(({ name }) => name).join(', ')}`);
+    const name = workflow.replace(/^workflow\//, '');
+    if (!known.some((one) => one.name === name)) {
+      throw badInput('workflow', `no such graph: one of ${known.map((one) => one.name).join(', ')}`);
     }
     const [machine] = scope.catalog.of('COMFY_WORKFLOW');
-    const input = { workflowName: workflow, inputs: inputs as never };
+    const input = { workflowName: name, inputs: inputs as never };
     const task = await startOnce(scope, {
       call: ['workflow', input, rest.variation],
       maxCost: rest.max_cost,

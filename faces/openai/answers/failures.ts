@@ -38,6 +38,7 @@ const refusals: Readonly<Partial<Record<AppErrorCode, Words>>> = {
   UNAUTHENTICATED: { status: 401, type: invalid, code: 'invalid_api_key' },
   FORBIDDEN: { status: 403, type: 'permission_error', code: 'insufficient_permissions' },
   NOT_FOUND: { status: 404, type: invalid, code: 'not_found' },
+  NOT_INSTALLED: { status: 409, type: invalid, code: 'not_installed' },
   MODEL_RETIRED: { status: 404, type: invalid, code: 'model_not_found' },
   EVENTS_EXPIRED: { status: 410, type: invalid, code: 'expired' },
   CONFLICT: { status: 409, type: invalid, code: 'conflict' },

@@ -2,6 +2,7 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import type { Json, JsonObject } from '../../../platform/json.ts';
 import { UploadFile } from '../../../rest-compat/documents/media/file.ts';
 import { CancelTask, TaskEvents } from '../../../rest-compat/documents/media/task.ts';
+import { FaceGraph, FaceGraphs } from '../documents/graph.ts';
 import { FaceImage } from '../documents/image.ts';
 import { type FaceModel, FaceModelByName, FaceModels } from '../documents/models.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
@@ -11,10 +12,20 @@ import { type BodyWithFiles, contentOf, fileIn, type InputFile, readBody } from 
 import type { FaceAnswer, FaceCall, FaceRoute } from '../table/route.ts';
 import { finished, nameIgnored, nameTask, readTask, startTask, wantsAsync } from '../tasks/follow.ts';
 import { joiningOf } from '../tasks/joining.ts';
+import { namesWorkflow, startWorkflow } from '../workflows/start.ts';
 import { readImage } from './input.ts';
 import { pictureAnswer, pictureEvents, type PictureFormat } from './reply.ts';
 
-const documents = [FaceModels, FaceModelByName, FaceImage, TaskEvents, FaceTaskById, CancelTask];
+const documents = [
+  FaceModels,
+  FaceModelByName,
+  FaceImage,
+  FaceGraph,
+  FaceGraphs,
+  TaskEvents,
+  FaceTaskById,
+  CancelTask,
+];
 
 /** Pictures: made from words or from pictures, and asked for again by the id of their task. */
 export const imageRoutes: readonly FaceRoute[] = [
@@ -26,6 +37,7 @@ export const imageRoutes: readonly FaceRoute[] = [
     documents,
     async run(call) {
       const body = await readJson(call);
+      if (namesWorkflow(body)) return makeImages(call, { body, kind: 'image_generation' });
       const model = await call.models.find('IMAGE', textIn(body, 'model'), call.context);
       return makeImages(call, { body, model, kind: 'image_generation' });
     },
@@ -38,6 +50,9 @@ export const imageRoutes: readonly FaceRoute[] = [
     documents: [...documents, UploadFile],
     async run(call) {
       const read = await readBody(call);
+      if (namesWorkflow(read.body)) {
+        return makeImages(call, { body: read.body, kind: 'image_edit', ...(await sourcesOf(call, read)) });
+      }
       const model = await call.models.find('IMAGE', textIn(read.body, 'model'), call.context);
       if (!model.inputs.includes('images')) {
         throw badInput('image', `the model ${model.model} makes pictures from words alone`);
@@ -63,20 +78,29 @@ export const imageRoutes: readonly FaceRoute[] = [
 
 interface Pictures {
   readonly body: JsonObject;
-  readonly model: FaceModel;
+  /** Absent: the body names a ComfyUI graph. */
+  readonly model?: FaceModel;
   readonly kind: 'image_generation' | 'image_edit';
   readonly images?: readonly InputFile[];
   readonly mask?: InputFile | undefined;
 }
 
 /** Starts a task of pictures, and answers it as the caller wants. */
-async function makeImages(
-  call: FaceCall,
-  { body, model, kind, images = [], mask }: Pictures,
-): Promise<FaceAnswer> {
+async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswer> {
+  const { body, kind } = pictures;
   const format = formatOf(body);
   const isStream = booleanIn(body, 'stream') === true;
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
+  const { task, ignored } = await begin(call, pictures);
+  nameIgnored(call, ignored);
+  if (isStream && !isAsync) return { events: pictureEvents(call, kind, () => ended(call, task)) };
+  return pictureAnswer(call, await finished(call, task, isAsync), format);
+}
+
+/** Starts it: by a model of pictures, or as a graph. */
+async function begin(call: FaceCall, pictures: Pictures) {
+  const { body, model, kind, images = [], mask } = pictures;
+  if (model === undefined) return startWorkflow(call, { body, kind, images, mask });
   const { input, ignored } = readImage(body, model);
   const files = mask === undefined ? images : [...images, mask];
   const task = await startTask(call, FaceImage, {
@@ -87,9 +111,7 @@ async function makeImages(
     },
     ...joiningOf(call, contentOf(kind, body, { model: `${model.generator}:${model.model}`, files })),
   });
-  nameIgnored(call, ignored);
-  if (isStream && !isAsync) return { events: pictureEvents(call, kind, () => ended(call, task)) };
-  return pictureAnswer(call, await finished(call, task, isAsync), format);
+  return { task, ignored };
 }
 
 /** The pictures of an edit: parts of a form, or `images` (also `image`) of JSON. */

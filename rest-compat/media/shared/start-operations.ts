@@ -11,6 +11,9 @@ import type { BodySpec, ResponseSchemaName, Route } from '../../route/route.ts';
 interface StartSpec<Variables, P extends Params> {
   readonly path: string;
   readonly deprecated?: true;
+  /** Not in the documents: added by us. */
+  readonly extension?: true;
+  readonly summary?: string;
   readonly params: P;
   readonly body: BodySpec;
   readonly variables: (input: Values<P>) => Immutable<Variables>;

@@ -12,7 +12,7 @@ import { objectInfo } from './graph/object-info.ts';
 import { perform } from './perform.ts';
 import { submitPrompt } from './prompt.ts';
 import { createSockets } from './socket.ts';
-import { FAILED, historyJson, queueJson } from './views.ts';
+import { FAILED, historiesJson, historyJson, queueJson } from './views.ts';
 
 /** The machines of the pool: the names of their wires in faults, latencies and jobs, and their mounts. */
 export const COMFYUI = ['comfyui-a', 'comfyui-b'] as const;
@@ -37,6 +37,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
     logger: options.logger,
   });
   const sockets = createSockets(runner);
+  let lacking: ReadonlySet<string> = new Set();
   const isLet = (key: string | string[] | undefined) => secret === null || key === secret;
   const wire: Wire = {
     name: machine,
@@ -46,7 +47,7 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
       return { path: path.startsWith('/api/jobs') ? path : path.replace(/^\/api\//, '/'), params: {} };
     },
     refuse: (status, message) => json({ error: message }, status),
-    routes: routesOf({ runner, files }),
+    routes: routesOf({ runner, files, lacking: () => lacking }),
     upgrade(upgrade) {
       const isSocket = /^(\/api)?\/ws$/.test(upgrade.path);
       if (!isSocket) upgrade.socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
@@ -56,7 +57,10 @@ export function createComfyui(options: ComfyuiOptions): StandIn {
     },
     cutOff: () => sockets.cutOff(),
   };
-  return { wire, runner };
+  const lack = (names: readonly string[]): void => {
+    lacking = new Set(names);
+  };
+  return { wire, runner, lack };
 }
 
 function routesOf(context: ComfyuiContext): WireRoute[] {
@@ -82,6 +86,10 @@ function routesOf(context: ComfyuiContext): WireRoute[] {
     post('/api/jobs/:id/cancel', 'cancel', async ({ params }) =>
       json({ cancelled: await runner.cancel(params['id'] ?? '') }),
     ),
+    get('/history', 'histories', ({ query }) => {
+      const most = Number(query.get('max_items') ?? 0);
+      return json(historiesJson(runner, most > 0 ? most : Infinity));
+    }),
     get('/history/:id', 'history', async ({ params }, fault) => {
       const { id = '' } = params;
       if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
@@ -90,8 +98,10 @@ function routesOf(context: ComfyuiContext): WireRoute[] {
     get('/view', 'view', (request) => view(context, request)),
     post('/upload/image', 'upload', (request) => upload(context, request)),
     get('/system_stats', 'stats', () => json(STATS)),
-    get('/object_info', 'objectInfo', () => json(objectInfo())),
-    get('/object_info/:name', 'objectInfo', ({ params }) => json(objectInfo(params['name']))),
+    get('/object_info', 'objectInfo', () => json(objectInfo(context.lacking()))),
+    get('/object_info/:name', 'objectInfo', ({ params }) =>
+      json(objectInfo(context.lacking(), params['name'])),
+    ),
   ];
 }
 

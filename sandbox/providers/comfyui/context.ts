@@ -5,4 +5,6 @@ import type { Files } from './files.ts';
 export interface ComfyuiContext {
   readonly runner: JobRunner;
   readonly files: Files;
+  /** Node classes and model files that are not installed. */
+  readonly lacking: () => ReadonlySet<string>;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JsonObject } from '../../../platform/json.ts';
+import { isObject, type JsonObject } from '../../../platform/json.ts';
 import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -17,7 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** POST /prompt. Starts are counted by the requested prompt_id. */
 export async function submitPrompt(
-  { runner, files }: ComfyuiContext,
+  { runner, files, lacking }: ComfyuiContext,
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
@@ -28,7 +28,10 @@ export async function submitPrompt(
   if (wanted !== null && (typeof wanted !== 'string' || !UUID.test(wanted))) {
     return refused({ type: 'invalid_prompt_id', message: 'prompt_id must be a valid UUID' });
   }
-  const verdict = await validate(graph, async (name) => (await files.read(placeOf(name))) !== null);
+  const verdict = await validate(graph, {
+    hasFile: async (name) => (await files.read(placeOf(name))) !== null,
+    lacking: lacking(),
+  });
   if ('error' in verdict) return json({ error: verdict.error, node_errors: verdict.nodeErrors }, 400);
   // The real server runs a repeated prompt_id again; here each start gets its own id, so that it stays visible.
   const id = wanted === null || runner.get(wanted) !== null ? randomUUID() : wanted;
@@ -38,6 +41,7 @@ export async function submitPrompt(
     reference: wanted,
     input: {
       graph: body['prompt'] as JsonObject,
+      extra: isObject(body['extra_data']) ? body['extra_data'] : {},
       clientId: typeof body['client_id'] === 'string' ? body['client_id'] : null,
       outputs: verdict.outputs,
       pictures: inputNames(graph).map((name) => files.keptName(placeOf(name))),

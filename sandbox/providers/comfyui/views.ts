@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../platform/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../platform/json.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import { hasEnded } from '../../jobs/job.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -23,7 +23,8 @@ export function queueJson(runner: JobRunner): object {
 }
 
 function queueItem({ id, submittedAt, input }: Job): Json {
-  const extra = { client_id: input['clientId'] ?? null, create_time: submittedAt };
+  const sent = isObject(input['extra']) ? input['extra'] : {};
+  const extra = { ...sent, client_id: input['clientId'] ?? null, create_time: submittedAt };
   return [submittedAt, id, input['graph'] ?? {}, extra, input['outputs'] ?? []];
 }
 
@@ -46,6 +47,14 @@ export function historyJson(job: Job | null): object {
       ),
     },
   };
+}
+
+/** GET /history: the entries of the prompts that ended last, the oldest first. */
+export function historiesJson(runner: JobRunner, most: number): object {
+  const ended = runner.list().filter(hasEnded);
+  const inOrder = ended.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0));
+  const kept = inOrder.slice(Math.max(0, inOrder.length - most));
+  return Object.assign({}, ...kept.map(historyJson)) as object;
 }
 
 function messagesOf(job: Job): readonly (readonly [string, object])[] {

@@ -9,6 +9,8 @@ import type { Studio } from '../../studio/types/studio.ts';
 export interface StandIn {
   readonly wire: Wire;
   readonly runner: JobRunner;
+  /** Takes what is not installed at a machine: node classes and model files. Present where something is. */
+  readonly lack?: (names: readonly string[]) => void;
 }
 
 /** The options of every stand-in. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../platform/json.ts';
+import type { Json, JsonObject } from '../../../platform/json.ts';
 import bundled from './bundled-workflows.json' with { type: 'json' };
 
 /**
@@ -15,12 +15,12 @@ export interface ComfyWorkflow {
   readonly workflow: JsonObject;
 }
 
-/** One input of a bundled comfy workflow. */
+/** One input of a named comfy workflow. */
 export interface DeclaredInput {
-  readonly type: 'text' | 'integer' | 'number' | 'file';
+  readonly type: 'text' | 'integer' | 'number' | 'boolean' | 'file';
   readonly required: boolean;
   /** The value when none is sent. */
-  readonly default?: string | number;
+  readonly default?: Json;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly multipleOf?: number;

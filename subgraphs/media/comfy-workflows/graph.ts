@@ -13,6 +13,15 @@ interface ComfyNode {
 /** A ComfyUI graph in its API form: nodes by id. */
 export type Graph = Readonly<Record<string, ComfyNode & JsonObject>>;
 
+/** Classes of ComfyUI that load a file, and the input that names it: an address there is a file of ours to hand over. */
+export const LOADERS: Readonly<Record<string, string>> = {
+  LoadImage: 'image',
+  LoadImageMask: 'image',
+  LoadAudio: 'audio',
+  LoadVideo: 'file',
+  VHS_LoadVideo: 'video',
+};
+
 const MAX_NODES = 1_000;
 const MAX_BYTES = 1 << 20;
 
@@ -57,7 +66,7 @@ function checkNode(id: string, node: unknown, graph: JsonObject): void {
 }
 
 /** Whether a value is a link: [node id, number of its output]. */
-function isLink(value: unknown): value is readonly [string, number] {
+export function isLink(value: unknown): value is readonly [string, number] {
   return (
     Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && Number.isInteger(value[1])
   );

@@ -2,7 +2,7 @@ import { badInput } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../../platform/json.ts';
 import { comfyWorkflows, type ComfyWorkflow, type DeclaredInput } from './comfy-workflows.ts';
-import { checkedGraph, type Graph } from './graph.ts';
+import { checkedGraph, type Graph, LOADERS } from './graph.ts';
 
 /** Exactly one of workflow and workflowName, and values for its inputs. */
 export interface ComfyRequest {
@@ -26,32 +26,35 @@ interface TargetFile {
   readonly input: { readonly url: string } | { readonly fileId: string };
 }
 
-/** Classes of ComfyUI that load a file, and the input that names it: an address there is a file of ours to hand over. */
-const LOADERS: Readonly<Record<string, string>> = {
-  LoadImage: 'image',
-  LoadImageMask: 'image',
-  LoadAudio: 'audio',
-  LoadVideo: 'file',
-  VHS_LoadVideo: 'video',
-};
-
-/** Throws BAD_USER_INPUT naming the input or the node. Pure. */
-export function resolveComfyWorkflow(request: ComfyRequest): ResolvedComfyWorkflow {
+/**
+ * Throws BAD_USER_INPUT naming the input or the node. `saved` is the saved graph of that name, which stands for none of the bundled
+ * ones. Pure.
+ */
+export function resolveComfyWorkflow(
+  request: ComfyRequest,
+  saved: ComfyWorkflow | null = null,
+): ResolvedComfyWorkflow {
   const { workflow = null, workflowName, inputs = null } = request;
   const hasName = workflowName !== null && workflowName !== undefined;
   if ((workflow !== null) === hasName) {
     throw badInput('workflow', 'give exactly one of workflow and workflowName');
   }
   if (inputs !== null && !isObject(inputs)) throw badInput('inputs', 'inputs must be an object');
-  return hasName ? resolveBundled(workflowName, inputs ?? {}) : resolveGraph(workflow, inputs ?? {});
+  if (!hasName) return resolveGraph(workflow, inputs ?? {});
+  return fill(saved ?? bundledNamed(workflowName), inputs ?? {});
 }
 
-function resolveBundled(name: string, inputs: JsonObject): ResolvedComfyWorkflow {
+function bundledNamed(name: string): ComfyWorkflow {
   const bundled = comfyWorkflows.find((workflow) => workflow.name === name);
   if (bundled === undefined) {
     const known = comfyWorkflows.map((workflow) => workflow.name).join(', ');
     throw badInput('workflowName', `there is no comfy workflow of that name; known are ${known}`);
   }
+  return bundled;
+}
+
+/** A named graph with the values of its inputs in their places. */
+function fill(bundled: ComfyWorkflow, inputs: JsonObject): ResolvedComfyWorkflow {
   refuseUnknown(bundled, inputs);
   const values: Placed[] = [];
   const files: TargetFile[] = [];
@@ -78,8 +81,17 @@ function refuseUnknown({ inputs: declared, name }: ComfyWorkflow, inputs: JsonOb
   throw badInput(`inputs.${unknown.slice(0, 100)}`, `${name} has no such input; it takes ${known}`);
 }
 
-function checkedValue(value: Json, declared: DeclaredInput, field: string): string | number {
+/** A value as its input takes it. BAD_USER_INPUT naming the field. */
+export function checkedValue(
+  value: Json,
+  declared: Omit<DeclaredInput, 'at' | 'description'>,
+  field: string,
+): string | number | boolean {
   const { type, minimum = -Infinity, maximum = Infinity, multipleOf = 1, values } = declared;
+  if (type === 'boolean') {
+    if (typeof value !== 'boolean') throw badInput(field, `${field} must be true or false`);
+    return value;
+  }
   if (type === 'text') {
     if (typeof value !== 'string') throw badInput(field, `${field} must be a text`);
     if (declared.required && value.trim() === '') throw badInput(field, `${field} must not be empty`);

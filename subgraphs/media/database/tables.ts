@@ -386,6 +386,27 @@ export interface MediaWebhookEndpoint {
   url: string;
 }
 
+export interface MediaWorkflow {
+  category: string;
+  createdAt: Generated<Timestamp>;
+  description: string;
+  name: string;
+  newest: number;
+  owner: string;
+  previous: number | null;
+  published: number | null;
+  updatedAt: Generated<Timestamp>;
+}
+
+export interface MediaWorkflowVersion {
+  createdAt: Generated<Timestamp>;
+  graph: Json;
+  inputs: Json;
+  name: string;
+  number: number;
+  outputs: Json;
+}
+
 export interface DB {
   "media.anonymousUploads": MediaAnonymousUpload;
   "media.attempts": MediaAttempt;
@@ -415,4 +436,6 @@ export interface DB {
   "media.videoTemplates": MediaVideoTemplate;
   "media.webhookDeliveries": MediaWebhookDelivery;
   "media.webhookEndpoints": MediaWebhookEndpoint;
+  "media.workflows": MediaWorkflow;
+  "media.workflowVersions": MediaWorkflowVersion;
 }

@@ -22,6 +22,10 @@ const REPLIES = sql`(select chat_replies.*, (
 
 const MESSAGES = sql`(select message.*, owner from media.conversation_messages message
   join media.conversations kept on kept.id = message.conversation_id) as messages`;
+const WORKFLOWS = sql`(select workflows.*, (
+    select json_agg(json_build_object('number', number, 'graph', graph, 'inputs', inputs, 'outputs', outputs) order by number)
+    from media.workflow_versions where name = workflows.name
+  ) as versions from media.workflows) as workflows`;
 
 function sectionsOf(database: MediaDatabase, owner: string) {
   const own = sql<boolean>`owner = ${owner}`;
@@ -58,6 +62,13 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       where: own,
       id: sql`concat_ws('/', provider, account, media_id)`,
       columns: 'provider mediaId resourceId uri createdAt expiresAt',
+    }),
+    rowsSection(database, {
+      kind: 'workflow',
+      from: WORKFLOWS,
+      where: own,
+      id: sql`name`,
+      columns: 'name description category published createdAt updatedAt versions',
     }),
     rowsSection(database, {
       kind: 'usage',

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../../platform/graphql/operations/execut
 import type { BudgetService } from '../budgets/service.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { ChatHistory } from '../chat/history/history.ts';
+import type { SavedWorkflows } from '../comfy-workflows/saved/workflow.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
@@ -41,6 +42,7 @@ export interface MediaServices {
   readonly health: () => Promise<MediaHealth>;
   readonly providerHealth: ProviderHealthService;
   readonly personalData: PersonalData;
+  readonly savedWorkflows: SavedWorkflows;
 }
 
 /** Whether the service works, and which part does not. */

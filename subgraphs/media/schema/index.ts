@@ -31,6 +31,7 @@ import './chat-input.ts';
 import './chat.ts';
 import './conversation.ts';
 import './comfy-workflow.ts';
+import './saved-workflow.ts';
 import './running-node.ts';
 import './prompt-check.ts';
 import './recipe.ts';

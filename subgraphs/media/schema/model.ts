@@ -144,7 +144,7 @@ builder.objectFields(Model, (t) => ({
 builder.queryField('models', (t) =>
   t.field({
     type: [Model],
-    description: 'What can be named here as generator and model.',
+    description: 'What can be named here as generator and model, published workflows included.',
     rule: 'public',
     args: {
       generator: t.arg.string({ description: 'Only those of this generator.' }),
@@ -154,12 +154,17 @@ builder.queryField('models', (t) =>
         defaultValue: false,
       }),
     },
-    resolve: (_, { generator, category, retired }, { services }) => [
+    resolve: async (_, { generator, category, retired }, { services }) => [
       ...services.registry.models({
         ...(typeof generator === 'string' ? { generator } : {}),
         ...(typeof category === 'string' ? { category } : {}),
         retired: retired === true,
       }),
+      ...(await services.savedWorkflows.models()).filter(
+        (model) =>
+          (generator ?? model.generator) === model.generator &&
+          (category ?? model.category) === model.category,
+      ),
     ],
   }),
 );
@@ -177,7 +182,10 @@ builder.queryField('model', (t) =>
     },
     resolve: async (_, named, { services }) => {
       await learnModel(services.registry, named);
-      return listedModel(services.registry, named);
+      const isIt = ({ generator, id }: ListedModel) => generator === named.generator && id === named.model;
+      return (
+        listedModel(services.registry, named) ?? (await services.savedWorkflows.models()).find(isIt) ?? null
+      );
     },
   }),
 );

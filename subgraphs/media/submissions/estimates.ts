@@ -114,6 +114,8 @@ function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<Expecte
 
 function workOf(request: EstimateRequest & { readonly kind: StepKind }): StepInput {
   const { kind, generator, options, ...rest } = request;
+  // Graphs are priced by the time that their machine takes, whatever their name.
+  if (kind === 'COMFY_WORKFLOW') delete (rest as { model?: unknown }).model;
   const named = generator ?? rulesOf({ kind }).generator;
   if (named === undefined) throw badInput('generator', 'is needed: nobody does this unless named');
   const all = { ...rest, options: checkedOptions(options) };

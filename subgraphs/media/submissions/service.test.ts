@@ -41,6 +41,7 @@ beforeAll(async () => {
     owners: { check: async () => {} },
     outbound: createOutboundRule({ allow: ['127.0.0.1:4999'] }),
     registry: { all: () => [] },
+    savedWorkflows: { runnable: () => Promise.resolve(null) },
     fetchInput: () => Promise.resolve(),
     ...({ tasks, videoTemplates: {} } as unknown as Pick<SubmissionDependencies, 'tasks' | 'videoTemplates'>),
   });

@@ -2,7 +2,10 @@ import { type Caller, enforceGenerator } from '../../../platform/access/caller.t
 import { badInput } from '../../../platform/errors.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { resolveComfyWorkflow } from '../comfy-workflows/resolve.ts';
+import { refuseNotInstalled } from '../comfy-workflows/saved/needs.ts';
+import type { RunnableWorkflow, SavedWorkflows } from '../comfy-workflows/saved/workflow.ts';
 import { isAspectRatio, notEmpty } from '../domain/inputs/checks.ts';
 import type { Task } from '../domain/task.ts';
 import { comfyKinds, type ComfyWork } from '../domain/work/comfy.ts';
@@ -52,6 +55,7 @@ export interface SubmissionDependencies extends RecipeDependencies, PrepareDepen
   readonly fetchInput: (input: FetchedInput & { readonly signal: AbortSignal }) => Promise<unknown>;
   /** Knows which generator has a model. */
   readonly registry: Pick<GeneratorRegistry, 'all'>;
+  readonly savedWorkflows: Pick<SavedWorkflows, 'runnable'>;
 }
 
 type Prepare<Request> = (
@@ -74,7 +78,10 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       const ready = await prepare(dependencies, { caller, signal }, request);
       enforceGenerator(caller, generatorOf(ready.work));
       checkAddresses(outbound, ready.work);
-      if (ready.work.kind !== 'RECIPE') await learnModel(dependencies.registry, ready.work);
+      if (ready.work.kind !== 'RECIPE') {
+        await learnModel(dependencies.registry, ready.work);
+        await refuseNotInstalled(dependencies.registry, ready.work, signal);
+      }
       return tasks.submit(caller, { ...ready, idempotencyKey, joinSeconds, callbackUrl });
     };
   }
@@ -84,7 +91,9 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
   return {
     ...(Object.fromEntries(ofKinds) as unknown as KindSubmissions),
     createTask: submission(prepareRecipe),
-    runComfyWorkflow: submission(prepareComfy),
+    runComfyWorkflow: submission((parts, requester, request: ComfyRequest) =>
+      prepareComfy(parts, requester, request),
+    ),
     async startTask(caller, request, { signal }) {
       const { id, owner, onEnd, sold } = checkedStart(request);
       const ready = await prepareStart(dependencies, { caller, signal }, request.start);
@@ -95,6 +104,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
       const { work } = await prepareStart(dependencies, { caller, signal }, start);
       enforceGenerator(caller, generatorOf(work));
       checkAddresses(outbound, work);
+      if (work.kind !== 'RECIPE') await refuseNotInstalled(dependencies.registry, work, signal);
       await tasks.check(work, account);
       if (fetchInputs) await fetchInputsOf(work, (input) => dependencies.fetchInput({ ...input, signal }));
     },
@@ -125,7 +135,7 @@ async function prepareStart(
   if ([recipe, image, video, comfy].filter(Boolean).length === 1) {
     const { registry } = dependencies;
     if (recipe) return prepareRecipe(dependencies, requester, recipe);
-    if (comfy) return prepareComfy(dependencies, requester, fittingComfy(comfy));
+    if (comfy) return prepareComfy(dependencies, requester, comfy, { fits: true });
     if (image) {
       await learnModel(registry, { ...image, kind: 'IMAGE' });
       const request = withGenerator(registry, 'IMAGE', image);
@@ -142,22 +152,49 @@ async function prepareStart(
 
 /** A comfy workflow with its inputs filled in and its files resolved. */
 async function prepareComfy(
-  dependencies: PrepareDependencies,
+  dependencies: SubmissionDependencies,
   requester: Requester,
-  request: ComfyRequest,
+  sent: ComfyRequest,
+  { fits = false }: { readonly fits?: boolean } = {},
 ): Promise<Prepared> {
-  const { workflow, files } = resolveComfyWorkflow(request);
-  const { workflowName, node } = request;
+  const named = namedComfy(sent);
+  const { workflowName, node } = named;
+  const saved = await savedOf(dependencies, requester, named);
+  const request = fits ? fittingComfy(named, saved) : named;
+  const { workflow, files } = resolveComfyWorkflow(request, saved);
   const work: ComfyWork<MediaInput> = {
     kind: 'COMFY_WORKFLOW',
     generator: comfyKinds.COMFY_WORKFLOW.generator,
     workflow,
     ...(workflowName ? { workflowName } : {}),
+    ...(saved && { workflowVersion: saved.version, outputs: saved.outputs }),
     ...(node ? { node } : {}),
     files: Object.fromEntries(files.map(({ target, input }) => [target, input])),
   };
   const fields = new Map(files.map(({ target, field }) => [target, field]));
   return prepare(dependencies, requester, work, ({ key = '', field }) => fields.get(String(key)) ?? field);
+}
+
+/** The request with its graph under one name: `model` is a name, `options` are inputs. */
+function namedComfy({ model, options, ...request }: ComfyRequest): ComfyRequest {
+  const given = [request.workflow, request.workflowName, model].filter((one) => (one ?? null) !== null);
+  if (given.length > 1) throw badInput('workflow', 'give exactly one of workflow, workflowName and model');
+  if ((options ?? null) !== null && (request.inputs ?? null) !== null) {
+    throw badInput('options', 'options and inputs are the same: give one of them');
+  }
+  return { ...request, workflowName: model ?? request.workflowName, inputs: request.inputs ?? options };
+}
+
+/** The saved graph that a request names; null: it names none, or a bundled one. */
+async function savedOf(
+  { savedWorkflows }: SubmissionDependencies,
+  { caller }: Requester,
+  { workflowName, version }: ComfyRequest,
+): Promise<RunnableWorkflow | null> {
+  const isSaved = Boolean(workflowName) && !comfyWorkflows.some(({ name }) => name === workflowName);
+  if (isSaved) return savedWorkflows.runnable(caller, workflowName ?? '', version ?? null);
+  if ((version ?? null) !== null) throw badInput('version', 'only saved workflows have versions');
+  return null;
 }
 
 /** What recipes need besides: the templates with their prompts. */

@@ -2,7 +2,7 @@ import { AppError, badInput } from '../../../platform/errors.ts';
 import { HttpFailure } from '../../../platform/http/http-client.ts';
 import type { OutboundRule } from '../../../platform/http/safe-url.ts';
 import { isObject } from '../../../platform/json.ts';
-import { comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
+import { type ComfyWorkflow, comfyWorkflows } from '../comfy-workflows/comfy-workflows.ts';
 import { UpstreamError } from '../domain/failure.ts';
 import type { FileKind } from '../domain/inputs/file-kinds.ts';
 import type { InputRef } from '../domain/inputs/input.ts';
@@ -51,12 +51,12 @@ function lists({ models = [] }: Binding, kind: string, model: string): boolean {
 }
 
 /**
- * A bundled comfy workflow with only the inputs that it declares: executions may store more. `imageUrl`, as every
+ * A named comfy workflow with only the inputs that it declares: executions may store more. `imageUrl`, as every
  * template calls it, is the workflow's file.
  */
-export function fittingComfy(request: ComfyRequest): ComfyRequest {
+export function fittingComfy(request: ComfyRequest, saved: ComfyWorkflow | null): ComfyRequest {
   const { workflowName, inputs } = request;
-  const bundled = comfyWorkflows.find(({ name }) => name === workflowName);
+  const bundled = saved ?? comfyWorkflows.find(({ name }) => name === workflowName);
   if (bundled === undefined || !isObject(inputs)) return request;
   const { imageUrl = null } = inputs;
   const [file] = Object.keys(bundled.inputs).filter((name) => bundled.inputs[name]?.type === 'file');

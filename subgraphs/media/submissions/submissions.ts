@@ -100,14 +100,20 @@ export interface RecipeRequest {
   readonly options?: Json | null | undefined;
 }
 
-/** Exactly one of workflow and workflowName. */
+/** Exactly one of workflow, workflowName and model. */
 export interface ComfyRequest {
   /** A whole graph: node id -> { class_type, inputs }. */
   readonly workflow?: unknown;
-  /** Name of a bundled comfy workflow. */
+  /** Name of a bundled or saved comfy workflow. */
   readonly workflowName?: string | null | undefined;
+  /** The same as `workflow/<name>`. */
+  readonly model?: string | null | undefined;
+  /** Of a saved one; absent: the published one. */
+  readonly version?: number | null | undefined;
   /** Values for its declared inputs, or for `<node id>.<input name>` of a whole graph. */
   readonly inputs?: unknown;
+  /** The same as `inputs`. */
+  readonly options?: unknown;
   readonly node?: string | null | undefined;
 }
 

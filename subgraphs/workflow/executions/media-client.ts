@@ -245,6 +245,7 @@ const refusals: readonly AppErrorCode[] = [
   'TOO_LATE',
   'NOT_CONFIGURED',
   'MODEL_RETIRED',
+  'NOT_INSTALLED',
 ];
 
 /** Known codes are kept; any other means that media is broken. */
@@ -274,6 +275,7 @@ export function isFinalRefusal(error: unknown): error is AppError {
     'CONFLICT',
     'NOT_CONFIGURED',
     'MODEL_RETIRED',
+    'NOT_INSTALLED',
     'PAYLOAD_TOO_LARGE',
   ];
   return error instanceof AppError && final.includes(error.code);

@@ -142,16 +142,9 @@ describe('a graph on a pool of two machines', () => {
 
   it('is refused with the node and its class when no machine has the class', async () => {
     const workflow = { ...comfyGraph, '3': { ...comfyGraph['3'], class_type: 'ImaginarySampler' } };
-    const task = await ended(await run({ workflow }));
-    expect(task).toMatchObject({
-      state: 'FAILED',
-      error: {
-        code: 'INVALID_INPUT',
-        field: 'workflow.3.class_type',
-        message: expect.stringContaining('node 3 (ImaginarySampler)'),
-      },
-    });
-    expect(task.attempts).toHaveLength(1);
+    const { errors } = await graphql(kiln.url, RUN, { input: { workflow } });
+    expect(errors?.[0]?.message).toContain('the node class ImaginarySampler (node 3)');
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'NOT_INSTALLED', field: 'workflow.3.class_type' });
     expect(await world.starts()).toEqual({});
   });
 });

@@ -3,7 +3,14 @@ import { CLASSES } from './classes.ts';
 import type { InputType } from './classes.ts';
 import { slotOf } from './graph.ts';
 import type { Graph, GraphNode } from './graph.ts';
-import { configOf, typeName } from './object-info.ts';
+import { configOf, typeName, without } from './object-info.ts';
+
+/** What a machine has besides its classes. */
+export interface Machine {
+  readonly hasFile: (name: string) => Promise<boolean>;
+  /** Node classes and model files that are not installed. */
+  readonly lacking: ReadonlySet<string>;
+}
 
 /** One wrong input of a node, in ComfyUI's words (execution.py, validate_inputs). */
 export interface NodeProblem {
@@ -23,10 +30,11 @@ interface Input {
 export async function problemsOf(
   { classType, inputs }: GraphNode,
   graph: Graph,
-  hasFile: (name: string) => Promise<boolean>,
+  { hasFile, lacking }: Machine,
 ): Promise<readonly NodeProblem[]> {
   const found: NodeProblem[] = [];
-  for (const [name, type] of Object.entries(CLASSES[classType]?.inputs ?? {})) {
+  for (const [name, full] of Object.entries(CLASSES[classType]?.inputs ?? {})) {
+    const type = without(full, lacking);
     const value = inputs[name];
     if (value === undefined) {
       found.push({

@@ -21,14 +21,28 @@ export function configOf(type: InputType): readonly unknown[] {
   return [type.number, { default: Math.max(type.min, 0), min: type.min, max: type.max }];
 }
 
-/** All classes, or one; an unknown one gives an empty object. */
-export function objectInfo(name?: string): object {
-  const wanted = Object.entries(CLASSES).filter(([one]) => name === undefined || one === name);
-  return Object.fromEntries(wanted.map(([one, found]) => [one, classInfo(one, found)]));
+/** A list without the files that are not there. */
+export function without(type: InputType, lacking: ReadonlySet<string>): InputType {
+  if (typeof type === 'string' || !('list' in type)) return type;
+  return { list: type.list.filter((value) => !lacking.has(value)) };
 }
 
-function classInfo(name: string, { inputs, outputs, isOutput = false }: NodeClass): object {
-  const required = Object.fromEntries(Object.entries(inputs).map(([input, type]) => [input, configOf(type)]));
+/** All classes, or one; an unknown one gives an empty object. */
+export function objectInfo(lacking: ReadonlySet<string>, name?: string): object {
+  const wanted = Object.entries(CLASSES).filter(
+    ([one]) => !lacking.has(one) && (name === undefined || one === name),
+  );
+  return Object.fromEntries(wanted.map(([one, found]) => [one, classInfo(one, found, lacking)]));
+}
+
+function classInfo(
+  name: string,
+  { inputs, outputs, isOutput = false }: NodeClass,
+  lacking: ReadonlySet<string>,
+): object {
+  const required = Object.fromEntries(
+    Object.entries(inputs).map(([input, type]) => [input, configOf(without(type, lacking))]),
+  );
   return {
     input: { required },
     input_order: { required: Object.keys(inputs) },

@@ -2,7 +2,7 @@ import { CLASSES } from './classes.ts';
 import { orderFrom } from './graph.ts';
 import type { Graph, GraphNode } from './graph.ts';
 import { problemsOf } from './node-problems.ts';
-import type { NodeProblem } from './node-problems.ts';
+import type { Machine, NodeProblem } from './node-problems.ts';
 
 /** ComfyUI's validation of a graph (execution.py, validate_prompt), with its messages. */
 export type Verdict =
@@ -10,9 +10,10 @@ export type Verdict =
   | { readonly outputs: readonly string[]; readonly nodeErrors: object };
 
 /** Accepts a graph with at least one valid output; errors of the others are reported too. */
-export async function validate(graph: Graph, hasFile: (name: string) => Promise<boolean>): Promise<Verdict> {
+export async function validate(graph: Graph, machine: Machine): Promise<Verdict> {
   for (const [id, node] of graph) {
-    if (!Object.hasOwn(CLASSES, node.classType)) return { error: missingClass(id, node), nodeErrors: {} };
+    const isThere = Object.hasOwn(CLASSES, node.classType) && !machine.lacking.has(node.classType);
+    if (!isThere) return { error: missingClass(id, node), nodeErrors: {} };
   }
   const ends = [...graph].flatMap(([id, { classType }]) =>
     CLASSES[classType]?.isOutput === true ? [id] : [],
@@ -28,7 +29,7 @@ export async function validate(graph: Graph, hasFile: (name: string) => Promise<
   }
   const problems = new Map<string, readonly NodeProblem[]>();
   for (const [id, node] of graph) {
-    const found = await problemsOf(node, graph, hasFile);
+    const found = await problemsOf(node, graph, machine);
     if (found.length > 0) problems.set(id, found);
   }
   const reach = new Map(ends.map((end) => [end, orderFrom(graph, [end])]));

@@ -31,6 +31,7 @@ import { namesOfBindings } from './0029-names-of-bindings.ts';
 import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
 import { modelWarnings } from './0033-model-warnings.ts';
 import { fetchedModels } from './0034-fetched-models.ts';
+import { savedWorkflows } from './0035-saved-workflows.ts';
 import { conversations } from './0037-conversations.ts';
 import { leftReplies } from './0039-left-replies.ts';
 
@@ -70,6 +71,7 @@ export const mediaMigrations: MigrationSet = {
     '0031-handles-of-attempts': handlesOfAttempts,
     '0033-model-warnings': modelWarnings,
     '0034-fetched-models': fetchedModels,
+    '0035-saved-workflows': savedWorkflows,
     '0037-conversations': conversations,
     '0039-left-replies': leftReplies,
   },

@@ -5,8 +5,12 @@ import { LONG_SECONDS, type AtGenerator, type RulesOf } from './kind.ts';
 /** A ComfyUI graph with its inputs filled in already. */
 export interface ComfyWork<File = InputRef> extends AtGenerator {
   readonly kind: 'COMFY_WORKFLOW';
-  /** Name of a bundled comfy workflow, when it was one. */
+  /** Name of a bundled or saved comfy workflow, when it was one. */
   readonly workflowName?: string;
+  /** The version of a saved one. */
+  readonly workflowVersion?: number;
+  /** The only nodes whose outputs are results, in this order; absent: all. */
+  readonly outputs?: readonly string[];
   /** The graph: node id -> { class_type, inputs }. */
   readonly workflow: JsonObject;
   /** Files among the inputs: `<node id>.<input name>` -> file; the provider uploads each and puts its name there. */

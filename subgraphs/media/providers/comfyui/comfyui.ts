@@ -2,6 +2,8 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
+import { createInventories } from './machines/inventories.ts';
+import { missingEverywhere } from './machines/requirements.ts';
 import { createPool, nodeProblems, type Pool } from './pool.ts';
 import { startPrompt } from './prompt.ts';
 import { findPrompt, promptStatus } from './status.ts';
@@ -9,17 +11,20 @@ import { watchPrompt } from './watch.ts';
 
 /**
  * The ComfyUI server's wire, over a pool of servers (`connection.nodes`): each start goes to the least busy server that
- * answers, and its handle names that server. The prompt_id is derived from Kiln's reference, so a start can be found
+ * answers, has what the graph needs and, if possible, its models loaded; its handle names that server. The prompt_id is derived from Kiln's reference, so a start can be found
  * again. Servers before v0.25 choose their own prompt_id: their pending and running prompts are found by client_id,
  * ended ones are not.
  */
 export function createComfyui(options: { readonly http: HttpClient }): Provider {
   const exchange = createExchange(options.http);
-  const pool: Pool = createPool(exchange);
+  const inventories = createInventories(exchange);
+  const pool: Pool = createPool(exchange, inventories);
   return {
     name: 'comfyui',
     inputProblems: (work, connection) =>
       work.kind === 'COMFY_WORKFLOW' ? nodeProblems(work.node, connection) : [],
+    missing: async (work, context) =>
+      work.kind === 'COMFY_WORKFLOW' ? missingEverywhere(inventories, work, context) : [],
     jobs: {
       COMFY_WORKFLOW: {
         pollMs: 2_000,

@@ -13,6 +13,8 @@ export interface PromptHandle {
   readonly classes: Readonly<Record<string, string>>;
   /** Number of nodes in the graph. */
   readonly size: number;
+  /** The only nodes whose outputs count, in this order; absent: all. */
+  readonly outputs?: readonly string[];
 }
 
 /** Most nodes whose classes are stored. */
@@ -20,12 +22,19 @@ const MAX_CLASSES = 300;
 
 /** The handle of a started graph; without the graph (the prompt was found again) it holds no classes. */
 export function handleOf(
-  place: Pick<PromptHandle, 'node' | 'promptId'>,
+  {
+    node,
+    promptId,
+    outputs,
+  }: Pick<PromptHandle, 'node' | 'promptId'> & {
+    readonly outputs?: readonly string[] | undefined;
+  },
   graph: Readonly<Record<string, unknown>> = {},
 ): Handle {
   const entries = Object.entries(graph);
   const classes = entries.slice(0, MAX_CLASSES).map(([id, node]) => [id, classOf(node)]);
-  return { ...place, classes: Object.fromEntries(classes), size: entries.length };
+  const facts = { node, promptId, classes: Object.fromEntries(classes), size: entries.length };
+  return outputs === undefined ? facts : { ...facts, outputs: [...outputs] };
 }
 
 function classOf(node: unknown): string {
@@ -35,7 +44,7 @@ function classOf(node: unknown): string {
 
 /** Reads a handle. LOST when its server is no longer in the pool: it gets no request and no credentials. */
 export function readHandle(handle: Handle, connection: Connection): PromptHandle {
-  const { node, promptId, classes, size } = handle;
+  const { node, promptId, classes, size, outputs } = handle;
   if (typeof node !== 'string' || typeof promptId !== 'string') {
     throw new UpstreamError('LOST', 'comfyui: the handle names no prompt');
   }
@@ -47,6 +56,7 @@ export function readHandle(handle: Handle, connection: Connection): PromptHandle
     promptId,
     classes: (classes ?? {}) as Readonly<Record<string, string>>,
     size: typeof size === 'number' ? size : 0,
+    ...(Array.isArray(outputs) && { outputs: outputs.map(String) }),
   };
 }
 

@@ -16,12 +16,17 @@ const MAX_FILES = 64;
 const MAX_TEXTS = 64;
 const MAX_TEXT = 100_000;
 
-/** Files to download from the server, and texts. Previews (`temp`) count only when nothing was saved. */
+/**
+ * Files to download from the server, and texts. Previews (`temp`) count only when nothing was saved. `wanted`: the only nodes whose
+ * outputs count, in this order.
+ */
 export function outcomeOf(
   outputs: Readonly<Record<string, Readonly<Record<string, unknown>> | null>>,
   context: CallContext,
+  wanted?: readonly string[],
 ): Outcome {
-  const values = Object.values(outputs).flatMap((output) => Object.entries(output ?? {}));
+  const counted = wanted === undefined ? Object.values(outputs) : wanted.map((node) => outputs[node]);
+  const values = counted.flatMap((output) => Object.entries(output ?? {}));
   const items = values.flatMap(([, list]) => (Array.isArray(list) ? list.flatMap(itemOf) : []));
   const saved = items.filter(({ type }) => type === 'output');
   const shown = saved.length > 0 ? saved : items.filter(({ type }) => type === 'temp');

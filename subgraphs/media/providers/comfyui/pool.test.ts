@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { UpstreamError } from '../../domain/failure.ts';
+import { createInventories } from './machines/inventories.ts';
 import { createPool } from './pool.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
@@ -22,7 +23,7 @@ const handle = { node: 'http://one', promptId: 'p' };
 
 /** How a question about work at a machine ends, some seconds after the last one. */
 function machine() {
-  const pool = createPool(silent);
+  const pool = createPool(silent, createInventories(silent));
   return async (seconds: number, answer: () => Promise<string> = silent): Promise<string> => {
     vi.setSystemTime(Date.now() + seconds * 1_000);
     return pool
@@ -50,7 +51,7 @@ it('counts anew after every sign of life', async () => {
 });
 
 it('waits for the only machine of a pool', async () => {
-  const pool = createPool(silent);
+  const pool = createPool(silent, createInventories(silent));
   const alone = { ...context, connection: { ...connection, nodes: [] } };
   const ask = () => pool.watchingHealth(handle, alone, silent);
   await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' });

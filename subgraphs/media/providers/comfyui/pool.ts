@@ -1,21 +1,24 @@
 import type { Problem } from '../../../../platform/errors.ts';
-import { invalidInput, refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Connection, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
-import { queueOf, throwHttpRefusal } from './wire.ts';
+import { createCandidates, loadOf, type PlacedGraph, queryAll } from './machines/candidates.ts';
+import type { Inventories } from './machines/inventories.ts';
+import { missingOf, modelsOf, needsOf } from './machines/inventory.ts';
+import { chooseServer } from './machines/loaded.ts';
 
-/** The servers of a pool: which of them answer, and which is least busy. */
+/** The servers of a pool: which of them answer, and which is best for a graph. */
 export interface Pool {
   /** The servers that answer, with their load. */
   loads(context: CallContext): Promise<readonly NodeLoad[]>;
   /**
-   * Runs `start` on the least busy server, or on the requested one. Throws when none answers; nothing has been started
-   * then.
+   * Runs `start` on the requested server, or on the best: one that has what the graph needs and takes work, with its models loaded
+   * if possible, else the least busy. Throws when none answers or none may take it; nothing has been started then.
    */
-  onLeastLoaded<Value>(
+  onBestServer<Value>(
     context: CallContext,
-    requested: string | undefined,
+    request: PlacedGraph,
     start: (node: string) => Promise<Value>,
   ): Promise<Value>;
   /**
@@ -29,34 +32,46 @@ export interface Pool {
   ): Promise<Value>;
 }
 
-/** Most jobs a server should hold: one runs, the others wait. */
-const CAPACITY = 10;
-/** The queue contains the graphs of all pending prompts. */
-const MAX_QUEUE = 32 << 20;
+/** Milliseconds in which an inventory counts as read after a refusal. */
+const RECENT_MS = 500;
 const PROBE_TIMEOUT_MS = 4_000;
 /** Milliseconds without an answer after which a server is given up. */
 const GIVE_UP_AFTER_MS = 4_000;
 
 /** Creates a pool. */
-export function createPool(exchange: Exchange): Pool {
-  /** Starts in progress here, which the servers' queues do not show yet. */
-  const starting = new Map<string, number>();
+export function createPool(exchange: Exchange, inventories: Inventories): Pool {
+  /** Starts in progress here, which the servers' queues do not show yet: the models of each. */
+  const starting = new Map<string, readonly ReadonlySet<string>[]>();
   const downSince = new Map<string, number>();
-  const readStatus = (context: CallContext) => queryAll(exchange, context);
+  const candidatesFor = createCandidates({ exchange, inventories, starting });
+  const startingAt = async <Value>(
+    node: string,
+    models: ReadonlySet<string>,
+    start: () => Promise<Value>,
+  ): Promise<Value> => {
+    starting.set(node, [...(starting.get(node) ?? []), models]);
+    try {
+      return await start();
+    } finally {
+      const open = starting.get(node) ?? [];
+      starting.set(node, open.toSpliced(open.indexOf(models), 1));
+    }
+  };
   return {
-    loads: async (context) => (await readStatus(context)).flatMap((one) => ('load' in one ? [one.load] : [])),
-    async onLeastLoaded(context, requested, start) {
-      const nodes = candidates(context, requested);
-      const answers = (await readStatus(context)).filter(({ node }) => nodes.includes(node));
-      const loads = answers.flatMap((one) => ('load' in one ? [one.load] : []));
-      const busy = ({ node, running, pending }: NodeLoad) => running + pending + (starting.get(node) ?? 0);
-      const [best] = loads.toSorted((one, other) => busy(one) - busy(other));
-      if (best === undefined) throw noServerAnswers(answers);
-      starting.set(best.node, (starting.get(best.node) ?? 0) + 1);
-      try {
-        return await start(best.node);
-      } finally {
-        starting.set(best.node, (starting.get(best.node) ?? 1) - 1);
+    loads: async (context) => (await queryAll(exchange, context)).flatMap((one) => loadOf(one) ?? []),
+    async onBestServer(context, request, start) {
+      const nodes = requestedNodes(context, request.node);
+      const models = modelsOf(request.workflow);
+      for (let tries = 1; ; tries += 1) {
+        const best = chooseServer(await candidatesFor(context, { ...request, nodes, models }), models);
+        if (best === undefined) throw new UpstreamError('UNAVAILABLE', 'comfyui: no machine answers');
+        try {
+          return await startingAt(best.node, models, () => start(best.node));
+        } catch (error) {
+          // It may have lost what it had when it was last asked: then another one gets the graph.
+          const isLast = tries >= nodes.length || !isRefusal(error);
+          if (isLast || !(await lacksNow(inventories, at(context, best.node), request))) throw error;
+        }
       }
     },
     async watchingHealth(handle, context, readStatus) {
@@ -80,7 +95,7 @@ export function createPool(exchange: Exchange): Pool {
   };
 }
 
-function candidates({ connection }: CallContext, requested: string | undefined): readonly string[] {
+function requestedNodes({ connection }: CallContext, requested: string | undefined): readonly string[] {
   const nodes = nodesOf(connection);
   if (requested === undefined) return nodes;
   const [problem] = nodeProblems(requested, connection);
@@ -98,35 +113,18 @@ function withoutSlash(node: string): string {
   return node.replace(/\/+$/, '');
 }
 
-type Answer = { readonly node: string } & ({ readonly load: NodeLoad } | { readonly error: unknown });
-
-function queryAll(exchange: Exchange, context: CallContext): Promise<readonly Answer[]> {
-  return Promise.all(
-    nodesOf(context.connection).map(async (node) => {
-      try {
-        const answer = await exchange(at(context, node), {
-          method: 'GET',
-          path: '/queue',
-          timeoutMs: PROBE_TIMEOUT_MS,
-          maxBytes: MAX_QUEUE,
-        });
-        throwHttpRefusal(answer);
-        const { running, pending } = queueOf(answer);
-        const load = { node, running: running.length, pending: pending.length, capacity: CAPACITY };
-        return { node, load };
-      } catch (error) {
-        context.signal.throwIfAborted();
-        return { node, error };
-      }
-    }),
-  );
+function isRefusal(error: unknown): boolean {
+  return error instanceof UpstreamError && error.code === 'INVALID_INPUT' && !error.startUnknown;
 }
 
-function noServerAnswers(answers: readonly Answer[]): UpstreamError {
-  const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
-  const known = first instanceof UpstreamError ? first : null;
-  if (known?.refusedCredentials === true) return refusedCredentials(known.message);
-  return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', { cause: first });
+/** Whether a server, asked again, does not have all that a graph needs. */
+async function lacksNow(
+  inventories: Inventories,
+  context: CallContext,
+  { workflow }: PlacedGraph,
+): Promise<boolean> {
+  const inventory = await inventories.read(context, RECENT_MS);
+  return inventory !== null && missingOf(needsOf(workflow), inventory).length > 0;
 }
 
 /** Whether no answer came, as opposed to an answer that reports a problem. */

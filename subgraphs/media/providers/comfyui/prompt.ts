@@ -8,7 +8,7 @@ import { encodeForm } from '../shared/form.ts';
 import { at, handleOf, promptIdOf } from './handle.ts';
 import type { Pool } from './pool.ts';
 import { brokenNodes, refusedGraph } from './refusal.ts';
-import { acceptedOf, throwHttpRefusal, uploadedName } from './wire.ts';
+import { acceptedOf, OUTPUTS_FIELD, throwHttpRefusal, uploadedName } from './wire.ts';
 
 /** Starting a graph: choose a server, upload the input files, queue the graph. */
 
@@ -27,14 +27,19 @@ export async function startPrompt(
   request: ComfyRequest,
   context: StartContext,
 ): Promise<Handle> {
-  return pool.onLeastLoaded(context, request.node, async (node) => {
+  return pool.onBestServer(context, request, async (node) => {
     const there = at(context, node);
     const graph = await withFiles(exchange, request, there);
     const promptId = promptIdOf(context.reference);
     const answer = await exchange(there, {
       method: 'POST',
       path: '/prompt',
-      json: { prompt: graph, client_id: promptId, prompt_id: promptId },
+      json: {
+        prompt: graph,
+        client_id: promptId,
+        prompt_id: promptId,
+        ...(request.outputs && { extra_data: { [OUTPUTS_FIELD]: request.outputs } }),
+      },
     });
     if (answer.status === 400) throw refusedGraph(answer, graph);
     throwHttpRefusal(answer);
@@ -44,7 +49,7 @@ export async function startPrompt(
       await dequeue(exchange, there, assignedId);
       throw brokenNodes(errors, graph);
     }
-    return handleOf({ node, promptId: assignedId }, graph);
+    return handleOf({ node, promptId: assignedId, outputs: request.outputs }, graph);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Exchange } from '../shared/exchange.ts';
 import { failureOf } from './failure.ts';
 import { at, handleOf, nodesOf, promptIdOf, readHandle } from './handle.ts';
 import { outcomeOf } from './outputs.ts';
-import { graphIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
+import { graphIn, outputsIn, historyOf, queueOf, throwHttpRefusal, type HistoryEntry } from './wire.ts';
 
 /** The status of a prompt: ended ones are in the history, the others in the queue; one in neither is lost. */
 
@@ -21,17 +21,17 @@ export async function promptStatus(
   handle: Handle,
   context: CallContext,
 ): Promise<JobStatus> {
-  const { node, promptId } = readHandle(handle, context.connection);
+  const { node, promptId, outputs } = readHandle(handle, context.connection);
   const there = at(context, node);
   const ended = await readHistory(exchange, there, promptId);
-  if (ended !== null) return statusOf(ended, there);
+  if (ended !== null) return statusOf(ended, there, outputs);
   const { running, pending } = await readQueue(exchange, there);
   if (running.some((item) => item.promptId === promptId)) return { state: 'running', progress: null };
   const position = pending.findIndex((item) => item.promptId === promptId);
   if (position !== -1) return { state: 'queued', position: position + 1 };
   // It may have ended between the two requests.
   const late = await readHistory(exchange, there, promptId);
-  if (late !== null) return statusOf(late, there);
+  if (late !== null) return statusOf(late, there, outputs);
   throw new UpstreamError('LOST', 'comfyui: the machine does not know the prompt any more');
 }
 
@@ -60,12 +60,21 @@ async function findAt(
   { node, promptId }: { readonly node: string; readonly promptId: string },
 ): Promise<Handle | null> {
   const ended = await readHistory(exchange, there, promptId);
-  if (ended !== null) return handleOf({ node, promptId }, graphIn(ended.prompt[2]));
+  if (ended !== null) return endedHandle({ node, promptId }, ended);
   const { running, pending } = await readQueue(exchange, there);
   const item = [...running, ...pending].find((one) => one.promptId === promptId || one.clientId === promptId);
-  if (item !== undefined) return handleOf({ node, promptId: item.promptId }, item.graph);
+  if (item !== undefined) {
+    return handleOf({ node, promptId: item.promptId, outputs: item.outputs }, item.graph);
+  }
   const late = await readHistory(exchange, there, promptId);
-  return late === null ? null : handleOf({ node, promptId }, graphIn(late.prompt[2]));
+  return late === null ? null : endedHandle({ node, promptId }, late);
+}
+
+function endedHandle(
+  place: { readonly node: string; readonly promptId: string },
+  { prompt: [, , graph, extra] }: HistoryEntry,
+): Handle {
+  return handleOf({ ...place, outputs: outputsIn(extra) }, graphIn(graph));
 }
 
 /** The prompt's history entry; null while there is none. */
@@ -98,12 +107,15 @@ export async function readQueue(exchange: Exchange, there: CallContext) {
   return queueOf(answer);
 }
 
-function statusOf(entry: HistoryEntry, there: CallContext): JobStatus {
-  const { status, outputs } = entry;
+function statusOf(
+  { status, outputs }: HistoryEntry,
+  there: CallContext,
+  wanted: readonly string[] | undefined,
+): JobStatus {
   const isDone = status?.completed === true || status?.status_str === 'success';
   if (isDone || !status) {
     const units = computingTime(status?.messages ?? []);
-    return { state: 'finished', outcome: { ...outcomeOf(outputs, there), units } };
+    return { state: 'finished', outcome: { ...outcomeOf(outputs, there, wanted), units } };
   }
   if (status.status_str === 'error') return { state: 'failed', error: failureOf(status.messages) };
   return { state: 'running', progress: null };

@@ -16,6 +16,8 @@ export interface QueueItem {
   readonly promptId: string;
   readonly clientId: string | null;
   readonly graph: Readonly<Record<string, unknown>>;
+  /** The nodes whose outputs count, as Kiln has sent them along; undefined: all. */
+  readonly outputs: readonly string[] | undefined;
 }
 
 /** The queue of a server: the running prompts, and the pending ones in the order in which they will run. */
@@ -30,9 +32,22 @@ export function queueOf(answer: ExchangeAnswer): {
 }
 
 function itemOf([, promptId, graph, extra]: z.output<typeof queueItem>): QueueItem {
-  const hasClient = typeof extra === 'object' && extra !== null && 'client_id' in extra;
-  const clientId = hasClient ? extra.client_id : null;
-  return { promptId, clientId: typeof clientId === 'string' ? clientId : null, graph: graphIn(graph) };
+  const clientId = graphIn(extra)['client_id'];
+  return {
+    promptId,
+    clientId: typeof clientId === 'string' ? clientId : null,
+    graph: graphIn(graph),
+    outputs: outputsIn(extra),
+  };
+}
+
+/** The name under which a prompt carries the nodes whose outputs count, so that one that is found again knows them. */
+export const OUTPUTS_FIELD = 'kiln_outputs';
+
+/** Those nodes, of the data that came with a prompt. */
+export function outputsIn(extra: unknown): readonly string[] | undefined {
+  const outputs = graphIn(extra)[OUTPUTS_FIELD];
+  return Array.isArray(outputs) ? outputs.map(String) : undefined;
 }
 
 /** The graph of an answer; empty when there is none. */
@@ -61,6 +76,18 @@ export function historyOf(answer: ExchangeAnswer, promptId: string): HistoryEntr
   const all = read(z.record(z.string(), z.unknown()), answer);
   if (!Object.hasOwn(all, promptId)) return null;
   return read(entry, { ...answer, json: all[promptId] });
+}
+
+const histories = z.record(z.string(), entry.nullable().catch(null));
+
+/** The entries of the last prompts, in the order in which they ran; those that can't be read are left out. */
+export function historiesOf(answer: ExchangeAnswer): readonly HistoryEntry[] {
+  return Object.values(read(histories, answer)).filter((one) => one !== null);
+}
+
+/** Node class -> what the server says of it. */
+export function objectInfoOf(answer: ExchangeAnswer): Readonly<Record<string, unknown>> {
+  return read(z.record(z.string(), z.unknown()), answer);
 }
 
 const nodeError = z.object({

@@ -22,6 +22,11 @@ export interface Provider {
   readonly fetchesInputs?: boolean;
   /** What this wire would refuse of work, besides the limits of its models; read before the work is accepted. */
   readonly inputProblems?: (work: StepInput, connection: Connection) => readonly Problem[];
+  /**
+   * What no machine of a binding has of all that work needs, read before the work is accepted; none when one has everything, or
+   * when that can't be known now. Absent: nothing is installed for work.
+   */
+  readonly missing?: (work: StepInput<unknown>, context: CallContext) => Promise<readonly Problem[]>;
   /** Asynchronous work, by kind: started, then polled. */
   readonly jobs?: { readonly [Kind in RequestKind]?: JobCapability<RequestOf<Kind>> };
   /** Synchronous work, by kind: one call that returns the outcome. */
@@ -183,6 +188,8 @@ export interface Connection {
   readonly options?: OptionsSchema;
   /** Base URLs of the machines of a pool (ComfyUI); empty for other wires. `baseUrl` is the first of them. */
   readonly nodes: readonly string[];
+  /** Those of them that an administrator gives no new work, and how: the waiting jobs of a paused one go elsewhere. Absent: none. */
+  readonly closedNodes?: () => ReadonlyMap<string, ClosedNode>;
   /** Base URLs of the account's other services (volcengine: `vod`; fal: `rest` and `schema`), where a wire has several. */
   readonly endpoints?: Readonly<Record<string, string>>;
   /** Origins whose result URLs may be fetched though they are not public. The base URL's own is always among them. */
@@ -190,6 +197,9 @@ export interface Connection {
   /** Most milliseconds of a call that makes the result itself; absent: as long as the wire usually takes. */
   readonly callTimeoutMs?: number;
 }
+
+/** Why a machine gets no new work: `draining` finishes what waits there, `paused` only what runs. */
+export type ClosedNode = 'draining' | 'paused';
 
 /** The connection of a call, and the signal that aborts it. */
 export interface CallContext {

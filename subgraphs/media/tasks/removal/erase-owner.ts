@@ -5,7 +5,7 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import { removeFile, removeTask, type RemovalParts } from './remove.ts';
 
 /**
- * Erasing an owner: tasks as soon as they have ended, files, chats, budgets and keys of idempotency; totals of usage stay
+ * Erasing an owner: tasks as soon as they have ended, files, chats, saved workflows, budgets and keys of idempotency; totals of usage stay
  * without them. It is asked for once, and goes on in every run of the pruner until nothing is left.
  */
 
@@ -96,6 +96,7 @@ async function eraseRest(transaction: MediaTransaction, owner: string): Promise<
     'media.conversations',
     'media.shares',
     'media.providerResources',
+    'media.workflows',
   ] as const)
     await transaction.deleteFrom(table).where('owner', '=', owner).execute();
   await transaction.deleteFrom('media.uploadReservations').where('account', '=', owner).execute();

@@ -1,0 +1,143 @@
+import { refusedCredentials, UpstreamError } from '../../../domain/failure.ts';
+import type { CallContext, NodeLoad } from '../../contract/provider.ts';
+import type { Exchange } from '../../shared/exchange.ts';
+import { at, nodesOf } from '../handle.ts';
+import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from '../wire.ts';
+import type { Inventories } from './inventories.ts';
+import { missingOf, needsOf } from './inventory.ts';
+import { type Candidate, lastModels } from './loaded.ts';
+
+/** Which servers of a pool may take a graph. */
+
+/** Most jobs a server should hold: one runs, the others wait. */
+const CAPACITY = 10;
+/** The queue contains the graphs of all pending prompts. */
+const MAX_QUEUE = 32 << 20;
+const PROBE_TIMEOUT_MS = 4_000;
+/** Ended prompts among which the last model is looked for. */
+const LAST_PROMPTS = 4;
+const MAX_HISTORY = 16 << 20;
+/** Seconds after which work is tried again that only servers could take which get none now. */
+const CLOSED_SECONDS = 15;
+
+/** What a server answers about its queue. */
+export type QueueAnswer = { readonly node: string } & (
+  | {
+      readonly queue: { readonly running: readonly QueueItem[]; readonly pending: readonly QueueItem[] };
+    }
+  | { readonly error: unknown }
+);
+
+/** The load of a server; null when it does not answer. */
+export function loadOf(answer: QueueAnswer): NodeLoad | null {
+  if ('error' in answer) return null;
+  const { running, pending } = answer.queue;
+  return { node: answer.node, running: running.length, pending: pending.length, capacity: CAPACITY };
+}
+
+/** Asks every server for its queue. */
+export function queryAll(exchange: Exchange, context: CallContext): Promise<readonly QueueAnswer[]> {
+  return Promise.all(
+    nodesOf(context.connection).map(async (node) => {
+      try {
+        const answer = await exchange(at(context, node), {
+          method: 'GET',
+          path: '/queue',
+          timeoutMs: PROBE_TIMEOUT_MS,
+          maxBytes: MAX_QUEUE,
+        });
+        throwHttpRefusal(answer);
+        return { node, queue: queueOf(answer) };
+      } catch (error) {
+        context.signal.throwIfAborted();
+        return { node, error };
+      }
+    }),
+  );
+}
+
+interface Parts {
+  readonly exchange: Exchange;
+  readonly inventories: Inventories;
+  /** The models of starts that are on their way, by server. */
+  readonly starting: ReadonlyMap<string, readonly ReadonlySet<string>[]>;
+}
+
+/** A graph that is to be placed. */
+export interface PlacedGraph {
+  readonly workflow: Readonly<Record<string, unknown>>;
+  /** The server that it has to be. */
+  readonly node?: string | undefined;
+}
+
+interface Placing extends PlacedGraph {
+  /** Servers that may be taken. */
+  readonly nodes: readonly string[];
+  readonly models: ReadonlySet<string>;
+}
+
+/**
+ * Makes the function that finds the servers which may take a graph. It throws when none of them answers, takes work or has what the
+ * graph needs. The only server of a pool is asked for nothing but its queue: it says itself what it lacks.
+ */
+export function createCandidates({ exchange, inventories, starting }: Parts) {
+  return async (
+    context: CallContext,
+    { nodes, models, workflow }: Placing,
+  ): Promise<readonly Candidate[]> => {
+    const open = nodes.filter((node) => context.connection.closedNodes?.().has(node) !== true);
+    if (open.length === 0) throw closed();
+    const all = (await queryAll(exchange, context)).filter(({ node }) => open.includes(node));
+    const answers = all.flatMap((answer) => ('queue' in answer ? [answer] : []));
+    if (answers.length === 0) throw noServerAnswers(all);
+    const isAlone = nodesOf(context.connection).length === 1;
+    const needs = isAlone ? [] : needsOf(workflow);
+    const found = await Promise.all(
+      answers.map(async ({ node, queue }) => {
+        const there = at(context, node);
+        const inventory = isAlone ? null : await inventories.read(there);
+        const lacks = inventory === null ? 0 : missingOf(needs, inventory).length;
+        const own = starting.get(node) ?? [];
+        const items = [...queue.running, ...queue.pending];
+        const known = own.findLast(({ size }) => size > 0) ?? lastModels(items);
+        const isAsked = !isAlone && models.size > 0 && known === null;
+        const loaded = isAsked ? await lastRun(exchange, there) : (known ?? new Set<string>());
+        return { node, lacks, loaded, busy: items.length + own.length };
+      }),
+    );
+    const able = found.filter(({ lacks }) => lacks === 0);
+    // None has everything: the one that lacks least says itself what it does not take.
+    return able.length > 0 ? able : found.toSorted((one, other) => one.lacks - other.lacks).slice(0, 1);
+  };
+}
+
+/** The models of the last prompt that a server has run; none when it does not tell. */
+async function lastRun(exchange: Exchange, context: CallContext): Promise<ReadonlySet<string>> {
+  try {
+    const answer = await exchange(context, {
+      method: 'GET',
+      path: `/history?max_items=${LAST_PROMPTS}`,
+      timeoutMs: PROBE_TIMEOUT_MS,
+      maxBytes: MAX_HISTORY,
+    });
+    throwHttpRefusal(answer);
+    const graphs = historiesOf(answer).map(({ prompt }) => ({ graph: graphIn(prompt[2]) }));
+    return lastModels(graphs) ?? new Set();
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof UpstreamError)) throw error;
+    return new Set(); // it only would have been better
+  }
+}
+
+function closed(): UpstreamError {
+  const message = 'comfyui: an administrator gives these machines no new work now';
+  return new UpstreamError('RATE_LIMITED', message, { retryAfter: CLOSED_SECONDS });
+}
+
+function noServerAnswers(answers: readonly QueueAnswer[]): UpstreamError {
+  const [first] = answers.flatMap((one) => ('error' in one ? [one.error] : []));
+  const known = first instanceof UpstreamError ? first : null;
+  if (known?.refusedCredentials === true) return refusedCredentials(known.message);
+  return new UpstreamError('UNAVAILABLE', known?.message ?? 'comfyui: no machine answers', { cause: first });
+}

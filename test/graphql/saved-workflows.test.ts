@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { call } from '../../faces/mcp/mcp-client.fixture.ts';
+import { mediaDatabase } from '../../subgraphs/media/database/database.ts';
+import { createPersonalData } from '../../subgraphs/media/personal-data/personal-data.ts';
+import { graphql, until } from '../kit/clients/requests.ts';
+import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
+
+/** ComfyUI graphs as functions: saved, tried out, published, called by every face, and refused where no machine has what they need. */
+
+const ROOT = 'secret-of-root';
+const secrets = { root: ROOT, anna: '', boris: '' };
+type Name = keyof typeof secrets;
+const headersOf = (name: Name) => ({ authorization: `Bearer ${secrets[name]}` });
+
+let kiln: KilnUnderTest;
+beforeAll(async () => {
+  const root = createHash('sha256').update(ROOT).digest('hex');
+  kiln = await startKiln({ settings: { REST_AUTH: 'required', SERVICE_KEYS: `root=${root}` } });
+  await kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+  const create =
+    'mutation ($name: String!) { createServiceKey(name: $name, scopes: ["read", "start", "manage"]) { secret } }';
+  for (const name of ['anna', 'boris'] as const) {
+    secrets[name] = (await ok('root', create, { name })).createServiceKey.secret as string;
+  }
+});
+afterAll(() => kiln?.close());
+
+async function ok(name: Name, query: string, variables: Record<string, unknown> = {}) {
+  const { data, errors } = await graphql(kiln.url, query, variables, headersOf(name));
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+async function refusal(name: Name, query: string, variables: Record<string, unknown> = {}) {
+  const { errors } = await graphql(kiln.url, query, variables, headersOf(name));
+  expect(errors).toHaveLength(1);
+  return { message: errors?.[0]?.message ?? '', ...errors?.[0]?.extensions };
+}
+
+async function ended(name: Name, id: string) {
+  const query =
+    '{ task(id: "ID") { state error { message } outputs { width height } input { options } } }'.replace(
+      'ID',
+      id,
+    );
+  const { task } = await until(
+    () => ok(name, query),
+    ({ task: one }) => /SUCC|FAIL/.test(one.state),
+    30_000,
+  );
+  return task;
+}
+
+const graphOf = (color: number) => ({
+  1: { class_type: 'EmptyImage', inputs: { width: 64, height: 32, batch_size: 1, color } },
+  2: {
+    class_type: 'ImageScale',
+    inputs: { image: ['1', 0], width: 32, height: 16, upscale_method: 'area', crop: 'disabled' },
+  },
+  3: { class_type: 'PreviewImage', inputs: { images: ['1', 0] } },
+  4: { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'small' } },
+});
+const inputs = [
+  { name: 'width', type: 'INTEGER', at: ['2.width'], default: 32, minimum: 16, maximum: 512 },
+  { name: 'height', type: 'INTEGER', at: ['2.height'], default: 16, minimum: 16, maximum: 512 },
+];
+const SAVE =
+  'mutation ($graph: JSON!, $name: ID!, $inputs: [WorkflowParameterInput!]) { saveWorkflow(name: $name, graph: $graph, inputs: $inputs, description: "Small pictures") { id mine versions { number missing needs { classes models } inputs { name type required default } outputs { name node type } } } }';
+const PUBLISH =
+  'mutation ($version: Int!) { publishWorkflow(id: "small", version: $version) { published previous } }';
+const RUN = 'mutation ($input: ComfyWorkflowInput!) { runComfyWorkflow(input: $input) { id } }';
+
+describe('a saved workflow', () => {
+  it('is found from its graph, tried out by its owner alone, and published', async () => {
+    const name = 'small';
+    const { saveWorkflow } = await ok('anna', SAVE, { name, graph: graphOf(0), inputs });
+    const needs = { classes: ['EmptyImage', 'ImageScale', 'PreviewImage', 'SaveImage'], models: [] };
+    expect(saveWorkflow).toMatchObject({
+      id: name,
+      mine: true,
+      versions: [{ number: 1, missing: [], needs, outputs: [{ name: 'image', node: '4', type: 'image' }] }],
+    });
+    const own = { workflowName: name, version: 1, inputs: { width: 48 } };
+    const { runComfyWorkflow } = await ok('anna', RUN, { input: own });
+    expect(await ended('anna', runComfyWorkflow.id as string)).toMatchObject({
+      state: 'SUCCEEDED',
+      outputs: [{ width: 48, height: 16 }],
+      input: { options: { workflowName: name, workflowVersion: 1 } },
+    });
+    expect(await refusal('boris', RUN, { input: own })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await refusal('boris', SAVE, { name, graph: graphOf(0) })).toMatchObject({ code: 'CONFLICT' });
+    expect(await refusal('boris', PUBLISH, { version: 1 })).toMatchObject({ code: 'NOT_FOUND' });
+    const unpublished = { workflowName: name };
+    expect(await refusal('boris', RUN, { input: unpublished })).toMatchObject({ field: 'workflowName' });
+    const { publishWorkflow } = await ok('anna', PUBLISH, { version: 1 });
+    expect(publishWorkflow).toEqual({ published: 1, previous: null });
+    const { savedWorkflow } = await ok(
+      'boris',
+      '{ savedWorkflow(id: "workflow/small") { mine owner published versions { number graph missing } } }',
+    );
+    expect(savedWorkflow).toEqual({
+      mine: false,
+      owner: null,
+      published: 1,
+      versions: [{ number: 1, graph: null, missing: null }],
+    });
+  });
+
+  it('is called by whoever may: over GraphQL, REST, OpenAI and MCP, with typed inputs', async () => {
+    const models = '{ models(category: "workflow") { id model name optionsSchema } }';
+    const listed = (await ok('boris', models)).models.find(
+      ({ model }: { model: string }) => model === 'workflow/small',
+    );
+    expect(listed).toMatchObject({
+      id: 'comfy:workflow/small',
+      name: 'Small pictures',
+      optionsSchema: { properties: { width: { type: 'integer', minimum: 16, maximum: 512, default: 32 } } },
+    });
+    const byModel = { model: 'workflow/small', options: { width: 40, height: 20 } };
+    const { runComfyWorkflow } = await ok('boris', RUN, { input: byModel });
+    const made = { state: 'SUCCEEDED', outputs: [{ width: 40, height: 20 }] };
+    expect(await ended('boris', runComfyWorkflow.id as string)).toMatchObject(made);
+
+    const sent = await fetch(`${kiln.url}/api/comfy/sync/execute/workflow/small`, {
+      method: 'POST',
+      headers: headersOf('boris'),
+      body: new URLSearchParams({ inputs: JSON.stringify({ width: 24 }) }),
+    });
+    expect(await sent.json()).toMatchObject({ status: true, data: { media: [{ width: 24, height: 16 }] } });
+
+    const openai = new OpenAI({ apiKey: secrets.boris, baseURL: `${kiln.url}/v1`, maxRetries: 0 });
+    const images = await openai.images.generate({
+      model: 'workflow/small',
+      prompt: 'any',
+      size: '96x64' as never,
+    });
+    const png = Buffer.from(images.data?.[0]?.b64_json ?? '', 'base64');
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([96, 64]);
+    expect((await openai.models.retrieve('workflow/small')).id).toBe('workflow/small');
+
+    const options = { headers: headersOf('boris'), knowsTasks: false };
+    const found = await call(kiln.url, 'find_models', { kind: 'COMFY_WORKFLOW', text: 'small' }, options);
+    expect(JSON.stringify(found.result)).toContain('comfy:workflow/small');
+    const wanted = { workflow: 'workflow/small', inputs: { width: 72 } };
+    const ran = await call(kiln.url, 'run_workflow', wanted, options);
+    expect(JSON.stringify(ran.result)).toMatch(/72\D+16|image\/png/);
+
+    const wrong = { workflowName: 'small', inputs: { width: 8 } };
+    expect(await refusal('boris', RUN, { input: wrong })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'inputs.width',
+    });
+  });
+
+  it('is rolled back, withdrawn and removed by its owner, and each stands in the audit log', async () => {
+    const { saveWorkflow } = await ok('anna', SAVE, { name: 'small', graph: graphOf(255) });
+    expect(saveWorkflow.versions.map(({ number }: { number: number }) => number)).toEqual([2, 1]);
+    expect((await ok('anna', PUBLISH, { version: 2 })).publishWorkflow).toEqual({
+      published: 2,
+      previous: 1,
+    });
+    const change = (field: string) =>
+      ok('anna', `mutation { ${field}(id: "small") { published previous } }`).then((data) => data[field]);
+    expect(await change('rollBackWorkflow')).toEqual({ published: 1, previous: 2 });
+    expect(await change('withdrawWorkflow')).toEqual({ published: null, previous: 1 });
+    const { rows: owners } = await kiln.runtime.database.pool.query<{ owner: string }>(
+      `select owner from media.workflows where name = 'small'`,
+    );
+    const kept = createPersonalData(mediaDatabase(kiln.runtime.database));
+    const records = await kept.read(owners[0]?.owner ?? '', null, 1_000);
+    const workflow = records.find(({ kind }) => kind === 'workflow');
+    expect(workflow?.data).toMatchObject({ name: 'small', versions: [{ number: 1 }, { number: 2 }] });
+    expect(await change('deleteWorkflow')).toMatchObject({ published: null });
+    expect((await ok('anna', '{ savedWorkflow(id: "small") { id } }')).savedWorkflow).toBeNull();
+    const { rows } = await kiln.runtime.database.pool.query<{ what: string }>(
+      `select what from audit.entries where target = 'small' order by id`,
+    );
+    expect(rows.map(({ what }) => what)).toEqual([
+      'publishWorkflow',
+      'publishWorkflow',
+      'rollBackWorkflow',
+      'withdrawWorkflow',
+      'deleteWorkflow',
+    ]);
+  });
+});
+
+describe('a graph', () => {
+  const needy = (checkpoint: string) => ({
+    1: { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: checkpoint } },
+    2: { class_type: 'CLIPTextEncode', inputs: { text: 'a boat', clip: ['1', 1] } },
+    3: { class_type: 'CLIPTextEncode', inputs: { text: 'blurred', clip: ['1', 1] } },
+    4: { class_type: 'EmptyLatentImage', inputs: { width: 64, height: 64, batch_size: 1 } },
+    5: {
+      class_type: 'KSampler',
+      inputs: {
+        model: ['1', 0],
+        positive: ['2', 0],
+        negative: ['3', 0],
+        latent_image: ['4', 0],
+        seed: 7,
+        steps: 4,
+        cfg: 8,
+        denoise: 1,
+        sampler_name: 'euler',
+        scheduler: 'normal',
+      },
+    },
+    6: { class_type: 'VAEDecode', inputs: { samples: ['5', 0], vae: ['1', 2] } },
+    7: { class_type: 'SaveImage', inputs: { images: ['6', 0], filename_prefix: 'x' } },
+  });
+
+  it('offers its prompts, seeds, sizes and models as inputs', async () => {
+    const query =
+      'query ($graph: JSON!) { proposedWorkflow(graph: $graph) { inputs { name type at default } outputs { name node } } }';
+    const { proposedWorkflow } = await ok('anna', query, { graph: needy('sd_xl_base_1.0.safetensors') });
+    const names = proposedWorkflow.inputs.map(({ name, at }: { name: string; at: string[] }) => [
+      name,
+      at[0],
+    ]);
+    expect(Object.fromEntries(names)).toEqual({
+      checkpoint: '1.ckpt_name',
+      prompt: '2.text',
+      negativePrompt: '3.text',
+      width: '4.width',
+      height: '4.height',
+      count: '4.batch_size',
+      seed: '5.seed',
+      steps: '5.steps',
+      cfg: '5.cfg',
+      denoise: '5.denoise',
+    });
+    expect(proposedWorkflow.outputs).toEqual([{ name: 'image', node: '7' }]);
+  });
+
+  it('is refused before anything is queued, naming each class and model file that no machine has', async () => {
+    const graph = { ...needy('none.safetensors'), 8: { class_type: 'ImaginaryNode', inputs: {} } };
+    const answer = await refusal('anna', RUN, { input: { workflow: graph } });
+    expect(answer).toMatchObject({ code: 'NOT_INSTALLED', field: 'workflow.1.inputs.ckpt_name' });
+    expect(answer.message).toContain('model file none.safetensors');
+    expect(answer.message).toContain('node class ImaginaryNode');
+  });
+
+  it('goes only to machines that have what it needs', async () => {
+    await kiln.control('lacks', { wire: 'comfyui-a', names: ['sd_xl_base_1.0.safetensors'] });
+    const jobsOf = async () => {
+      const answer = await fetch(`${kiln.sandboxUrl}/_control/jobs`);
+      return (await answer.json()) as readonly { readonly wire: string }[];
+    };
+    const before = (await jobsOf()).length;
+    const graph = needy('sd_xl_base_1.0.safetensors');
+    const ids = await Promise.all(
+      Array.from({ length: 4 }, async (_, seed) => {
+        const input = { workflow: graph, inputs: { '5.seed': seed } };
+        return (await ok('anna', RUN, { input })).runComfyWorkflow.id as string;
+      }),
+    );
+    for (const id of ids) expect(await ended('anna', id)).toMatchObject({ state: 'SUCCEEDED' });
+    const made = (await jobsOf()).slice(before).map(({ wire }) => wire);
+    expect(made).toEqual(['comfyui-b', 'comfyui-b', 'comfyui-b', 'comfyui-b']);
+  });
+});
