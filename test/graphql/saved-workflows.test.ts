@@ -136,7 +136,7 @@ describe('a saved workflow', () => {
     const images = await openai.images.generate({
       model: 'workflow/small',
       prompt: 'any',
-      size: '96x64' as never,
+      size: '96x64',
     });
     const png = Buffer.from(images.data?.[0]?.b64_json ?? '', 'base64');
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([96, 64]);

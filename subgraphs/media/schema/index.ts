@@ -32,6 +32,7 @@ import './chat.ts';
 import './conversation.ts';
 import './comfy-workflow.ts';
 import './saved-workflow.ts';
+import './saved-workflow-fields.ts';
 import './running-node.ts';
 import './prompt-check.ts';
 import './recipe.ts';

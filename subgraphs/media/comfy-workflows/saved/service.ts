@@ -42,27 +42,7 @@ const FRESH_MS = 5_000;
 /** Makes the service. */
 export function createSavedWorkflows({ database, registry, authMode, bus }: Parts): SavedWorkflows {
   const published = createPublished(database, bus);
-  const owned = async (caller: Caller, sent: string): Promise<WorkflowRow> => {
-    const row = await readWorkflow(database, plainName(sent));
-    if (row === null || !mayChange(caller, row.owner)) throw notFound('workflow', sent);
-    return row;
-  };
-  const shown = async (caller: Caller, rows: readonly WorkflowRow[]): Promise<readonly SavedWorkflow[]> => {
-    const isMine = ({ owner }: WorkflowRow) => mayChange(caller, owner);
-    const seen = rows.filter((row) => isMine(row) || row.published !== null);
-    const versions = await readVersions(
-      database,
-      seen.map((row) => ({ name: row.name, number: isMine(row) ? null : row.published })),
-    );
-    const byName = Map.groupBy(versions, ({ name }) => name);
-    return seen.map((row) => ({ ...row, isMine: isMine(row), versions: byName.get(row.name) ?? [] }));
-  };
-  const answer = async (caller: Caller, name: string): Promise<SavedWorkflow> => {
-    const row = await readWorkflow(database, name);
-    const [found] = row === null ? [] : await shown(caller, [row]);
-    if (found === undefined) throw notFound('workflow', name);
-    return found;
-  };
+  const { owned, shown, answer } = createReading(database);
   const publish = async (caller: Caller, { name }: WorkflowRow, version: number | null) => {
     if (!(await setPublished(database, name, version))) {
       throw badInput('version', `${name} has no version ${version}`);
@@ -119,6 +99,32 @@ export function createSavedWorkflows({ database, registry, authMode, bus }: Part
       return (await published.read()).map(({ row, workflow }) => modelOf(base, row, workflow));
     },
   };
+}
+
+/** Reading saved graphs as far as a caller may see them. */
+function createReading(database: MediaDatabase) {
+  const owned = async (caller: Caller, sent: string): Promise<WorkflowRow> => {
+    const row = await readWorkflow(database, plainName(sent));
+    if (row === null || !mayChange(caller, row.owner)) throw notFound('workflow', sent);
+    return row;
+  };
+  const shown = async (caller: Caller, rows: readonly WorkflowRow[]): Promise<readonly SavedWorkflow[]> => {
+    const isMine = ({ owner }: WorkflowRow) => mayChange(caller, owner);
+    const seen = rows.filter((row) => isMine(row) || row.published !== null);
+    const versions = await readVersions(
+      database,
+      seen.map((row) => ({ name: row.name, number: isMine(row) ? null : row.published })),
+    );
+    const byName = Map.groupBy(versions, ({ name }) => name);
+    return seen.map((row) => ({ ...row, isMine: isMine(row), versions: byName.get(row.name) ?? [] }));
+  };
+  const answer = async (caller: Caller, name: string): Promise<SavedWorkflow> => {
+    const row = await readWorkflow(database, name);
+    const [found] = row === null ? [] : await shown(caller, [row]);
+    if (found === undefined) throw notFound('workflow', name);
+    return found;
+  };
+  return { owned, shown, answer };
 }
 
 /** What nobody in particular has saved would be everybody's to change. */

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../domain/failure.ts';
-import { withoutPaths } from './without-paths.ts';
+import { withoutPaths } from './machines/without-paths.ts';
 
 /**
  * Why a prompt failed. Rule: a failure of the machine (out of memory, a lost connection, a broken GPU) may not happen

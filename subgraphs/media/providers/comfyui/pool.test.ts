@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { UpstreamError } from '../../domain/failure.ts';
-import { createInventories } from './machines/inventories.ts';
+import { createInventories } from './inventories.ts';
 import { createPool } from './pool.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));

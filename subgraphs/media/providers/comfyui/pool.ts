@@ -2,9 +2,9 @@ import type { Problem } from '../../../../platform/errors.ts';
 import { invalidInput, UpstreamError } from '../../domain/failure.ts';
 import type { CallContext, Connection, Handle, NodeLoad } from '../contract/provider.ts';
 import type { Exchange } from '../shared/exchange.ts';
+import { createCandidates, loadOf, type PlacedGraph, queryAll } from './candidates.ts';
 import { at, nodesOf, readHandle } from './handle.ts';
-import { createCandidates, loadOf, type PlacedGraph, queryAll } from './machines/candidates.ts';
-import type { Inventories } from './machines/inventories.ts';
+import type { Inventories } from './inventories.ts';
 import { missingOf, modelsOf, needsOf } from './machines/inventory.ts';
 import { chooseServer } from './machines/loaded.ts';
 

@@ -1,4 +1,3 @@
-import type { QueueItem } from '../wire.ts';
 import { modelsOf } from './inventory.ts';
 
 /** Which models a server has loaded, as far as its own queue and history tell, and which server a graph goes to. Pure. */
@@ -18,7 +17,9 @@ const LOADING_COST = 2;
 const EMPTY_COST = 1.5;
 
 /** The models of the last graph that has some, in the order in which they run; null when none has. */
-export function lastModels(items: readonly Pick<QueueItem, 'graph'>[]): ReadonlySet<string> | null {
+export function lastModels(
+  items: readonly { readonly graph: Readonly<Record<string, unknown>> }[],
+): ReadonlySet<string> | null {
   return items.map(({ graph }) => modelsOf(graph)).findLast((models) => models.size > 0) ?? null;
 }
 

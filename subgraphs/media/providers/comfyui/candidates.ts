@@ -1,11 +1,11 @@
-import { refusedCredentials, UpstreamError } from '../../../domain/failure.ts';
-import type { CallContext, NodeLoad } from '../../contract/provider.ts';
-import type { Exchange } from '../../shared/exchange.ts';
-import { at, nodesOf } from '../handle.ts';
-import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from '../wire.ts';
+import { refusedCredentials, UpstreamError } from '../../domain/failure.ts';
+import type { CallContext, NodeLoad } from '../contract/provider.ts';
+import type { Exchange } from '../shared/exchange.ts';
+import { at, nodesOf } from './handle.ts';
 import type { Inventories } from './inventories.ts';
-import { missingOf, needsOf } from './inventory.ts';
-import { type Candidate, lastModels } from './loaded.ts';
+import { missingOf, needsOf } from './machines/inventory.ts';
+import { type Candidate, lastModels } from './machines/loaded.ts';
+import { graphIn, historiesOf, type QueueItem, queueOf, throwHttpRefusal } from './wire.ts';
 
 /** Which servers of a pool may take a graph. */
 
