@@ -32,8 +32,6 @@ export interface Pool {
   ): Promise<Value>;
 }
 
-/** Milliseconds in which an inventory counts as read after a refusal. */
-const RECENT_MS = 500;
 const PROBE_TIMEOUT_MS = 4_000;
 /** Milliseconds without an answer after which a server is given up. */
 const GIVE_UP_AFTER_MS = 4_000;
@@ -65,12 +63,14 @@ export function createPool(exchange: Exchange, inventories: Inventories): Pool {
       for (let tries = 1; ; tries += 1) {
         const best = chooseServer(await candidatesFor(context, { ...request, nodes, models }), models);
         if (best === undefined) throw new UpstreamError('UNAVAILABLE', 'comfyui: no machine answers');
+        const sentAt = performance.now();
         try {
           return await startingAt(best.node, models, () => start(best.node));
         } catch (error) {
           // It may have lost what it had when it was last asked: then another one gets the graph.
           const isLast = tries >= nodes.length || !isRefusal(error);
-          if (isLast || !(await lacksNow(inventories, at(context, best.node), request))) throw error;
+          if (isLast || !(await lacksNow(inventories, at(context, best.node), { ...request, sentAt })))
+            throw error;
         }
       }
     },
@@ -121,9 +121,10 @@ function isRefusal(error: unknown): boolean {
 async function lacksNow(
   inventories: Inventories,
   context: CallContext,
-  { workflow }: PlacedGraph,
+  { workflow, sentAt }: PlacedGraph & { readonly sentAt: number },
 ): Promise<boolean> {
-  const inventory = await inventories.read(context, RECENT_MS);
+  // What was read before the graph was sent says nothing about the refusal.
+  const inventory = await inventories.read(context, performance.now() - sentAt);
   return inventory !== null && missingOf(needsOf(workflow), inventory).length > 0;
 }
 
