@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/process/logger.ts';
 import type { Bench, Figure } from './bench.ts';
 import { burst } from './burst/burst.ts';
 import { consoleBench } from './console/console.ts';
+import { cores } from './cores/cores.ts';
 import { fairness } from './fairness/fairness.ts';
 import { federation } from './federation/federation.ts';
 import { gatewayBenches } from './gateways/gateways.ts';
@@ -50,6 +51,7 @@ const benches: readonly Bench[] = [
   burst,
   model,
   split,
+  cores,
   scheduler,
   outage,
   limits,

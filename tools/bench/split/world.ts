@@ -38,7 +38,7 @@ export interface World {
 /** Tasks that are followed at each. */
 const FOLLOWED = 200;
 /** Of the service key that all requests are made with. */
-const KEY_HASH = createHash('sha256')
+export const KEY_HASH = createHash('sha256')
   .update(serviceKey['authorization']?.slice('Bearer '.length) ?? '')
   .digest('hex');
 
