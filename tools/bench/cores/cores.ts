@@ -26,8 +26,16 @@ export const cores: Bench = {
     // What is submitted stays queued upstream, so that nothing else is measured.
     await kiln.sandbox.latency({ queuedMs: 600_000 });
     for (const part of [kiln.gateway, kiln.media, kiln.workflow, kiln.worker]) await part.end();
-    const one = await startWhole(tools, { ...kiln.settings, PROCESSES: '1' });
-    const two = await startWhole(tools, { ...kiln.settings, PROCESSES: '2' });
+    const one = await startWhole(tools, {
+      ...kiln.settings,
+      PROCESSES: '1',
+      DATA_DIR: `${kiln.folder}/one`,
+    });
+    const two = await startWhole(tools, {
+      ...kiln.settings,
+      PROCESSES: '2',
+      DATA_DIR: `${kiln.folder}/two`,
+    });
     const sender = await startProgram(new URL('../model/traffic.ts', import.meta.url));
     tools.lifecycle.add('traffic', () => sender.stop());
     const send = (whole: Whole, order: Pick<TrafficOrder, 'ms' | 'inTurn'>) =>
