@@ -31,4 +31,7 @@ test('lists entries newest first, page by page, also past the tenth', async () =
   const last = (await audit.list({ first: 5, ...none })).at(-1)?.id ?? null;
   expect(await targets({ before: last })).toEqual(['7', '6', '5', '4', '3']);
   expect(await targets({ what: 'even', caller: 'anon', first: 3 })).toEqual(['12', '10', '8']);
+  await audit.record(caller, { what: 'read task', target: '13' });
+  expect(await targets({ first: 1 })).toEqual(['13']);
+  expect(await targets({ first: 1, reads: false })).toEqual(['12']);
 });

@@ -39,5 +39,6 @@ export const auditMigrations: MigrationSet = {
   indexes: {
     entries_by_caller: 'audit.entries (caller, id desc)',
     entries_by_what: 'audit.entries (what, id desc)',
+    entries_of_changes: `audit.entries (id desc) where what not like 'read %'`,
   },
 };

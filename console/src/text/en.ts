@@ -297,6 +297,13 @@ export const en = {
   'file.add': 'Drop, paste or choose',
   'file.sending': 'Sending, {percent} %',
   'file.remove': 'Remove the file',
+  'audit.onlyOf': 'Only',
+  'audit.changesOnly': 'Changes only',
+  'who.visitor': 'Visitors',
+  'views.save': 'Save this view',
+  'views.name': 'Name of this view',
+  'views.title': 'Views',
+  'views.remove': 'Remove the view {name}',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** A catalog of texts. */

@@ -293,4 +293,11 @@ export const zh: Texts = {
   'file.add': '拖放、粘贴或选择',
   'file.sending': '正在发送 {percent} %',
   'file.remove': '移除文件',
+  'audit.onlyOf': '仅限',
+  'audit.changesOnly': '只看更改',
+  'who.visitor': '访客',
+  'views.save': '保存此视图',
+  'views.name': '视图名称',
+  'views.title': '视图',
+  'views.remove': '移除视图 {name}',
 };

@@ -10,6 +10,7 @@ export function paintGround(painting: Painting): void {
   if (ground === 'city') return paintCity(painting);
   if (ground === 'forest') return paintForest(painting);
   if (ground === 'none') return;
+  if (ground === 'room') return paintRoom(painting);
   paintRidges(painting);
   if (ground === 'sea') paintWater(painting);
 }
@@ -17,7 +18,7 @@ export function paintGround(painting: Painting): void {
 /** Paints the dark edge of land right in front, where there is land. */
 export function paintForeground(painting: Painting): void {
   const { scene, height, unit, isDark } = painting;
-  if (scene.ground === 'none' || scene.ground === 'sea') return;
+  if (['none', 'sea', 'room'].includes(scene.ground)) return;
   const fill = css(tinted(scene, [230, 25, isDark ? 4 : 9]));
   ridge(painting, painting.layer(1), {
     base: height * 0.93,
@@ -85,6 +86,33 @@ function paintWater(painting: Painting): void {
     const thickness = Math.max(1, unit * 0.003 * (0.4 + nearness * 2));
     layer.fillRect(random() * width, horizon + nearness * (height - horizon), length, thickness);
   }
+}
+
+/** A wall with light from the side, and a table before it. */
+function paintRoom(painting: Painting): void {
+  const { scene, width, height, horizon, unit, isDark, random } = painting;
+  const wall = painting.layer(0.2);
+  const light = wall.createLinearGradient(0, 0, width, height * 0.8);
+  light.addColorStop(0, css([scene.hue, 32, isDark ? 34 : 84]));
+  light.addColorStop(1, css([scene.hue + 18, 30, isDark ? 16 : 58]));
+  wall.fillStyle = light;
+  wall.fillRect(0, 0, width, height);
+  wall.fillStyle = css([scene.hue, 40, isDark ? 45 : 92], 0.35);
+  const left = width * (0.15 + 0.3 * random());
+  for (const pane of [0, 1])
+    shape(wall, [
+      [left + pane * unit * 0.26, height * 0.1],
+      [left + pane * unit * 0.26 + unit * 0.22, height * 0.06],
+      [left + pane * unit * 0.26 + unit * 0.3, height * 0.44],
+      [left + pane * unit * 0.26 + unit * 0.08, height * 0.48],
+    ]);
+  const table = painting.layer(0.6);
+  const wood = table.createLinearGradient(0, horizon, 0, height);
+  const grain = 18 + random() * 24;
+  wood.addColorStop(0, css([grain, 38, isDark ? 24 : 62]));
+  wood.addColorStop(1, css([grain, 42, isDark ? 12 : 40]));
+  table.fillStyle = wood;
+  table.fillRect(0, horizon + height * 0.06, width, height);
 }
 
 function paintCity(painting: Painting): void {

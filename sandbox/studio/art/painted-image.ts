@@ -47,12 +47,18 @@ export async function paintImage(
   for (const reference of request.references) await blend(canvas, painting, reference);
   finish(canvas, painting.scene, mixed);
   onProgress(90, 'finishing');
-  if (request.hasCaption) {
+  const words = request.hasCaption ? quotedIn(prompt) : '';
+  if (words !== '') {
     registerFonts();
-    writeCaption(canvas, prompt);
+    writeCaption(canvas, words);
   }
   onProgress(95, 'caption');
   return { canvas, seed };
+}
+
+/** What a prompt wants to be read in the picture: its words in quotation marks. */
+function quotedIn(prompt: string): string {
+  return [...prompt.matchAll(/["“「『]([^"”」』]{1,200})["”」』]/g)].map(([, words]) => words).join(' ');
 }
 
 /** The reported seed, and the one used for painting: it depends on the prompt too, so that different prompts give different pictures. */

@@ -1,17 +1,20 @@
+import { type FigureName, figuresIn, homesOf } from './figures/figures.ts';
 import { createRandom } from './random.ts';
 
 /** The scene of a prompt, as far as this renderer understands it. */
 export interface Scene {
   readonly time: 'day' | 'dawn' | 'dusk' | 'night' | 'space';
-  readonly ground: 'sea' | 'mountain' | 'city' | 'forest' | 'desert' | 'field' | 'none';
+  readonly ground: 'sea' | 'mountain' | 'city' | 'forest' | 'desert' | 'field' | 'room' | 'none';
   readonly weather: 'clear' | 'rain' | 'snow' | 'fog' | 'stars';
   readonly finish: 'grain' | 'pixel' | 'neon' | 'watercolour' | 'line' | 'noir';
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly (Subject | FigureName)[];
+  /** The colour that the prompt names, in degrees; null when it names none. */
+  readonly named: number | null;
   /** Degrees; tints everything. */
   readonly hue: number;
 }
 
-/** What a picture can show. */
+/** What a picture can show besides figures: painters of its own draw it. */
 export type Subject =
   | 'lighthouse'
   | 'boat'
@@ -34,6 +37,7 @@ const GROUNDS: Lexicon<Scene['ground']> = [
   [/\b(forest|trees?|woods?|jungle|bamboo)\b|森林|树|竹/, 'forest'],
   [/\b(desert|dunes?|sand|pyramids?)\b|沙漠/, 'desert'],
   [/\b(fields?|meadow|garden|farm|flowers?)\b|花|草/, 'field'],
+  [/\b(room|kitchen|table|desk|studio|product|shelf|indoors?)\b|室|桌|厨房/, 'room'],
   [/\b(space|galaxy|planets?|nebula)\b|星系|太空/, 'none'],
 ];
 const TIMES: Lexicon<Scene['time']> = [
@@ -94,7 +98,8 @@ const ANY_TIME = ['dawn', 'dusk', 'day', 'night'] as const;
 export function readPrompt(prompt: string, seed: number): Scene {
   const text = prompt.toLowerCase();
   const random = createRandom(seed);
-  const anyGround = ANY_GROUND[Math.floor(random() * ANY_GROUND.length)] ?? 'mountain';
+  const grounds = homesFor(text);
+  const anyGround = grounds[Math.floor(random() * grounds.length)] ?? 'mountain';
   const anyTime = ANY_TIME[Math.floor(random() * ANY_TIME.length)] ?? 'day';
   const time = first(TIMES, text) ?? anyTime;
   return {
@@ -102,9 +107,26 @@ export function readPrompt(prompt: string, seed: number): Scene {
     ground: first(GROUNDS, text) ?? anyGround,
     weather: first(WEATHERS, text) ?? 'clear',
     finish: first(FINISHES, text) ?? 'grain',
-    subjects: SUBJECTS.filter(([words]) => words.test(text)).map(([, subject]) => subject),
-    hue: first(HUES, text) ?? BASE_HUE[time] + Math.floor(random() * 40 - 20),
+    subjects: subjectsIn(text),
+    named: first(HUES, text) ?? null,
+    hue: first(HUES, text) ?? BASE_HUE[time] + Math.floor(random() * 100 - 50),
   };
+}
+
+/** Where the picture may be set when the prompt does not say: where its first figure is found. */
+function homesFor(text: string): readonly Scene['ground'][] {
+  const [figure] = figuresIn(text);
+  if (figure !== undefined) return homesOf(figure);
+  return SUBJECTS.some(([words, subject]) => subject === 'cup' && words.test(text)) ? ['room'] : ANY_GROUND;
+}
+
+/** Most subjects of one picture. */
+const MOST_SUBJECTS = 5;
+
+/** What the prompt names; a cup of tea is no teapot's, so that figures go first. */
+function subjectsIn(text: string): Scene['subjects'] {
+  const own = SUBJECTS.filter(([words]) => words.test(text)).map(([, subject]) => subject);
+  return [...figuresIn(text), ...own].slice(0, MOST_SUBJECTS);
 }
 
 function first<Value>(lexicon: Lexicon<Value>, text: string): Value | undefined {

@@ -1,5 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
+import { drawFigure } from './draw-figure.ts';
+import { figureOf, type FigureName } from './figures/figures.ts';
 import { paintBalloon, paintBirds, paintCat, paintCup, paintFigure, paintFlower } from './living.ts';
 import { css, disc, shape, tinted } from './painting.ts';
 import type { Painting, SubjectContext } from './painting.ts';
@@ -20,10 +22,10 @@ const PAINTERS: Readonly<Record<Exclude<Subject, 'planet'>, (stage: SubjectConte
 };
 
 /** Horizontal positions of subjects, in units from the middle. */
-const SIDES = [0, 0.3, -0.3, 0.15, -0.15];
+const SIDES = [0, 0.42, -0.42, 0.21, -0.21];
 
 /** Paints every subject of the scene onto one layer. */
-export function paintSubjects(painting: Painting, onSubject: (subject: Subject) => void): void {
+export function paintSubjects(painting: Painting, onSubject: (subject: string) => void): void {
   const { scene, random, horizon, height } = painting;
   const layer = painting.layer(0.8);
   const x = painting.margin + painting.viewWidth * (0.3 + 0.4 * random());
@@ -33,9 +35,15 @@ export function paintSubjects(painting: Painting, onSubject: (subject: Subject) 
     layer.fillStyle = ink;
     // Side by side, so that none hides another.
     const place = x + (SIDES[index % SIDES.length] ?? 0) * painting.unit;
-    if (subject !== 'planet') PAINTERS[subject]({ painting, layer, x: place, y, ink });
+    const at = { painting, layer, x: place, y, ink };
+    if (isOwn(subject)) PAINTERS[subject](at);
+    else if (subject !== 'planet') drawFigure(figureOf(subject), at, scene.named);
     onSubject(subject);
   }
+}
+
+function isOwn(subject: Subject | FigureName): subject is keyof typeof PAINTERS {
+  return subject in PAINTERS;
 }
 
 function paintLighthouse({ painting, layer, x, y, ink }: SubjectContext): void {

@@ -63,7 +63,7 @@ export interface ImageRequest {
   readonly format?: ImageFormat;
   /** Pictures that are blended in, at most 5. */
   readonly references?: readonly Uint8Array[];
-  /** Whether the prompt is written at the foot of the picture; yes when absent. */
+  /** Whether the words that the prompt has in quotation marks are written at the foot of the picture; yes when absent. */
   readonly hasCaption?: boolean;
 }
 

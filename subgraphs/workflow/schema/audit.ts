@@ -69,12 +69,17 @@ builder.queryField('auditEntries', (t) =>
     args: {
       caller: t.arg.id({ description: 'Only what this caller did.' }),
       what: t.arg.string({ description: 'Only this, as `refundPayment` or `read task`.' }),
+      reads: t.arg.boolean({
+        required: true,
+        defaultValue: true,
+        description: 'Whether what was only read is listed as well.',
+      }),
       first: t.arg.int({ required: true, defaultValue: 50, description: 'From 1 to 1000.' }),
       after: t.arg.string({ description: 'Cursor of the last entry already seen.' }),
     },
-    async resolve(_, { caller = null, what = null, ...asked }, { audit }) {
+    async resolve(_, { caller = null, what = null, reads, ...asked }, { audit }) {
       const [first, after] = [boundedFirst(asked.first, 1000), checkedCursor(asked.after, isEntryId)];
-      const found = (await audit?.list({ first: first + 1, before: after, caller, what })) ?? [];
+      const found = (await audit?.list({ first: first + 1, before: after, caller, what, reads })) ?? [];
       return { items: found.slice(0, first), hasNextPage: found.length > first, after };
     },
   }),

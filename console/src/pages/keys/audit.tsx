@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { AuditDocument } from '../../api/operations.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { Who } from '../../parts/access/who.tsx';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { MoreButton } from '../../parts/more-button.tsx';
@@ -20,21 +21,31 @@ interface AuditProps {
 /** Who did what, newest first, for administrators. */
 export function Audit({ caller, onCaller }: AuditProps) {
   const [what, setWhat] = useState<string | undefined>(undefined);
+  const [reads, setReads] = useState(true);
   const { list, edges, error, isLoading, more } = usePages(AuditDocument, 'auditEntries', {
-    variables: { first: PAGE, what: what ?? null, caller: caller ?? null },
+    variables: { first: PAGE, what: what ?? null, caller: caller ?? null, reads },
   });
   return (
     <section className="card" id="audit">
       <header className="row wrap">
         <h2>{t('audit.title')}</h2>
-        <span className="push">
+        <label className="row push">
+          <input
+            type="checkbox"
+            className="check"
+            checked={!reads}
+            onChange={({ target }) => setReads(!target.checked)}
+          />
+          {t('audit.changesOnly')}
+        </label>
+        <span>
           <SearchField label={t('audit.whatHelp')} find={what} onSearch={setWhat} />
         </span>
       </header>
       {caller !== undefined && (
         <p className="pad row">
           <button type="button" className="chip" aria-pressed="true" onClick={() => onCaller(undefined)}>
-            {t('audit.only', { caller })}
+            {t('audit.onlyOf')} <Who id={caller} />
             <Icon name="close" size={12} />
           </button>
         </p>
@@ -59,11 +70,11 @@ export function Audit({ caller, onCaller }: AuditProps) {
                 <tr key={node.id}>
                   <td className="mono">{node.what}</td>
                   <td className="mono audit-id" title={node.target ?? undefined}>
-                    {node.target}
+                    {node.target !== null && <Who id={node.target} />}
                   </td>
                   <td className="mono audit-id" title={node.caller}>
                     <button type="button" className="link cut" onClick={() => onCaller(node.caller)}>
-                      {node.caller}
+                      <Who id={node.caller} />
                     </button>
                   </td>
                   <td className="mute p-hide">{node.address}</td>

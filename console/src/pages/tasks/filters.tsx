@@ -7,6 +7,7 @@ import { type Narrowing, narrowingOf } from '../../library/narrowing.ts';
 import { SearchField } from '../../parts/controls/search-field.tsx';
 import { StateShape } from '../../parts/task/state.tsx';
 import { t } from '../../text/text.ts';
+import { SavedViews } from './saved-views.tsx';
 
 const STATES: readonly TaskState[] = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
 const KINDS = [
@@ -44,38 +45,41 @@ export function Filters() {
   };
   const seesAll = useSeesAll();
   return (
-    <div className="row wrap">
-      <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
-      <div className="bars" role="group" aria-label={t('tasks.filter')}>
-        {[undefined, ...STATES].map((one) => (
-          <button
-            key={one ?? 'all'}
-            type="button"
-            className="chip"
-            aria-pressed={one === search.state}
-            onClick={() => set('state', one)}
-          >
-            {one !== undefined && <StateShape state={one} />}
-            {one === undefined ? t('tasks.all') : t(`state.${one}`)}
-          </button>
-        ))}
+    <>
+      <div className="row wrap">
+        <SearchField label={t('tasks.search')} find={search.find} onSearch={(find) => set('find', find)} />
+        <div className="bars" role="group" aria-label={t('tasks.filter')}>
+          {[undefined, ...STATES].map((one) => (
+            <button
+              key={one ?? 'all'}
+              type="button"
+              className="chip"
+              aria-pressed={one === search.state}
+              onClick={() => set('state', one)}
+            >
+              {one !== undefined && <StateShape state={one} />}
+              {one === undefined ? t('tasks.all') : t(`state.${one}`)}
+            </button>
+          ))}
+        </div>
+        <select
+          className="in w-auto"
+          aria-label={t('tasks.kind')}
+          value={search.type ?? ''}
+          onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
+        >
+          <option value="">{t('tasks.anyKind')}</option>
+          {KINDS.map((kind) => (
+            <option key={kind} value={kind}>
+              {t(`kind.${kind}`)}
+            </option>
+          ))}
+        </select>
+        <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
+        <NarrowChips value={narrowing} onChange={narrow} />
       </div>
-      <select
-        className="in w-auto"
-        aria-label={t('tasks.kind')}
-        value={search.type ?? ''}
-        onChange={({ target }) => set('type', target.value === '' ? undefined : target.value)}
-      >
-        <option value="">{t('tasks.anyKind')}</option>
-        {KINDS.map((kind) => (
-          <option key={kind} value={kind}>
-            {t(`kind.${kind}`)}
-          </option>
-        ))}
-      </select>
-      <Narrow value={narrowing} onChange={narrow} seesAll={seesAll} />
-      <NarrowChips value={narrowing} onChange={narrow} />
-    </div>
+      <SavedViews />
+    </>
   );
 }
 

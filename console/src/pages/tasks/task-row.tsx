@@ -4,6 +4,7 @@ import { memo } from 'react';
 
 import { CancelTaskDocument, type RowPartsFragment, type TaskPartsFragment } from '../../api/operations.ts';
 import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
+import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { codeText } from '../../parts/problem.tsx';
@@ -92,7 +93,7 @@ function Owner({
     <td className="p-hide">
       {typeof owner === 'string' && (
         <button type="button" className="link cut owner" title={owner} onClick={() => onOwner(owner)}>
-          {owner}
+          <Who id={owner} />
         </button>
       )}
     </td>

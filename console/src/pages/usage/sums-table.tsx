@@ -1,3 +1,4 @@
+import { Who } from '../../parts/access/who.tsx';
 import { moneyFormat } from '../../parts/money.ts';
 import { language, t } from '../../text/text.ts';
 import type { Group, Sum } from './sums.ts';
@@ -39,7 +40,12 @@ export function SumsTable({
             {sums.map((sum) => (
               <tr key={sum.name ?? ''}>
                 <td className="med wrap-anywhere">
-                  {sum.name ?? <span className="mute">{t('usage.nothing')}</span>}
+                  {sum.name !== null && (group === 'OWNER' || group === 'KEY') ? (
+                    <Who id={sum.name} />
+                  ) : (
+                    sum.name
+                  )}
+                  {sum.name === null && <span className="mute">{t('usage.nothing')}</span>}
                 </td>
                 <td className="num">{sum.done.toLocaleString(language)}</td>
                 <td className="num p-hide">{Math.round((weigh(sum) / whole) * 100)} %</td>

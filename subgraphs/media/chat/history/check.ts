@@ -6,7 +6,7 @@ import type { ConversationDraft, ConversationSearch, MessageDraft } from './hist
 /** What a conversation may hold. Pure; throws BAD_USER_INPUT naming the field. */
 
 /** Most messages of one conversation, all branches together. */
-export const MOST_MESSAGES = 1_000;
+const MOST_MESSAGES = 1_000;
 /** Most messages of one call. */
 const MOST_AT_ONCE = 100;
 const MOST_CHARACTERS = 200_000;

@@ -35,7 +35,7 @@ export interface Conversation {
 }
 
 /** What is sent with each of its questions. */
-export interface ConversationSettings {
+interface ConversationSettings {
   readonly system?: string | null | undefined;
   readonly temperature?: number | null | undefined;
   readonly maxTokens?: number | null | undefined;

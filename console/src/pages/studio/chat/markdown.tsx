@@ -42,11 +42,8 @@ function Picture({ src, alt }: { readonly src?: string; readonly alt?: string })
 }
 
 function Code({ children }: { readonly children?: ReactNode }) {
-  const { props } = (children ?? {}) as ReactElement<{
-    readonly className?: string;
-    readonly children?: ReactNode;
-  }>;
-  const text = String(props?.children ?? '');
+  const { props } = children as ReactElement<{ readonly className?: string; readonly children?: unknown }>;
+  const text = typeof props.children === 'string' ? props.children : '';
   const language = /\blang(?:uage)?-([\w+#-]+)/.exec(props.className ?? '')?.[1];
   return (
     <div className="said-code">

@@ -120,7 +120,7 @@ function Branches({ message, thread }: Omit<MessageProps, 'isGrowing'>) {
 }
 
 /** Pictures as such, other files by their kind. */
-export function Files({ files }: { readonly files: readonly StoredFile[] }) {
+function Files({ files }: { readonly files: readonly StoredFile[] }) {
   return (
     <div className="said-files">
       {files.map(({ id, url, contentType }) =>

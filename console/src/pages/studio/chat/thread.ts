@@ -41,7 +41,11 @@ export interface ThreadParts {
   readonly stream: (
     key: string,
     request: { readonly settings: Settings; readonly branch: readonly Message[] },
-    listener: { piece(piece: Piece): void; failed(error: unknown): void; ended(): void },
+    listener: {
+      readonly piece: (piece: Piece) => void;
+      readonly failed: (error: unknown) => void;
+      readonly ended: () => void;
+    },
   ) => { unsubscribe(): void };
   /** Answers that are being made, by their questions: they outlive the page. */
   readonly pending: {

@@ -129,7 +129,7 @@ function isEmpty(messages: readonly Message[], id: string | null): boolean {
 
 function settingsOf(kept: OneConversationQuery['conversation']): Settings {
   const { generator, system, temperature, maxTokens } = kept;
-  const options = (kept.options ?? null) as Settings['options'];
+  const options = kept.options ?? null;
   return { generator, model: kept.model ?? '', system, temperature, maxTokens, options };
 }
 

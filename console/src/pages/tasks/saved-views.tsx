@@ -1,0 +1,83 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+
+import { Icon } from '../../parts/icons.tsx';
+import { t } from '../../text/text.ts';
+import { createKeeper } from '../../work/keeper.ts';
+import { type SavedView, sameView, withoutView, withView } from './views.ts';
+
+/** Kept in this browser, for each account. */
+const keeper = createKeeper<readonly SavedView[]>('kiln.views');
+
+/** Filters of the list that were given a name: one press shows them again. */
+export function SavedViews() {
+  const search = useSearch({ from: '/tasks' });
+  const navigate = useNavigate({ from: '/tasks' });
+  const [views, setViews] = useState<readonly SavedView[]>(() => keeper.read('tasks') ?? []);
+  const [isNaming, setIsNaming] = useState(false);
+  const [name, setName] = useState('');
+  const keep = (next: readonly SavedView[]) => {
+    keeper.write('tasks', next);
+    setViews(next);
+  };
+  const isKept = views.some((view) => sameView(view.search, search));
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    keep(withView(views, { name: name.trim(), search }));
+    setName('');
+    setIsNaming(false);
+  };
+  if (views.length === 0 && Object.keys(search).length === 0) return null;
+  return (
+    <div className="row wrap" role="group" aria-label={t('views.title')}>
+      {views.map((view) => (
+        <span key={view.name} className="row gap1">
+          <button
+            type="button"
+            className="chip"
+            aria-pressed={sameView(view.search, search)}
+            onClick={() => void navigate({ search: view.search })}
+          >
+            {view.name}
+          </button>
+          {sameView(view.search, search) && (
+            <button
+              type="button"
+              className="btn sm ghost ico"
+              aria-label={t('views.remove', { name: view.name })}
+              title={t('views.remove', { name: view.name })}
+              onClick={() => keep(withoutView(views, view.name))}
+            >
+              <Icon name="close" size={12} />
+            </button>
+          )}
+        </span>
+      ))}
+      {Object.keys(search).length > 0 && !isKept && !isNaming && (
+        <button type="button" className="btn sm ghost" onClick={() => setIsNaming(true)}>
+          <Icon name="plus" size={14} />
+          {t('views.save')}
+        </button>
+      )}
+      {isNaming && (
+        <form className="row" onSubmit={save}>
+          <input
+            className="in w-auto"
+            // The field was asked for by the button that it replaces.
+            autoFocus
+            required
+            maxLength={40}
+            aria-label={t('views.name')}
+            placeholder={t('views.name')}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            onKeyDown={({ key }) => key === 'Escape' && setIsNaming(false)}
+          />
+          <button type="submit" className="btn sm pri" disabled={name.trim() === ''}>
+            {t('views.save')}
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}
