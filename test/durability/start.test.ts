@@ -1,14 +1,18 @@
+import { spawn } from 'node:child_process';
 import { chownSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import packageJson from '../../package.json' with { type: 'json' };
 import { graphql, rest, taskEnd } from '../kit/clients/requests.ts';
 import { isWhole } from '../kit/extent.ts';
 import { type KilnProcess, spawnKiln, temporaryDataDir } from '../kit/processes/kiln-process.ts';
 
-/** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed. */
+/** What a data directory allows: one Kiln at a time, any user who owns it, and a start after everything was killed; and a settings file. */
 
 // Every picture is drawn at its full size here, one after the other.
 vi.setConfig({ testTimeout: 240_000 });
@@ -105,6 +109,31 @@ async function openToOthers(entries: readonly string[]): Promise<readonly string
     (mode & 0o077) === 0 ? [] : [`${entry} ${(mode & 0o777).toString(8)}`],
   );
 }
+
+describe('npm start', () => {
+  const root = path.join(import.meta.dirname, '../..');
+
+  async function outputOf(environment: Readonly<Record<string, string>>) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'kiln-env-'));
+    try {
+      await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
+      // The script as npm runs it, in a folder of its own.
+      const words = packageJson.scripts.start.replace(/^exec node /, '').split(' ');
+      const absolute = words.map((word) => (/\.(c?js|ts)$/.test(word) ? path.join(root, word) : word));
+      const { PATH = '' } = process.env;
+      const child = spawn(process.execPath, absolute, { cwd: folder, env: { PATH, ...environment } });
+      return await text(child.stderr);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  it('reads .env, and the real environment wins', async () => {
+    const output = await outputOf({ LOG_LEVEL: 'info' });
+    expect(output).toContain('PORT must be');
+    expect(output).not.toContain('LOG_LEVEL');
+  });
+});
 
 async function submit(url: string, prompt: string): Promise<string> {
   const answer = await graphql(

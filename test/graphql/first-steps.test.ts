@@ -1,20 +1,15 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import packageJson from '../../package.json' with { type: 'json' };
 import { listenOn, stopAccepting } from '../../platform/http/server.ts';
 import { graphql, rest } from '../kit/clients/requests.ts';
 import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
-/** What somebody meets in the first minutes: a key, a header, a port, a settings file, the schema. */
+/** What somebody meets in the first minutes: a key, a header, a port, the schema. */
 
 const key = createHash('sha256').update('first steps').digest('hex');
 const authorization = `Bearer ${key}`;
@@ -62,29 +57,6 @@ describe('/schema.graphql', () => {
 });
 
 describe('a start', () => {
-  const root = path.join(import.meta.dirname, '../..');
-
-  async function start(environment: Readonly<Record<string, string>>) {
-    const folder = await mkdtemp(path.join(tmpdir(), 'kiln-env-'));
-    try {
-      await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
-      // The script as npm runs it, in a folder of its own.
-      const words = packageJson.scripts.start.replace(/^exec node /, '').split(' ');
-      const absolute = words.map((word) => (/\.(c?js|ts)$/.test(word) ? path.join(root, word) : word));
-      const { PATH = '' } = process.env;
-      const child = spawn(process.execPath, absolute, { cwd: folder, env: { PATH, ...environment } });
-      return await text(child.stderr);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
-  it('reads .env, and the real environment wins', async () => {
-    const output = await start({ LOG_LEVEL: 'info' });
-    expect(output).toContain('PORT must be');
-    expect(output).not.toContain('LOG_LEVEL');
-  });
-
   it('on a port that is taken says so in one sentence', async () => {
     const [first, second] = [createServer(), createServer()];
     const { url } = await listenOn(first, '127.0.0.1', 0);

@@ -34,6 +34,12 @@ export const WHOLE_ONLY: Readonly<Record<string, string>> = {
   'test/durability/generators-file.test.ts':
     'platform/config/config, subgraphs/media/providers/openai/compatible',
   'test/subscriptions/killed-server.test.ts': 'test/topology/split',
+  'test/durability/shutdown.test.ts':
+    'platform/process/lifecycle, platform/database/embedded-postgres and sandbox/sandbox (owners that are killed)',
+  'test/topology/planned-stop.test.ts':
+    'platform/process/lifecycle, gateway/server/server (draining), platform/queue/postgres-queue and subgraphs/media/tasks/work/worker (stopping)',
+  'test/topology/unnoticed.test.ts': 'gateway/transports/streams/keep-following, test/topology/split',
+  'test/topology/hanging-database.test.ts': 'test/durability/start-while-away, platform/database/database',
   'test/topology/gateway-beside.test.ts': 'test/topology/gateway-composed and foreign-supergraph',
 };
 
