@@ -115,9 +115,8 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
   const makePlan: MakePlan = (given, operationName, givenPart) => {
-    // An answer at once is planned as if nothing were deferred.
-    const asked = defers ? withoutDefer(given) : given;
-    const part = givenPart === given ? asked : defers ? withoutDefer(givenPart) : givenPart;
+    const asked = answeredAtOnce(given, defers);
+    const part = givenPart === given ? asked : answeredAtOnce(givenPart, defers);
     const { planner, planOfOne, apiModel, apiSchema, supergraphSchema, requirements } = parts();
     const { document, restore } = withOwnNames(asked, requirements);
     const operation = operationContext({ schema: apiSchema, document, operationName });
@@ -167,6 +166,11 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
     warmUp: () => void parts(),
   };
+}
+
+/** An answer at once is planned as if nothing were deferred. */
+function answeredAtOnce(document: DocumentNode, defers: boolean): DocumentNode {
+  return defers ? withoutDefer(document) : document;
 }
 
 type MakePlan = (whole: DocumentNode, operationName: string | undefined, part: DocumentNode) => OperationPlan;

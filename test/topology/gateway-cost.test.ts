@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startGatewayOf, yamlOf } from './gateway-of.ts';
 import { openShop, type Shop } from './shop.ts';
 
 /** The example of docs/gateway.md about costs and batches. */
@@ -88,7 +88,8 @@ describe('an answer in parts', () => {
       body: JSON.stringify({ query }),
     });
   const IN_PARTS = 'multipart/mixed;deferSpec=20220824,application/graphql-response+json;q=0.9';
-  const query = '{ users { id ... @defer(label: "late") { reviews { text } } } }';
+  /** That of docs/gateway.md. */
+  const { query } = JSON.parse(inDocs(/-d '(\{"query": "\{ users.*\})'/)) as { readonly query: string };
 
   it('comes as Apollo Client asks for it, with its cost at the end', async () => {
     const response = await ask(query, IN_PARTS);
@@ -148,4 +149,18 @@ describe('an answer in parts', () => {
       data: { users: [{ reviews: [{}, {}] }, { reviews: [{}, {}] }] },
     });
   });
+});
+
+it('asks once for entities that the example keeps', async () => {
+  const keeping = await startGatewayOf({
+    supergraph: shop.supergraph(true),
+    config: yamlOf('entityCacheBytes:'),
+  });
+  const ask = () => graphql(keeping.url, '{ reviews { id author { name } } }');
+  const first = await ask();
+  expect(first.data.reviews[0]).toMatchObject({ author: { name: 'Ada' } });
+  const asked = [shop.accounts.seen.length, shop.reviews.seen.length];
+  expect(await ask()).toEqual(first);
+  expect([shop.accounts.seen.length, shop.reviews.seen.length]).toEqual([asked[0], (asked[1] ?? 0) + 1]);
+  await keeping.end();
 });

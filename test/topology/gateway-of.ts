@@ -108,3 +108,10 @@ export function yamlOf(
   if (found === undefined) throw new Error(`docs/gateway.md has no example with the line ${firstLine}`);
   return Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), found);
 }
+
+/** What a pattern finds in docs/gateway.md. */
+export function inDocs(pattern: RegExp): string {
+  const found = pattern.exec(page)?.[1];
+  if (found === undefined) throw new Error(`docs/gateway.md has nothing like ${String(pattern)}`);
+  return found;
+}

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { graphql } from '../kit/clients/requests.ts';
-import { type OtherGateway, startGatewayOf } from './gateway-of.ts';
+import { inDocs, type OtherGateway, startGatewayOf } from './gateway-of.ts';
 import { createYoga } from './shop.ts';
 
 /** A subgraph over TLS with certificates of an authority of its own, which takes nobody without one of them. */
@@ -108,7 +108,8 @@ async function ticksOf({ url }: OtherGateway): Promise<readonly unknown[]> {
   return seen;
 }
 
-const TLS = 'tls: { ca: ca.pem, certificate: gateway.pem, key: gateway-key.pem }';
+/** As docs/gateway.md has it. */
+const TLS = inDocs(/# (tls: \{.*\})/);
 
 it.each(['graphql-ws', 'sse'])(
   'asks and subscribes over %s with the authority and the certificate of the file',

@@ -10,7 +10,7 @@ import type { DeferredPart } from './deferred-form.ts';
 import { narrowed, placesOf, standsIn, valueAt, widened } from './places.ts';
 
 /** A part, and how its data is shaped. */
-export interface ShapedPart extends DeferredPart {
+interface ShapedPart extends DeferredPart {
   readonly shape: ResultShaper;
 }
 

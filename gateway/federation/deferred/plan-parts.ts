@@ -15,7 +15,7 @@ import { createPartRuns, type PartRuns } from './deferral.ts';
 import { deferConditions, deferredForm, onlyOperation, withoutDefer } from './deferred-form.ts';
 
 /** An operation whose answer comes in parts. */
-export interface PlannedParts {
+interface PlannedParts {
   /** Runs it. Its first part is there when the promise ends. */
   run(input: RunInput): Promise<RunningParts>;
 }
