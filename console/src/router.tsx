@@ -55,10 +55,18 @@ const gallery = createRoute({
   validateSearch: (search: Record<string, unknown>): GallerySearch => ({
     ...narrowingOf(search),
     ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
+    ...(typeof search['board'] === 'string' ? { board: search['board'] } : {}),
+    ...(search['starred'] === true ? { starred: true as const } : {}),
     ...(typeof search['find'] === 'string' ? { find: search['find'] } : {}),
     ...fileKindOf(search['kind']),
   }),
   component: laterPage(async () => (await import('./pages/gallery/gallery-page.tsx')).GalleryPage),
+});
+
+const shared = createRoute({
+  getParentRoute: () => root,
+  path: '/shared/$token',
+  component: laterPage(async () => (await import('./pages/shared/shared-page.tsx')).SharedPage),
 });
 
 const shop = createRoute({
@@ -160,6 +168,9 @@ interface TasksSearch extends Narrowing {
 /** Which file is open, and what the gallery is filtered by. */
 interface GallerySearch extends Narrowing {
   readonly open?: string;
+  /** The board that is shown. */
+  readonly board?: string;
+  readonly starred?: true;
   readonly kind?: FileKind;
   readonly find?: string;
 }
@@ -227,6 +238,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     studio,
     gallery,
+    shared,
     tasks,
     task,
     shop,

@@ -1,6 +1,7 @@
 import { onceThere } from '../../platform/database/once-there.ts';
 import type { Subgraph } from '../../platform/graphql/operations/subgraph.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
+import { createBoards } from './boards/service.ts';
 import { createBudgets } from './budgets/budgets.ts';
 import { createChatHistory } from './chat/history/service.ts';
 import { createChatService } from './chat/service.ts';
@@ -139,6 +140,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
       fetchInput: createInputFetcher(parts),
     }),
     usage: createUsageService({ database, readLate, authMode }),
+    boards: createBoards({ database, ...parts.options.files }),
     budgets: budgets.service,
     estimates: createEstimates({ registry, planner, videoTemplates }),
     videoTemplates,

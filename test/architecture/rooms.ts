@@ -177,6 +177,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'generators/bindings': ['domain', 'domain/work', 'generators/catalog', 'providers/contract'],
       'providers/shared': ['domain', 'domain/inputs', 'domain/work', 'providers/contract'],
       'resource-ownership': ['database', 'domain/work'],
+      boards: ['database', 'files'],
       'video-templates': ['database'],
       usage: ['database', 'domain'],
       budgets: ['database', 'domain', 'domain/work', 'tasks/accounting', 'tasks/rules', 'tasks/storage'],
@@ -324,6 +325,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'resource-ownership',
       ],
       schema: [
+        'boards',
         'personal-data',
         'chat',
         'comfy-workflows',

@@ -110,3 +110,59 @@ it('gives a key that only reads no address to be passed on, and the owner of a f
   expect((await graphql(kiln.url, END, { id: share }, owner)).errors).toBeUndefined();
   expect((await fetch(data.media.shareUrl)).status).toBe(404);
 });
+
+const BOARD = '{ id name count cover { id } share { url endsAt } }';
+
+it('puts files of the caller on boards, moves them, and lists what is on one', async () => {
+  const make = `mutation ($name: String!) { createBoard(name: $name) ${BOARD} }`;
+  const [one, other] = await Promise.all(
+    ['Foxes', 'Cranes'].map(
+      async (name) => (await graphql(kiln.url, make, { name }, owner)).data.createBoard,
+    ),
+  );
+  expect(one).toEqual({ id: one.id, name: 'Foxes', count: 0, cover: null, share: null });
+  const add = `mutation ($id: ID!, $ids: [ID!]!, $from: ID) { addToBoard(id: $id, mediaIds: $ids, from: $from) ${BOARD} }`;
+  const added = await graphql(kiln.url, add, { id: one.id, ids: [id, id] }, owner);
+  expect(added.data.addToBoard).toMatchObject({ count: 1, cover: { id } });
+  const moved = await graphql(kiln.url, add, { id: other.id, ids: [id], from: one.id }, owner);
+  expect(moved.data.addToBoard.count).toBe(1);
+  const list =
+    'query ($board: ID) { medias(filter: { board: $board }) { totalCount edges { node { id } } } }';
+  const counts = [one, other, { id: 'none' }].map(
+    async (board) => (await graphql(kiln.url, list, { board: board.id }, owner)).data.medias.totalCount,
+  );
+  expect(await Promise.all(counts)).toEqual([0, 1, 0]);
+  expect(await refusal(make, { name: 'Mine' })).toContain('sign in');
+  expect(await refusal(make, { name: ' ' }, owner)).toContain('1 to 100');
+});
+
+it('stars files of the caller alone', async () => {
+  const star = 'mutation ($ids: [ID!]!, $on: Boolean!) { starMedia(ids: $ids, starred: $on) }';
+  const list = '{ medias(filter: { starred: true }) { edges { node { id starred } } } }';
+  expect((await graphql(kiln.url, star, { ids: [id], on: true }, owner)).data.starMedia).toEqual([id]);
+  const starred = await graphql(kiln.url, list, {}, owner);
+  expect(starred.data.medias.edges).toEqual([{ node: { id, starred: true } }]);
+  await graphql(kiln.url, star, { ids: [id], on: false }, owner);
+  expect((await graphql(kiln.url, list, {}, owner)).data.medias.edges).toEqual([]);
+  expect(await refusal(star, { ids: [id], on: true })).toContain('sign in');
+});
+
+it('passes a board on by an address that ends, and tells no id of what is on it', async () => {
+  const { data } = await graphql(kiln.url, `{ boards ${BOARD} }`, {}, owner);
+  const board = data.boards.find(({ name }: { name: string }) => name === 'Cranes');
+  const share = `mutation ($id: ID!) { shareBoard(id: $id, seconds: 3600) ${BOARD} }`;
+  const open =
+    'query ($token: String!) { sharedBoard(token: $token) { name files { url contentType width } } }';
+  const openAt = async (address: string) =>
+    (await graphql(kiln.url, open, { token: new URL(address).pathname.split('/').at(-1) })).data.sharedBoard;
+  const first = (await graphql(kiln.url, share, { id: board.id }, owner)).data.shareBoard.share.url;
+  const seen = await openAt(first);
+  expect(seen).toMatchObject({ name: 'Cranes', files: [{ contentType: 'image/png', width: 1 }] });
+  const [{ url }] = seen.files;
+  expect([url.includes(id), (await fetch(url)).status]).toEqual([false, 200]);
+  const second = (await graphql(kiln.url, share, { id: board.id }, owner)).data.shareBoard.share.url;
+  expect(await openAt(first)).toBeNull();
+  await graphql(kiln.url, 'mutation ($id: ID!) { unshareBoard(id: $id) { id } }', { id: board.id }, owner);
+  expect(await openAt(second)).toBeNull();
+  expect(await openAt(`${kiln.url}/console/shared/none`)).toBeNull();
+});

@@ -8,6 +8,7 @@ export interface OwnedResources {
   readonly task: string;
   readonly delivery: string;
   readonly file: string;
+  readonly board: string;
   /** An address of that file to be passed on. */
   readonly share: string;
   readonly conversation: string;
@@ -26,6 +27,7 @@ const EXECUTION = `mutation ($parameters: JSON!, $onBehalfOf: ID, $externalId: S
 const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
   checkout(templateCode: "poster", userId: $userId, parameters: $parameters) { sessionId payment { id } }
 }`;
+const BOARD = 'mutation { createBoard(name: "Mine") { id } }';
 const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id } }';
 const CONVERSATION = `mutation ($id: ID!) { saveConversation(id: $id, input: { title: "Mine", generator: "llm",
   messages: [{ id: $id, role: USER, text: "mine" }] }) { id } }`;
@@ -49,6 +51,7 @@ export async function createOwnedResources(
   ]);
   const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
   if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
+  const board = await graphql(kiln.url, BOARD, {}, headers);
   const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
   const conversation = await graphql(kiln.url, CONVERSATION, { id: randomUUID() }, headers);
   const delivery = randomUUID();
@@ -60,6 +63,7 @@ export async function createOwnedResources(
     task: task.data.createTask.id,
     delivery,
     file: upload.body.extra.key,
+    board: board.data.createBoard.id,
     share: share.data.shareMedia.id,
     conversation: conversation.data.saveConversation.id,
     execution: execution.data.executeTemplate.id,

@@ -48,6 +48,10 @@ const text = (value: string): string => JSON.stringify(value);
 const task = ({ task: id }: OwnedResources) => ({ id: text(id) });
 const execution = ({ execution: id }: OwnedResources) => ({ id: text(id) });
 const payment = ({ payment: id }: OwnedResources) => ({ id: text(id) });
+const boardFiles = ({ board, file }: OwnedResources) => ({
+  id: text(board),
+  mediaIds: `[${text(file)}]`,
+});
 const nodes = 'edges { node { id } }';
 
 /** Fields that name something that is owned. */
@@ -76,6 +80,13 @@ const NAMING: Readonly<Record<string, Thing>> = {
     given: ({ conversation: id }) => ({ id: text(id) }),
     ends: true,
   },
+  boards: { foundBy: ['owner'], selection: 'id', contains: ({ board }) => board },
+  renameBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board), name: '"Ours"' }) },
+  addToBoard: { foundBy: CHANGERS, given: boardFiles },
+  removeFromBoard: { foundBy: CHANGERS, given: boardFiles },
+  shareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
+  unshareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
+  deleteBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }), ends: true },
   medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
   taskProgress: { foundBy: READERS, given: task },
   webhookDeliveries: {
@@ -112,6 +123,10 @@ const OTHERS = [
   'providerVoices',
   'runningNode',
   'voices',
+  // A board that is made belongs to whoever makes it, stars are the caller's own: test/graphql/file-access.test.ts.
+  'createBoard',
+  'starMedia',
+  'sharedBoard',
   'uploadFile',
   'uploadVoiceSample',
   'uploadToProvider',

@@ -47,6 +47,7 @@ export async function walkGallery(url: string, browser: Browser, steps: Steps, k
     await page.getByLabel('Prompt').inputValue(),
     'a lighthouse at dawn, calm sea, long light',
   );
+  await fillBoard(page, steps);
   await findByPalette(page, steps);
   await downloadAndDelete(page, steps);
   await watched.finish(steps, 'gallery');
@@ -126,6 +127,50 @@ async function share(page: Page, steps: Steps): Promise<void> {
   );
   holds('gallery: a revoked address opens nothing', (await fetch(url)).status, 404);
   await page.keyboard.press('Escape');
+}
+
+/** A board is made, filled by a drag and from a selection, and passed on; a star finds its picture. */
+async function fillBoard(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
+  await page.getByRole('link', { name: 'Gallery' }).first().click();
+  await page.locator('.jg a').nth(3).waitFor();
+  await page.getByRole('button', { name: 'New board' }).click();
+  await page.getByPlaceholder('Name of the board').fill('Walked');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const board = page.getByRole('link', { name: /^Walked/ });
+  await page.locator('.g-item').nth(0).dragTo(board);
+  await page.getByRole('link', { name: 'Walked 1' }).waitFor();
+  await page.locator('.g-tick').nth(1).click();
+  await page.locator('.g-tick').nth(2).click();
+  await page.getByLabel('Put on a board').selectOption({ label: 'Walked' });
+  await page.getByRole('link', { name: 'Walked 3' }).click();
+  await page.waitForURL(/board=/);
+  await until(
+    () => page.locator('.g-item').count(),
+    (count) => count === 3,
+  );
+  await holdOpen(page, steps, 'gallery: a board');
+  await page.locator('.g-item').nth(0).hover();
+  await page.locator('.g-star').nth(0).click();
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await page.getByRole('button', { name: 'Create a link' }).click();
+  const address = await page.getByRole('dialog').locator('input.in').inputValue();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Starred' }).click();
+  await until(
+    () => page.locator('.g-item').count(),
+    (count) => count === 1,
+  );
+  holds('gallery: a star finds its picture', await page.locator('.g-item').count(), 1);
+  await page.goto(address);
+  await page.getByRole('heading', { name: 'Walked' }).waitFor();
+  holds(
+    'gallery: a board is seen by whoever has its address',
+    await page.locator('.shared-grid li').count(),
+    3,
+  );
+  await page.goto(new URL('/console/gallery', address).href);
+  await page.locator('.jg a').first().waitFor();
 }
 
 async function scrollThrough(page: Page, { holds }: Steps): Promise<void> {

@@ -42,6 +42,8 @@ export function withArrived(
 
 function matches({ piece: { media, task }, owner, createdAt }: ArrivedPiece, filter: MediaFilter): boolean {
   const { kinds, text, generator, model, createdAfter, createdBefore } = filter;
+  // What has just been made is on no board yet, and has no star.
+  if (filter.board || filter.starred) return false;
   if (kinds && !kinds.some((kind) => media.contentType.startsWith(`${kind.toLowerCase()}/`))) return false;
   if (filter.owner && filter.owner !== 'anon' && owner !== filter.owner) return false;
   if (generator && task?.generator !== generator) return false;

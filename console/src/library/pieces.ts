@@ -4,6 +4,8 @@ import type { MediaPartsFragment, ProducerPartsFragment } from '../api/operation
 export interface Piece {
   readonly media: MediaPartsFragment;
   readonly task: Producer | null;
+  /** Whether the caller has starred it; absent where that was not asked for. */
+  readonly starred?: boolean;
 }
 
 /** What is shown of the task of a piece; visitors know what they asked for from this browser. */

@@ -117,7 +117,7 @@ async function loadPage(filter: MediaFilter, after: string | null, signal: Abort
   if (data === undefined) throw new Error(t('problem.noAnswer'));
   const { edges, totalCount, pageInfo } = data.medias;
   return {
-    pieces: edges.map(({ node: { task, ...media } }) => ({ media, task })),
+    pieces: edges.map(({ node: { task, starred, ...media } }) => ({ media, task, starred })),
     total: totalCount,
     after: pageInfo.endCursor,
     hasMore: pageInfo.hasNextPage,

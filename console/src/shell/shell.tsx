@@ -30,7 +30,9 @@ export function Shell() {
   const [over, setOver] = useState<Over>(null);
   const isGoing = useShellKeys(setOver);
   // There a key can be typed in, which is the other way in.
-  const isWayIn = useMatchRoute()({ to: '/keys' }) !== false;
+  const matches = useMatchRoute();
+  // Whoever was given the address of a board needs no account.
+  const isWayIn = matches({ to: '/keys' }) !== false || matches({ to: '/shared/$token' }) !== false;
   const isClosed = caller?.kind === 'ANONYMOUS' && !caller.mayStart && !isWayIn;
   return (
     <>

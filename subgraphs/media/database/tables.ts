@@ -77,6 +77,21 @@ export interface MediaBindingPace {
   nextAt: Timestamp;
 }
 
+export interface MediaBoardItem {
+  addedAt: Generated<Timestamp>;
+  boardId: string;
+  mediaId: string;
+}
+
+export interface MediaBoard {
+  createdAt: Generated<Timestamp>;
+  id: string;
+  name: string;
+  owner: string;
+  shareEndsAt: Timestamp | null;
+  shareId: string | null;
+}
+
 export interface MediaBudgetHold {
   amount: number;
   budgetId: string;
@@ -254,6 +269,12 @@ export interface MediaShare {
   owner: string;
 }
 
+export interface MediaStar {
+  mediaId: string;
+  owner: string;
+  starredAt: Generated<Timestamp>;
+}
+
 export interface MediaTaskEvent {
   at: Timestamp;
   progress: number;
@@ -411,6 +432,8 @@ export interface DB {
   "media.anonymousUploads": MediaAnonymousUpload;
   "media.attempts": MediaAttempt;
   "media.bindingPaces": MediaBindingPace;
+  "media.boardItems": MediaBoardItem;
+  "media.boards": MediaBoard;
   "media.budgetHolds": MediaBudgetHold;
   "media.budgets": MediaBudget;
   "media.chatChunks": MediaChatChunk;
@@ -428,6 +451,7 @@ export interface DB {
   "media.providerStates": MediaProviderState;
   "media.retentionMarks": MediaRetentionMark;
   "media.shares": MediaShare;
+  "media.stars": MediaStar;
   "media.taskEvents": MediaTaskEvent;
   "media.tasks": MediaTask;
   "media.taskSteps": MediaTaskStep;

@@ -126,6 +126,10 @@ export interface FileFilter {
   readonly text?: string;
   /** `usr_...`, `key_...` or `anon`; within what the caller may list. */
   readonly owner?: string;
+  /** On this board of the caller. */
+  readonly board?: string;
+  /** Starred by the caller, or not. */
+  readonly starred?: boolean;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import { listedOwner, type Caller } from '../../../platform/access/caller.ts';
+import { isUuid } from '../../../platform/ids.ts';
 import type { MediaDatabase } from '../database/database.ts';
 import { containsText, usesModel } from '../database/task-conditions.ts';
 import type { FileFilter, FilePage, MediaKind } from './files.ts';
@@ -20,7 +21,7 @@ export async function listFiles(
   { filter, first, after }: PageRequest & { readonly filter: FileFilter },
 ): Promise<FilePage> {
   if (caller.kind === 'anonymous') return { files: [], hasNextPage: false, count: async () => 0 };
-  const listed = { owner: listedOwner(caller), filter };
+  const listed = { owner: listedOwner(caller), filter, by: caller.id };
   const query = listedFiles(database, listed)
     .select(fileColumns)
     .orderBy('id', 'desc')
@@ -39,10 +40,12 @@ export async function listFiles(
 interface Listed {
   readonly owner: string | null;
   readonly filter: FileFilter;
+  /** Id of the caller, whose stars count. */
+  readonly by: string;
 }
 
-function listedFiles(database: MediaDatabase, { owner, filter }: Listed) {
-  const { kinds, createdAfter, createdBefore } = filter;
+function listedFiles(database: MediaDatabase, { owner, filter, by }: Listed) {
+  const { kinds, board, starred, createdAfter, createdBefore } = filter;
   let query = database
     .selectFrom('media.media')
     .where('state', '=', 'STORED')
@@ -51,6 +54,8 @@ function listedFiles(database: MediaDatabase, { owner, filter }: Listed) {
   if (owner !== null) query = query.where('owner', '=', owner);
   if (filter.owner !== undefined) query = query.where('owner', '=', filter.owner);
   if (kinds !== undefined) query = query.where(isOfKind(kinds));
+  if (board !== undefined) query = query.where(isOnBoard(board, owner));
+  if (starred !== undefined) query = query.where(isStarred(by, starred));
   if (createdAfter !== undefined) query = query.where('createdAt', '>', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
   const ofTask = taskConditions(filter);
@@ -68,6 +73,16 @@ function taskConditions({ generator, model, text }: FileFilter) {
 function madeByTask(conditions: ReturnType<typeof taskConditions>) {
   return sql<boolean>`exists (select 1 from media.tasks
     where tasks.id = media.task_id and ${sql.join(conditions, sql` and `)})`;
+}
+
+/** On a board of this owner, of whomever for null; nothing is on what is no board. */
+function isOnBoard(board: string, owner: string | null) {
+  return sql<boolean>`exists (select 1 from media.board_items item join media.boards board on board.id = item.board_id
+    where item.media_id = media.id and board.id = ${isUuid(board) ? board : null} and (board.owner = ${owner} or ${owner === null}))`;
+}
+
+function isStarred(by: string, starred: boolean) {
+  return sql<boolean>`exists (select 1 from media.stars where stars.media_id = media.id and stars.owner = ${by}) = ${starred}`;
 }
 
 function isOfKind(kinds: readonly MediaKind[]) {

@@ -56,6 +56,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       columns: 'id state model createdAt endedAt reply toolCalls',
     }),
     ...conversationsOf(database, own),
+    ...boardsOf(database, own),
     rowsSection(database, {
       kind: 'providerFile',
       from: sql.table('media.providerResources'),
@@ -101,6 +102,35 @@ function conversationsOf(database: MediaDatabase, own: RawBuilder<boolean>) {
       where: own,
       id: sql`concat_ws('/', conversation_id, id)`,
       columns: 'conversationId id parentId role text mediaIds model createdAt',
+    }),
+  ];
+}
+
+const ITEMS = sql`(select item.*, owner from media.board_items item
+  join media.boards board on board.id = item.board_id) as items`;
+
+/** Boards, what is on them, and stars. */
+function boardsOf(database: MediaDatabase, own: RawBuilder<boolean>) {
+  return [
+    rowsSection(database, {
+      kind: 'board',
+      from: sql.table('media.boards'),
+      where: own,
+      columns: 'id name shareEndsAt createdAt',
+    }),
+    rowsSection(database, {
+      kind: 'boardFile',
+      from: ITEMS,
+      where: own,
+      id: sql`concat_ws('/', board_id, media_id)`,
+      columns: 'boardId mediaId addedAt',
+    }),
+    rowsSection(database, {
+      kind: 'star',
+      from: sql.table('media.stars'),
+      where: own,
+      id: sql`media_id::text`,
+      columns: 'mediaId starredAt',
     }),
   ];
 }

@@ -4,6 +4,7 @@ import type { AuditRecorder } from '../../../platform/access/audit.ts';
 import type { Caller } from '../../../platform/access/caller.ts';
 import type { AuthMode } from '../../../platform/access/policy.ts';
 import type { RequestContext } from '../../../platform/graphql/operations/executor.ts';
+import type { BoardService } from '../boards/boards.ts';
 import type { BudgetService } from '../budgets/service.ts';
 import type { ChatService } from '../chat/chat.ts';
 import type { ChatHistory } from '../chat/history/history.ts';
@@ -27,6 +28,7 @@ import type { WebhookService } from '../webhooks/service.ts';
 export interface MediaServices {
   readonly tasks: TaskService;
   readonly files: FileService;
+  readonly boards: BoardService;
   readonly submissions: SubmissionService;
   readonly estimates: Estimates;
   readonly usage: UsageService;
@@ -80,6 +82,8 @@ interface MediaLoaders {
   /** The tasks this caller may read, whole. */
   readonly tasks: DataLoader<string, ReadTask | null>;
   readonly media: DataLoader<string, StoredFile | null>;
+  /** Whether the caller has starred a file. */
+  readonly stars: DataLoader<string, boolean>;
   readonly attempts: DataLoader<string, readonly Attempt[]>;
   readonly videoTemplates: DataLoader<string, VideoTemplate | null>;
   /** Forgets what was read; a subscription calls it for each event, as one context serves them all. */
@@ -106,6 +110,9 @@ function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
     maxBatchSize,
   });
   const media = new DataLoader((ids: readonly string[]) => services.files.byIds(ids), { maxBatchSize });
+  const stars = new DataLoader((ids: readonly string[]) => services.boards.starred(caller, ids), {
+    maxBatchSize,
+  });
   const attempts = new DataLoader((ids: readonly string[]) => attemptsOf(services.tasks, ids), {
     maxBatchSize,
   });
@@ -113,9 +120,9 @@ function createLoaders(services: MediaServices, caller: Caller): MediaLoaders {
     maxBatchSize,
   });
   const forget = (): void => {
-    for (const loader of [tasks, media, attempts, videoTemplates]) loader.clearAll();
+    for (const loader of [tasks, media, stars, attempts, videoTemplates]) loader.clearAll();
   };
-  return { tasks, media, attempts, videoTemplates, forget };
+  return { tasks, media, stars, attempts, videoTemplates, forget };
 }
 
 async function attemptsOf(

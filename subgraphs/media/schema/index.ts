@@ -15,6 +15,7 @@ import './usage.ts';
 import './budget.ts';
 import './media-fields.ts';
 import './share.ts';
+import './board.ts';
 import './task-fields.ts';
 import './personal-data.ts';
 import './start-mutation.ts';

@@ -42,6 +42,8 @@ const MediaFilter = builder.inputType('MediaFilter', {
       description:
         'Of this owner (usr_..., key_..., or anon for nobody); only admins have others than themselves.',
     }),
+    board: t.id({ description: 'On this board of the caller; nothing for those of others.' }),
+    starred: t.boolean({ description: 'Starred by the caller, or not.' }),
     createdAfter: t.field({ type: 'DateTime', description: 'Stored after this moment.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Stored before this moment.' }),
   }),

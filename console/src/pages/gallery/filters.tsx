@@ -16,11 +16,13 @@ export function Filters() {
   const navigate = useNavigate({ from: '/gallery' });
   const isSignedIn = useIsSignedIn();
   const seesAll = useSeesAll();
-  const { kind, find } = search;
+  const { kind, find, board, starred } = search;
   const narrowing = narrowingOf({ ...search });
   const go = (words: { kind?: FileKind | undefined; find?: string | undefined }, narrowed: Narrowing) =>
     void navigate({
       search: {
+        ...(board === undefined ? {} : { board }),
+        ...(starred === undefined ? {} : { starred }),
         ...(words.kind === undefined ? {} : { kind: words.kind }),
         ...(words.find === undefined ? {} : { find: words.find }),
         ...narrowed,

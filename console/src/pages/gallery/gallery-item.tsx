@@ -5,6 +5,7 @@ import { nameOfPiece, Preview } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { t } from '../../text/text.ts';
+import { drag } from './boards/dragged.ts';
 
 /** The kinds of file that the gallery filters by. */
 export type FileKind = 'image' | 'video' | 'audio';
@@ -15,6 +16,11 @@ interface GalleryItemProps {
   readonly height: number;
   readonly isSelected: boolean;
   readonly onSelect: (id: string, isRange: boolean) => void;
+  readonly isStarred: boolean;
+  /** Absent for visitors, who have no stars. */
+  readonly onStar: ((id: string, starred: boolean) => void) | undefined;
+  /** Ids of all that is dragged with this one. */
+  readonly dragWith: (id: string) => readonly string[];
 }
 
 /** One file in the justified grid: it opens beside it, its tick selects it. Scrolling draws again what is new alone. */
@@ -24,12 +30,20 @@ export const GalleryItem = memo(function GalleryItem({
   height,
   isSelected,
   onSelect,
+  isStarred,
+  onStar,
+  dragWith,
 }: GalleryItemProps) {
   const { id } = piece.media;
   const name = nameOfPiece(piece);
   const select = (event: MouseEvent) => onSelect(id, event.shiftKey);
   return (
-    <div className="g-item" style={{ width, height }}>
+    <div
+      className="g-item"
+      style={{ width, height }}
+      draggable
+      onDragStart={(event) => drag(event, dragWith(id))}
+    >
       <Link
         from="/gallery"
         to="/gallery"
@@ -50,6 +64,17 @@ export const GalleryItem = memo(function GalleryItem({
       >
         <Icon name="check" size={14} />
       </button>
+      {onStar !== undefined && (
+        <button
+          type="button"
+          className="g-star"
+          aria-pressed={isStarred}
+          aria-label={t('board.star', { name })}
+          onClick={() => onStar(id, !isStarred)}
+        >
+          <Icon name="star" size={14} />
+        </button>
+      )}
     </div>
   );
 });

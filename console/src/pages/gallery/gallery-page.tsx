@@ -11,6 +11,9 @@ import { later } from '../../parts/page/later.tsx';
 import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
+import { BoardBar } from './boards/board-bar.tsx';
+import { BoardHead } from './boards/board-head.tsx';
+import { useBoards } from './boards/use-boards.ts';
 import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { Drawer } from './open/drawer.tsx';
@@ -32,6 +35,8 @@ export function GalleryPage() {
   const [isLarge, setIsLarge] = useState(false);
   const [size, setSize] = useSize();
   const selection = useSelection(pieces);
+  const boards = useBoards();
+  const board = boards.boards.find(({ id }) => id === search.board);
   const show = (index: number) => {
     const next = pieces[index];
     if (next === undefined) return;
@@ -47,6 +52,21 @@ export function GalleryPage() {
     selection.clear();
     if (open !== undefined && ids.has(open)) close();
   };
+  const put = async (to: string, ids: readonly string[]) => {
+    if (!(await boards.put(to, ids, board?.id))) return;
+    // From one board to another they are moved.
+    if (board !== undefined && board.id !== to) gone(new Set(ids));
+    else selection.clear();
+  };
+  const dropped = (to: string | null, ids: readonly string[]) =>
+    void (to === null ? boards.star(ids, true) : put(to, ids));
+  const { star } = boards;
+  const onStar = useRef(star);
+  onStar.current = star;
+  const starOne = useCallback((id: string, starred: boolean) => void onStar.current([id], starred), []);
+  const ticked = useRef(selection.ids);
+  ticked.current = selection.ids;
+  const dragWith = useCallback((id: string) => (ticked.current.has(id) ? [...ticked.current] : [id]), []);
   return (
     <>
       <header className="top">
@@ -57,6 +77,10 @@ export function GalleryPage() {
       </header>
       <div className={piece === undefined ? 'gal' : 'gal open'}>
         <div className="gbody">
+          {isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
+          {board !== undefined && (
+            <BoardHead board={board} boards={boards} onGone={() => void navigate({ search: {} })} />
+          )}
           {error !== undefined && <Problem error={error} />}
           {isLoading && <div className="sk sk-grid" aria-busy="true" />}
           {!isLoading && error === undefined && pieces.length === 0 && <Nothing isFiltered={key !== '{}'} />}
@@ -66,6 +90,9 @@ export function GalleryPage() {
             current={current}
             selected={selection.ids}
             onSelect={selection.toggle}
+            starred={boards.starred}
+            onStar={isSignedIn ? starOne : undefined}
+            dragWith={dragWith}
             onEnd={loadMore}
             onShow={show}
             onClose={close}
@@ -91,7 +118,15 @@ export function GalleryPage() {
         />
       )}
       {selection.pieces.length > 0 && (
-        <SelectionBar pieces={selection.pieces} onClear={selection.clear} onDeleted={gone} />
+        <SelectionBar
+          pieces={selection.pieces}
+          boards={boards}
+          board={board}
+          onPut={put}
+          onLeft={gone}
+          onClear={selection.clear}
+          onDeleted={gone}
+        />
       )}
     </>
   );
@@ -100,14 +135,20 @@ export function GalleryPage() {
 function filterOf({
   kind,
   find,
+  board,
+  starred,
   ...narrowing
 }: Parameters<typeof filterOfNarrowing>[0] & {
   readonly kind?: string;
   readonly find?: string;
+  readonly board?: string;
+  readonly starred?: true;
 }): MediaFilter {
   return {
     ...(kind === undefined ? {} : { kinds: [kind.toUpperCase() as MediaKind] }),
     ...(find === undefined ? {} : { text: find }),
+    ...(board === undefined ? {} : { board }),
+    ...(starred === undefined ? {} : { starred }),
     ...filterOfNarrowing(narrowing),
   };
 }

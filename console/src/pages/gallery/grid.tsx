@@ -25,6 +25,10 @@ interface GridProps {
   readonly current: number;
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (id: string, isRange: boolean) => void;
+  /** Stars that were set or taken on this page. */
+  readonly starred: ReadonlyMap<string, boolean>;
+  readonly onStar: ((id: string, starred: boolean) => void) | undefined;
+  readonly dragWith: (id: string) => readonly string[];
   readonly onEnd: () => void;
   /** Opens the piece with this index, if there is one. */
   readonly onShow: (index: number) => void;
@@ -35,6 +39,7 @@ interface GridProps {
 /** The justified grid; only the rows in the window are in the page, however many there are. */
 export function Grid(props: GridProps) {
   const { pieces, share, current, selected, onSelect, onEnd, onShow, onClose, onEnlarge } = props;
+  const { starred, onStar, dragWith } = props;
   const element = useRef<HTMLDivElement>(null);
   const { width, top, scale } = useSpace(element);
   const target = targetOf(window.innerWidth) * share;
@@ -86,6 +91,9 @@ export function Grid(props: GridProps) {
                 height={row.height}
                 isSelected={selected.has(piece.media.id)}
                 onSelect={onSelect}
+                isStarred={starred.get(piece.media.id) ?? piece.starred === true}
+                onStar={onStar}
+                dragWith={dragWith}
               />
             ))}
           </div>

@@ -1,24 +1,45 @@
 import { useState } from 'react';
 
 import { useIsSignedIn } from '../../api/credential.ts';
+import type { BoardPartsFragment } from '../../api/operations.ts';
 import { downloadFiles } from '../../library/download.ts';
+import { nameOfPiece } from '../../library/piece.tsx';
 import type { Piece } from '../../library/pieces.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { later } from '../../parts/page/later.tsx';
 import { problemText } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
+import { PutOnBoard } from './boards/put-on-board.tsx';
+import type { Boards } from './boards/use-boards.ts';
 import { DeleteDialog } from './delete/delete-dialog.tsx';
+
+const Compare = later(async () => (await import('../../library/compare/compare.tsx')).Compare);
+/** Most pictures that are compared at once. */
+const MOST_COMPARED = 4;
 
 interface SelectionBarProps {
   readonly pieces: readonly Piece[];
+  readonly boards: Boards;
+  /** The board that is open. */
+  readonly board: BoardPartsFragment | undefined;
+  /** Puts files on a board. */
+  readonly onPut: (board: string, ids: readonly string[]) => Promise<void>;
+  /** Called with what is on the open board no more. */
+  readonly onLeft: (ids: ReadonlySet<string>) => void;
   readonly onClear: () => void;
   readonly onDeleted: (ids: ReadonlySet<string>) => void;
 }
 
 /** What can be done with all that is ticked. */
-export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) {
+export function SelectionBar(props: SelectionBarProps) {
+  const { pieces, boards, board, onPut, onLeft, onClear, onDeleted } = props;
   const isSignedIn = useIsSignedIn();
   const [isBusy, setIsBusy] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
+  const [isComparing, setIsComparing] = useState(false);
+  const pictures = pieces
+    .filter(({ media }) => media.contentType.startsWith('image/'))
+    .map((piece) => ({ media: piece.media, name: nameOfPiece(piece) }));
   const [failure, setFailure] = useState<string | null>(null);
   const run = (work: () => Promise<void>) => {
     setIsBusy(true);
@@ -41,6 +62,15 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
         <Icon name="download" size={14} />
         {t('media.download')}
       </button>
+      {pictures.length > 1 && pictures.length <= MOST_COMPARED && (
+        <button type="button" className="btn sm" onClick={() => setIsComparing(true)}>
+          <Icon name="compare" size={14} />
+          {t('compare.open')}
+        </button>
+      )}
+      {isSignedIn && (
+        <PutOnBoard pieces={pieces} boards={boards} board={board} onPut={onPut} onLeft={onLeft} />
+      )}
       {isSignedIn && (
         <button type="button" className="btn sm bad" disabled={isBusy} onClick={() => setIsDeleting(true)}>
           <Icon name="trash" size={14} />
@@ -50,6 +80,7 @@ export function SelectionBar({ pieces, onClear, onDeleted }: SelectionBarProps) 
       <button type="button" className="btn sm ghost" onClick={onClear}>
         {t('gallery.clear')}
       </button>
+      {isComparing && <Compare pieces={pictures} onClose={() => setIsComparing(false)} />}
       {isDeleting && (
         <DeleteDialog pieces={pieces} onClose={() => setIsDeleting(false)} onDeleted={onDeleted} />
       )}

@@ -34,6 +34,7 @@ import { fetchedModels } from './0034-fetched-models.ts';
 import { savedWorkflows } from './0035-saved-workflows.ts';
 import { conversations } from './0037-conversations.ts';
 import { leftReplies } from './0039-left-replies.ts';
+import { boards } from './0041-boards.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -74,6 +75,7 @@ export const mediaMigrations: MigrationSet = {
     '0035-saved-workflows': savedWorkflows,
     '0037-conversations': conversations,
     '0039-left-replies': leftReplies,
+    '0041-boards': boards,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

@@ -95,6 +95,8 @@ async function eraseRest(transaction: MediaTransaction, owner: string): Promise<
     'media.idempotency',
     'media.conversations',
     'media.shares',
+    'media.boards',
+    'media.stars',
     'media.providerResources',
     'media.workflows',
   ] as const)

@@ -12,19 +12,12 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { t } from '../../../text/text.ts';
-
-const HOUR = 3_600;
-const TIMES = [
-  ['hour', HOUR],
-  ['day', 24 * HOUR],
-  ['week', 7 * 24 * HOUR],
-  ['month', 30 * 24 * HOUR],
-] as const;
+import { SHARE_TIMES, WEEK_SECONDS } from './share-times.ts';
 
 /** Addresses to be passed on, which end or are revoked; who is given one learns nothing else. */
 export function ShareDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const field = useId();
-  const [seconds, setSeconds] = useState<number>(7 * 24 * HOUR);
+  const [seconds, setSeconds] = useState<number>(WEEK_SECONDS);
   const listed = useQuery(SharesDocument, { variables: { mediaId: id }, fetchPolicy: 'network-only' });
   const changed = { refetchQueries: [SharesDocument], awaitRefetchQueries: true };
   const [share, made] = useMutation(ShareMediaDocument, changed);
@@ -41,7 +34,7 @@ export function ShareDialog({ id, onClose }: { readonly id: string; readonly onC
             value={seconds}
             onChange={({ target }) => setSeconds(Number(target.value))}
           >
-            {TIMES.map(([name, value]) => (
+            {SHARE_TIMES.map(([name, value]) => (
               <option key={name} value={value}>
                 {t(`gallery.share.${name}`)}
               </option>
@@ -49,7 +42,7 @@ export function ShareDialog({ id, onClose }: { readonly id: string; readonly onC
           </select>
           <button
             type="button"
-            className="btn primary"
+            className="btn pri"
             disabled={made.loading}
             onClick={() => void share({ variables: { id, seconds } }).catch(() => undefined)}
           >

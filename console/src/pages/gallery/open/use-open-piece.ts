@@ -14,7 +14,7 @@ export function useOpenPiece(open: string | undefined, pieces: readonly Piece[])
   });
   const found = useMemo((): Piece | undefined => {
     const media = open === undefined ? undefined : data?.media;
-    return media ? { media, task: media.task } : undefined;
+    return media ? { media, task: media.task, starred: media.starred } : undefined;
   }, [open, data]);
   return { current, piece: listed ?? found };
 }

@@ -1,0 +1,113 @@
+import './boards.css';
+import { Link } from '@tanstack/react-router';
+import { type DragEvent, type ReactNode, useState } from 'react';
+
+import { Icon } from '../../../parts/icons.tsx';
+import { problemText } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { draggedIds, isDragged } from './dragged.ts';
+import { NameDialog } from './name-dialog.tsx';
+import type { Boards } from './use-boards.ts';
+
+interface BoardBarProps {
+  readonly boards: Boards;
+  /** What is shown: a board by its id, the starred ones, or all. */
+  readonly shown: { readonly board?: string | undefined; readonly starred?: true | undefined };
+  /** Puts what was dropped on a board, or stars it for null. */
+  readonly onDropped: (board: string | null, ids: readonly string[]) => void;
+}
+
+/** All files, the starred ones and each board; files are dropped on them. */
+export function BoardBar({ boards, shown, onDropped }: BoardBarProps) {
+  const [isNaming, setIsNaming] = useState(false);
+  return (
+    <nav className="boards" aria-label={t('board.title')}>
+      <BoardLink search={{}} isCurrent={shown.board === undefined && shown.starred === undefined}>
+        <span className="board-cover">
+          <Icon name="gallery" />
+        </span>
+        <span className="cut">{t('board.all')}</span>
+      </BoardLink>
+      <BoardLink
+        search={{ starred: true }}
+        isCurrent={shown.starred === true}
+        onDropped={(ids) => onDropped(null, ids)}
+      >
+        <span className="board-cover">
+          <Icon name="star" />
+        </span>
+        <span className="cut">{t('board.starred')}</span>
+      </BoardLink>
+      {boards.boards.map(({ id, name, count, cover, share }) => (
+        <BoardLink
+          key={id}
+          search={{ board: id }}
+          isCurrent={id === shown.board}
+          onDropped={(ids) => onDropped(id, ids)}
+        >
+          <span className="board-cover">
+            {cover?.small ? <img src={cover.small} alt="" /> : <Icon name="board" />}
+          </span>
+          <span className="cut">{name}</span>
+          <span className="num mute">{count}</span>
+          {share !== null && <Icon name="share" size={12} />}
+        </BoardLink>
+      ))}
+      <button type="button" className="btn ghost" onClick={() => setIsNaming(true)}>
+        <Icon name="plus" size={14} />
+        {t('board.new')}
+      </button>
+      {boards.error !== undefined && (
+        <p className="help bad" role="alert">
+          {problemText(boards.error)}
+        </p>
+      )}
+      {isNaming && (
+        <NameDialog
+          title={t('board.new')}
+          name=""
+          onClose={() => setIsNaming(false)}
+          onName={async (name) => (await boards.create(name)) !== null}
+        />
+      )}
+    </nav>
+  );
+}
+
+interface BoardLinkProps {
+  readonly search: { readonly board?: string; readonly starred?: true };
+  readonly isCurrent: boolean;
+  readonly onDropped?: (ids: readonly string[]) => void;
+  readonly children: ReactNode;
+}
+
+function BoardLink({ search, isCurrent, onDropped, children }: BoardLinkProps) {
+  const [isOver, setIsOver] = useState(false);
+  const events =
+    onDropped === undefined
+      ? {}
+      : {
+          onDragOver(event: DragEvent) {
+            if (!isDragged(event)) return;
+            event.preventDefault();
+            setIsOver(true);
+          },
+          onDragLeave: () => setIsOver(false),
+          onDrop(event: DragEvent) {
+            event.preventDefault();
+            setIsOver(false);
+            onDropped(draggedIds(event));
+          },
+        };
+  return (
+    <Link
+      className={['board', isCurrent ? 'on' : '', isOver ? 'over' : ''].join(' ')}
+      to="/gallery"
+      search={search}
+      activeOptions={{ exact: true, includeSearch: true }}
+      {...events}
+    >
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,63 @@
+import { useState } from 'react';
+
+import type { BoardPartsFragment } from '../../../api/operations.ts';
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { Icon } from '../../../parts/icons.tsx';
+import { t } from '../../../text/text.ts';
+import { BoardShareDialog } from './board-share-dialog.tsx';
+import { NameDialog } from './name-dialog.tsx';
+import type { Boards } from './use-boards.ts';
+
+interface BoardHeadProps {
+  readonly board: BoardPartsFragment;
+  readonly boards: Boards;
+  /** Called when it is no more. */
+  readonly onGone: () => void;
+}
+
+/** The board that is open: its name, and what can be done with all of it. */
+export function BoardHead({ board, boards, onGone }: BoardHeadProps) {
+  const [over, setOver] = useState<'name' | 'share' | 'delete' | null>(null);
+  const close = () => setOver(null);
+  return (
+    <div className="board-head">
+      <h2 className="cut">{board.name}</h2>
+      <button type="button" className="btn sm" onClick={() => setOver('share')}>
+        <Icon name="share" size={14} />
+        {t('gallery.shareIt')}
+      </button>
+      <button type="button" className="btn sm ghost" onClick={() => setOver('name')}>
+        {t('board.rename')}
+      </button>
+      <button type="button" className="btn sm ghost bad" onClick={() => setOver('delete')}>
+        {t('board.delete')}
+      </button>
+      {over === 'name' && (
+        <NameDialog
+          title={t('board.rename')}
+          name={board.name}
+          onClose={close}
+          onName={(name) => boards.rename(board.id, name)}
+        />
+      )}
+      {over === 'share' && <BoardShareDialog board={board} onClose={close} />}
+      {over === 'delete' && (
+        <Modal
+          title={t('board.deleteSure', { name: board.name })}
+          onClose={close}
+          foot={
+            <button
+              type="button"
+              className="btn bad"
+              onClick={() => void boards.remove(board.id).then((isGone) => isGone && onGone())}
+            >
+              {t('board.delete')}
+            </button>
+          }
+        >
+          <p className="mute">{t('board.deleteText')}</p>
+        </Modal>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { useId, useState } from 'react';
+
+import { Modal } from '../../../parts/controls/modal.tsx';
+import { t } from '../../../text/text.ts';
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly name: string;
+  /** Whether the name was taken; else the dialog stays. */
+  readonly onName: (name: string) => Promise<boolean>;
+  readonly onClose: () => void;
+}
+
+const MOST = 100;
+
+/** Asks for the name of a board. */
+export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
+  const field = useId();
+  const [text, setText] = useState(name);
+  const save = async () => {
+    if (await onName(text.trim())) onClose();
+  };
+  return (
+    <Modal title={title} onClose={onClose}>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <label className="vh" htmlFor={field}>
+          {t('board.name')}
+        </label>
+        <input
+          id={field}
+          className="in grow"
+          // The dialog was opened to write it.
+          ref={(input) => input?.focus()}
+          required
+          maxLength={MOST}
+          placeholder={t('board.name')}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <button type="submit" className="btn pri" disabled={text.trim() === ''}>
+          {t('board.save')}
+        </button>
+      </form>
+    </Modal>
+  );
+}

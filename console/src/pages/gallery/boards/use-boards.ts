@@ -1,0 +1,93 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { client } from '../../../api/client.ts';
+import { useIsSignedIn } from '../../../api/credential.ts';
+import {
+  AddToBoardDocument,
+  type BoardPartsFragment,
+  BoardsDocument,
+  CreateBoardDocument,
+  DeleteBoardDocument,
+  RemoveFromBoardDocument,
+  RenameBoardDocument,
+  StarMediaDocument,
+} from '../../../api/operations.ts';
+
+/** The boards of the caller, and what can be done with them. */
+export interface Boards {
+  readonly boards: readonly BoardPartsFragment[];
+  /** Why the last change was refused; undefined when it was not. */
+  readonly error: unknown;
+  /** Puts files on a board; from another one, which they leave, when that is named. */
+  readonly put: (id: string, mediaIds: readonly string[], from?: string) => Promise<boolean>;
+  readonly take: (id: string, mediaIds: readonly string[]) => Promise<boolean>;
+  /** Its id; null when it was refused. */
+  readonly create: (name: string) => Promise<string | null>;
+  readonly rename: (id: string, name: string) => Promise<boolean>;
+  readonly remove: (id: string) => Promise<boolean>;
+  readonly star: (ids: readonly string[], starred: boolean) => Promise<boolean>;
+  /** Stars that were set or taken on this page, by id of the file. */
+  readonly starred: ReadonlyMap<string, boolean>;
+}
+
+const AFTER = { refetchQueries: [BoardsDocument], awaitRefetchQueries: true };
+
+/** Reads the boards, and keeps them as they are changed; none of visitors. */
+export function useBoards(): Boards {
+  const isSignedIn = useIsSignedIn();
+  const { data, error } = useQuery(BoardsDocument, { skip: !isSignedIn, fetchPolicy: 'cache-and-network' });
+  const [refused, setRefused] = useState<unknown>(undefined);
+  const [starred, setStarred] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const attempt = async <Value>(change: () => Promise<Value>): Promise<Value | null> => {
+    setRefused(undefined);
+    try {
+      return await change();
+    } catch (thrown) {
+      setRefused(thrown);
+      return null;
+    }
+  };
+  const done = async (change: () => Promise<unknown>) =>
+    (await attempt(async () => {
+      await change();
+      return true;
+    })) === true;
+  return {
+    boards: data?.boards ?? [],
+    error: refused ?? error,
+    starred,
+    put: (id, mediaIds, from) =>
+      done(() =>
+        client.mutate({
+          mutation: AddToBoardDocument,
+          variables: { id, mediaIds: [...mediaIds], from: from ?? null },
+          ...AFTER,
+        }),
+      ),
+    take: (id, mediaIds) =>
+      done(() =>
+        client.mutate({
+          mutation: RemoveFromBoardDocument,
+          variables: { id, mediaIds: [...mediaIds] },
+          ...AFTER,
+        }),
+      ),
+    create: (name) =>
+      attempt(async () => {
+        const answer = await client.mutate({ mutation: CreateBoardDocument, variables: { name }, ...AFTER });
+        return answer.data?.createBoard.id ?? null;
+      }),
+    rename: (id, name) =>
+      done(() => client.mutate({ mutation: RenameBoardDocument, variables: { id, name } })),
+    remove: (id) => done(() => client.mutate({ mutation: DeleteBoardDocument, variables: { id }, ...AFTER })),
+    star: (ids, isStarred) =>
+      done(async () => {
+        await client.mutate({
+          mutation: StarMediaDocument,
+          variables: { ids: [...ids], starred: isStarred },
+        });
+        setStarred((before) => new Map([...before, ...ids.map((id) => [id, isStarred] as const)]));
+      }),
+  };
+}

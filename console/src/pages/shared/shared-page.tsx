@@ -1,0 +1,85 @@
+import './shared.css';
+import { useQuery } from '@apollo/client/react';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { SharedBoardDocument, type SharedBoardQuery } from '../../api/operations.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+
+type SharedFile = NonNullable<SharedBoardQuery['sharedBoard']>['files'][number];
+
+/** A board that somebody has passed on, for whoever has its address. */
+export function SharedPage() {
+  const { token } = useParams({ from: '/shared/$token' });
+  const { data, error, loading } = useQuery(SharedBoardDocument, {
+    variables: { token },
+    fetchPolicy: 'network-only',
+  });
+  const [open, setOpen] = useState<SharedFile | null>(null);
+  const board = data?.sharedBoard ?? null;
+  if (error !== undefined) return <Problem error={error} />;
+  if (loading) return <div className="page" aria-busy="true" />;
+  if (board === null) return <Empty title={t('shared.ended')} text={t('shared.endedText')} />;
+  return (
+    <>
+      <header className="top">
+        <PageHeading>{board.name}</PageHeading>
+        <span className="mute num c12">{board.files.length}</span>
+        <span className="push c12 mute">
+          {t('gallery.shareEnds')} <Ago at={board.endsAt} />
+        </span>
+      </header>
+      <ul className="shared-grid">
+        {board.files.map((file) => (
+          <li key={file.url} style={{ flexGrow: shapeOf(file), flexBasis: `${shapeOf(file) * 13}rem` }}>
+            <SharedView file={file} onOpen={() => setOpen(file)} />
+          </li>
+        ))}
+      </ul>
+      {open !== null && (
+        <Modal title={open.name} onClose={() => setOpen(null)} className="modal shared-open">
+          <img src={open.url} alt={open.name} />
+          <a className="btn self-start" href={open.url} download={open.name}>
+            <Icon name="download" size={14} />
+            {t('media.download')}
+          </a>
+        </Modal>
+      )}
+    </>
+  );
+}
+
+/** Width by height; what has no picture gets the shape of a card. */
+function shapeOf({ width, height }: SharedFile): number {
+  return width === null || height === null || height === 0 ? 1.6 : width / height;
+}
+
+function SharedView({ file, onOpen }: { readonly file: SharedFile; readonly onOpen: () => void }) {
+  const { url, name, contentType } = file;
+  if (contentType.startsWith('image/')) {
+    return (
+      <button type="button" onClick={onOpen} aria-label={name}>
+        <img src={url} alt="" loading="lazy" decoding="async" style={{ aspectRatio: shapeOf(file) }} />
+      </button>
+    );
+  }
+  if (contentType.startsWith('video/'))
+    return <video src={url} aria-label={name} controls playsInline muted loop preload="metadata" />;
+  if (contentType.startsWith('audio/'))
+    return (
+      <figure className="pad col gap-2">
+        <figcaption className="cut">{name}</figcaption>
+        <audio src={url} controls preload="metadata" />
+      </figure>
+    );
+  return (
+    <a className="link pad" href={url} download={name}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,156 @@
+import { mayChange, type Caller } from '../../../platform/access/caller.ts';
+import { AppError, badInput, notFound } from '../../../platform/errors.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import type { MediaDatabase } from '../database/database.ts';
+import { pathOf } from '../files/names.ts';
+import { createShares, type Shares } from '../files/shares.ts';
+import { type Board, type BoardService, MOST_AT_ONCE, MOST_BOARDS, MOST_FILES } from './boards.ts';
+import { createStars } from './stars.ts';
+import { type BoardRow, deleteItems, filesOnBoard, insertItems, selectBoards } from './store.ts';
+
+interface Parts {
+  readonly database: MediaDatabase;
+  /** Address that callers use, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Seals addresses; the same in every process and as for files. */
+  readonly secret: string;
+  readonly clock?: () => number;
+}
+
+const MOST_NAME = 100;
+const LEAST_SECONDS = 60;
+const MOST_SECONDS = 366 * 86_400;
+/** How long the address of a file on a shared board is good: so much later a revoked board is closed for all. */
+const FILE_MS = 3_600_000;
+
+/** Makes the service over the database. */
+export function createBoards({ database, publicUrl, secret, clock = Date.now }: Parts): BoardService {
+  const shares = createShares({ secret, clock });
+  const shown = (row: BoardRow): Board => boardOf(row, { shares, publicUrl, now: clock() });
+  const read = async (id: string) => selectBoards(database).where('board.id', '=', id).executeTakeFirst();
+  const own = async (caller: Caller, id: string): Promise<BoardRow> => {
+    const row = isUuid(id) ? await read(id) : undefined;
+    if (row === undefined || !mayChange(caller, row.owner, () => false)) throw notFound('board', id);
+    return row;
+  };
+  const again = async ({ id }: BoardRow): Promise<Board> => {
+    const row = await read(id);
+    if (row === undefined) throw notFound('board', id);
+    return shown(row);
+  };
+  const set = async (row: BoardRow, values: Partial<Pick<BoardRow, 'name' | 'shareId' | 'shareEndsAt'>>) => {
+    await database.updateTable('media.boards').set(values).where('id', '=', row.id).execute();
+    return again(row);
+  };
+  return {
+    async list(caller) {
+      if (caller.kind === 'anonymous') return [];
+      const rows = await selectBoards(database)
+        .where('board.owner', '=', caller.id)
+        .limit(MOST_BOARDS)
+        .execute();
+      return rows.map(shown);
+    },
+    async create(caller, name) {
+      if (caller.kind === 'anonymous')
+        throw new AppError('UNAUTHENTICATED', 'boards belong to somebody: sign in first');
+      const row = { id: newId(), owner: caller.id, name: checkedName(name) };
+      if ((await countBoards(database, caller.id)) >= MOST_BOARDS)
+        throw badInput('name', `there may be ${MOST_BOARDS} boards: delete one (deleteBoard)`);
+      await database.insertInto('media.boards').values(row).execute();
+      return again({
+        ...row,
+        createdAt: new Date(clock()),
+        shareId: null,
+        shareEndsAt: null,
+        count: 0,
+        coverId: null,
+      });
+    },
+    rename: async (caller, id, name) => set(await own(caller, id), { name: checkedName(name) }),
+    async remove(caller, id) {
+      const row = await own(caller, id);
+      await database.deleteFrom('media.boards').where('id', '=', row.id).execute();
+      return shown(row);
+    },
+    async put(caller, id, { ids, from }) {
+      const row = await own(caller, id);
+      const source = from === null ? null : await own(caller, from);
+      const wanted = checkedIds(ids);
+      if (row.count + wanted.length > MOST_FILES)
+        throw badInput(
+          'mediaIds',
+          `a board holds ${MOST_FILES} files: take some from it, or use another one`,
+        );
+      await insertItems(database, row, {
+        ids: wanted,
+        from: source?.id === row.id ? null : (source?.id ?? null),
+      });
+      return again(row);
+    },
+    async take(caller, id, ids) {
+      const row = await own(caller, id);
+      await deleteItems(database, row.id, checkedIds(ids));
+      return again(row);
+    },
+    async share(caller, id, seconds) {
+      if (seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
+        throw badInput('seconds', `it is from ${LEAST_SECONDS} (a minute) to ${MOST_SECONDS} (a year)`);
+      const row = await own(caller, id);
+      return set(row, { shareId: newId(), shareEndsAt: new Date(clock() + seconds * 1_000) });
+    },
+    unshare: async (caller, id) => set(await own(caller, id), { shareId: null, shareEndsAt: null }),
+    async shared(token) {
+      const opened = shares.open(token);
+      if (opened === null || opened === 'ended') return null;
+      const row = await selectBoards(database).where('shareId', '=', opened.id).executeTakeFirst();
+      if (row?.shareEndsAt == null || row.shareEndsAt.getTime() <= clock()) return null;
+      const endsAt = Math.min(row.shareEndsAt.getTime(), clock() + FILE_MS);
+      const files = await filesOnBoard(database, row.id, MOST_FILES);
+      return {
+        name: row.name,
+        endsAt: row.shareEndsAt,
+        files: files.map(({ id, ...file }) => ({
+          ...file,
+          url: `${publicUrl}${pathOf(shares.seal(id, endsAt), file.name)}`,
+        })),
+      };
+    },
+    ...createStars(database, checkedIds),
+  };
+}
+
+interface Shown {
+  readonly shares: Shares;
+  readonly publicUrl: string;
+  readonly now: number;
+}
+
+function boardOf(row: BoardRow, { shares, publicUrl, now }: Shown): Board {
+  const { shareId, shareEndsAt: endsAt, ...board } = row;
+  if (shareId === null || endsAt === null || endsAt.getTime() <= now) return { ...board, share: null };
+  const token = shares.seal(shareId, endsAt.getTime());
+  return { ...board, share: { url: `${publicUrl}/console/shared/${token}`, endsAt } };
+}
+
+async function countBoards(database: MediaDatabase, owner: string): Promise<number> {
+  const { count } = await database
+    .selectFrom('media.boards')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('owner', '=', owner)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '' || trimmed.length > MOST_NAME)
+    throw badInput('name', `a board has a name of 1 to ${MOST_NAME} characters`);
+  return trimmed;
+}
+
+function checkedIds(ids: readonly string[]): readonly string[] {
+  if (ids.length > MOST_AT_ONCE) throw badInput('mediaIds', `at most ${MOST_AT_ONCE} files at once`);
+  if (!ids.every(isUuid)) throw badInput('mediaIds', 'each is the id of a Media');
+  return [...new Set(ids)];
+}

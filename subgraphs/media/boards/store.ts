@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+
+import type { MediaDatabase } from '../database/database.ts';
+import type { SharedFile } from './boards.ts';
+
+/** A row of a board with what is counted of it. */
+export interface BoardRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly shareId: string | null;
+  readonly shareEndsAt: Date | null;
+  readonly count: number;
+  readonly coverId: string | null;
+}
+
+/** Boards that fulfil a condition, the oldest first, with how many listed files they have and the last of these. */
+export function selectBoards(database: MediaDatabase) {
+  return database
+    .selectFrom('media.boards as board')
+    .select(['board.id', 'board.owner', 'board.name', 'board.createdAt', 'shareId', 'shareEndsAt'])
+    .select(
+      sql<number>`(select count(*)::int from media.board_items item join media.media file on file.id = item.media_id
+        where item.board_id = board.id and file.state = 'STORED')`.as('count'),
+    )
+    .select(
+      sql<
+        string | null
+      >`(select item.media_id from media.board_items item join media.media file on file.id = item.media_id
+        where item.board_id = board.id and file.state = 'STORED'
+        order by item.added_at desc, item.media_id desc limit 1)`.as('coverId'),
+    )
+    .orderBy('board.id');
+}
+
+/** Puts those of the files on a board that belong to its owner; answers how many are on it then. */
+export async function insertItems(
+  database: MediaDatabase,
+  board: Pick<BoardRow, 'id' | 'owner'>,
+  { ids, from }: { readonly ids: readonly string[]; readonly from: string | null },
+): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    await sql`select 1 from media.boards where id = ${board.id} for update`.execute(transaction);
+    await sql`/* boards.put */ insert into media.board_items (board_id, media_id)
+      select ${board.id}, id from media.media
+      where id = any(${[...ids]}::uuid[]) and owner = ${board.owner} and state = 'STORED'
+      on conflict do nothing`.execute(transaction);
+    if (from !== null) await deleteItems(transaction, from, ids);
+    const { count } = await transaction
+      .selectFrom('media.boardItems')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('boardId', '=', board.id)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  });
+}
+
+/** Takes files from a board. */
+export async function deleteItems(
+  database: Pick<MediaDatabase, 'deleteFrom'>,
+  boardId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await database
+    .deleteFrom('media.boardItems')
+    .where('boardId', '=', boardId)
+    .where(sql<boolean>`media_id = any(${[...ids]}::uuid[])`)
+    .execute();
+}
+
+/** The files on a board, the last one that was put there first. */
+export async function filesOnBoard(
+  database: MediaDatabase,
+  boardId: string,
+  most: number,
+): Promise<readonly (Omit<SharedFile, 'url'> & { readonly id: string })[]> {
+  return database
+    .selectFrom('media.boardItems as item')
+    .innerJoin('media.media as file', 'file.id', 'item.mediaId')
+    .select(['file.id', 'file.name', 'contentType', 'width', 'height', 'duration'])
+    .where('boardId', '=', boardId)
+    .where('file.state', '=', 'STORED')
+    .orderBy('addedAt', 'desc')
+    .orderBy('file.id', 'desc')
+    .limit(most)
+    .execute();
+}
