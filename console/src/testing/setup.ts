@@ -1,5 +1,8 @@
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
+
+// Only what never comes fails: on a busy machine a page is drawn after seconds.
+configure({ asyncUtilTimeout: 100_000 });
 
 // Each test begins with an empty page and an empty storage.
 afterEach(() => {
