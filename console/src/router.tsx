@@ -63,6 +63,12 @@ const gallery = createRoute({
   component: laterPage(async () => (await import('./pages/gallery/gallery-page.tsx')).GalleryPage),
 });
 
+const cast = createRoute({
+  getParentRoute: () => root,
+  path: '/cast',
+  component: laterPage(async () => (await import('./pages/cast/cast-page.tsx')).CastPage),
+});
+
 const shared = createRoute({
   getParentRoute: () => root,
   path: '/shared/$token',
@@ -238,6 +244,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     studio,
     gallery,
+    cast,
     shared,
     tasks,
     task,

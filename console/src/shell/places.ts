@@ -4,7 +4,7 @@ import type { IconName } from '../parts/icons.tsx';
 export interface Place {
   readonly to: string;
   readonly icon: IconName;
-  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
+  readonly name: 'studio' | 'cast' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
   /** The key that goes there after G. */
   readonly letter: string;
 }
@@ -13,6 +13,7 @@ export interface Place {
 export const CREATE: readonly Place[] = [
   { to: '/', icon: 'studio', name: 'studio', letter: 's' },
   { to: '/gallery', icon: 'gallery', name: 'gallery', letter: 'g' },
+  { to: '/cast', icon: 'avatar', name: 'cast', letter: 'c' },
   { to: '/tasks', icon: 'tasks', name: 'tasks', letter: 't' },
   { to: '/shop', icon: 'shop', name: 'shop', letter: 'b' },
 ];

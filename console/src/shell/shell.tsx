@@ -22,7 +22,7 @@ import { type Over, useShellKeys } from './use-shell-keys.ts';
 const Palette = later(async () => (await import('./palette.tsx')).Palette);
 const KeyList = later(async () => (await import('./key-list.tsx')).KeyList);
 
-const PHONE: readonly Place[] = [...CREATE, ...OPERATE.slice(0, 1)];
+const PHONE: readonly Place[] = [...CREATE.filter(({ name }) => name !== 'cast'), ...OPERATE.slice(0, 1)];
 
 export function Shell() {
   const caller = useCaller();

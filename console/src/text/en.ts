@@ -279,7 +279,7 @@ export const en = {
   'field.emotion': 'Emotion',
   'field.format': 'Format',
   'field.name': 'Name',
-  'field.characterId': 'Character id',
+  'field.characterId': 'Character',
   'field.system': 'Instructions for the model',
   'field.workflowName': 'Workflow',
   'field.optional': 'optional',

@@ -275,7 +275,7 @@ export const zh: Texts = {
   'field.emotion': '情绪',
   'field.format': '格式',
   'field.name': '名称',
-  'field.characterId': '角色编号',
+  'field.characterId': '角色',
   'field.system': '给模型的指令',
   'field.workflowName': '工作流',
   'field.optional': '可选',

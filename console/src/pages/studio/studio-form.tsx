@@ -95,33 +95,52 @@ export function StudioForm(props: StudioFormProps) {
       <div className="pay">
         {submission.error !== null && <Problem error={submission.error} />}
         <Estimate estimated={estimated} count={count} isFree={choice.model.sandbox} />
-        <div className="row">
-          <button
-            type="submit"
-            className="btn pri lg grow"
-            disabled={!canSubmit}
-            aria-describedby="studio-missing"
-          >
-            {submission.isSending
-              ? t('studio.sending')
-              : count === 1
-                ? t('studio.makeOne')
-                : t('studio.make', { count })}
-            <kbd aria-hidden="true">{MODIFIER}↵</kbd>
-          </button>
-          <SeveralButton
-            choices={choices.filter(({ kind }) => kind === choice.kind)}
-            choice={choice}
-            values={values}
-            onRun={(runs) => void submission.submitAll(runs)}
-          />
-          <CodeButton choice={choice} values={values} />
-        </div>
+        <Buttons
+          choices={choices.filter(({ kind }) => kind === choice.kind)}
+          choice={choice}
+          values={values}
+          submission={submission}
+          count={count}
+          canSubmit={canSubmit}
+        />
         <p className="c12 faint" id="studio-missing">
           {missing.length === 0 ? '' : t('studio.missing', { fields: missing.map(labelOf).join(', ') })}
         </p>
       </div>
     </form>
+  );
+}
+
+interface ButtonsProps extends Pick<StudioFormProps, 'choices' | 'choice' | 'values' | 'submission'> {
+  readonly count: number;
+  readonly canSubmit: boolean;
+}
+
+/** Starts the work; several at once; or as code. */
+function Buttons({ choices, choice, values, submission, count, canSubmit }: ButtonsProps) {
+  return (
+    <div className="row">
+      <button
+        type="submit"
+        className="btn pri lg grow"
+        disabled={!canSubmit}
+        aria-describedby="studio-missing"
+      >
+        {submission.isSending
+          ? t('studio.sending')
+          : count === 1
+            ? t('studio.makeOne')
+            : t('studio.make', { count })}
+        <kbd aria-hidden="true">{MODIFIER}↵</kbd>
+      </button>
+      <SeveralButton
+        choices={choices}
+        choice={choice}
+        values={values}
+        onRun={(runs) => void submission.submitAll(runs)}
+      />
+      <CodeButton choice={choice} values={values} />
+    </div>
   );
 }
 

@@ -51,8 +51,8 @@ export const studioEn = {
   'mask.canvas': 'Painted area',
   'dialog.close': 'Close',
   'field.source': 'Video of the person',
-  'field.videoId': 'Id of the avatar source',
-  'field.digitalId': 'Id of the avatar',
+  'field.videoId': 'Video of the avatar',
+  'field.digitalId': 'Avatar',
   'money.unknown': 'Price unknown',
   'list.loading': 'Loading',
 } as const;
@@ -110,8 +110,8 @@ export const studioZh: Readonly<Record<keyof typeof studioEn, string>> = {
   'mask.canvas': '图片上已涂抹的部分',
   'dialog.close': '关闭',
   'field.source': '人物视频',
-  'field.videoId': '数字人素材 ID',
-  'field.digitalId': '数字人 ID',
+  'field.videoId': '数字人视频',
+  'field.digitalId': '数字人',
   'money.unknown': '价格未知',
   'list.loading': '加载中',
 };

@@ -37,10 +37,8 @@ export function timeText(task: Watched): string | null {
 
 /** What differs, as a heading: "16:9", "Seed 7". */
 export function variedText({ name, value }: Varied): string {
-  const text = textOr(
-    `value.${String(value)}`,
-    typeof value === 'object' ? JSON.stringify(value) : String(value),
-  );
+  const word = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = textOr(`value.${word}`, word);
   return /^-?[\d.]+$/.test(text) ? `${axisText(name)} ${text}` : text;
 }
 

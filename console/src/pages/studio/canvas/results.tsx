@@ -80,7 +80,7 @@ function useChoice(batches: readonly Batch[]) {
   return {
     id,
     sheet,
-    choose(next: string) {
+    choose: (next: string) => {
       setId(next);
       setSheet(null);
     },

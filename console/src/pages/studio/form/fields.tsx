@@ -6,6 +6,7 @@ import type { StoredFile } from '../../../api/upload.ts';
 import { FileField } from '../../../library/file-field.tsx';
 import { useDebounced } from '../../../parts/controls/use-debounced.ts';
 import { Icon } from '../../../parts/icons.tsx';
+import { later } from '../../../parts/page/later.tsx';
 import { t, textOr } from '../../../text/text.ts';
 import { ACCEPTED } from '../../../work/files.ts';
 import { textOf } from '../../../work/work.ts';
@@ -16,6 +17,14 @@ import type { FieldProps } from './field-props.ts';
 import { MaskField } from './mask/mask-field.tsx';
 import { VoiceField } from './voice-field.tsx';
 
+const CastField = later(async () => (await import('./cast-field.tsx')).CastField);
+
+/** Who is chosen by each of these members. */
+const CAST_MEMBERS = {
+  characterId: 'CHARACTER',
+  digitalId: 'AVATAR',
+  videoId: 'AVATAR_SOURCE',
+} as const;
 const MOST_AT_ONCE = 4;
 /** Reference images of a model that names no number. */
 const MOST_IMAGES = 10;
@@ -70,6 +79,10 @@ export function Field(props: FieldProps) {
       return <ChoiceField {...common} value={value} values={SPEED_MODES} />;
     case 'voiceId':
       return <VoiceField {...common} value={value} choice={choice} />;
+    case 'characterId':
+    case 'digitalId':
+    case 'videoId':
+      return <CastField {...common} value={value} kind={CAST_MEMBERS[member]} />;
     case 'workflowName':
       return <ComfyFields {...props} />;
     case 'seed':

@@ -2,10 +2,13 @@ import { useQuery } from '@apollo/client/react';
 
 import { VoicesDocument } from '../../../api/operations.ts';
 import { refusalCode } from '../../../api/refusal.ts';
+import { later } from '../../../parts/page/later.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { language, t } from '../../../text/text.ts';
 import { type Choice, textOf } from '../../../work/work.ts';
 import { TextField } from './controls.tsx';
+
+const VoiceSample = later(async () => (await import('./voice-sample.tsx')).VoiceSample);
 
 /** Avatars take sound alone: what they say is spoken by this generator first. */
 const SPEAKER_OF_AVATARS = 'agg/speech_router';
@@ -53,6 +56,7 @@ export function VoiceField(props: VoiceFieldProps) {
           </optgroup>
         ))}
       </select>
+      {chosen !== '' && <VoiceSample key={chosen} choice={choice} voiceId={chosen} />}
       {problem !== undefined && (
         <p className="help bad" role="alert">
           {problem}

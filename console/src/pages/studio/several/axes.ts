@@ -98,7 +98,7 @@ function distinct(values: readonly unknown[]): readonly unknown[] {
 }
 
 /** The form with another value of an axis. */
-export function withValue(values: Values, { name, value }: Varied): Values {
+function withValue(values: Values, { name, value }: Varied): Values {
   if (!name.startsWith('options.')) return { ...values, [name]: value };
   return { ...values, options: withOption(values['options'], name.split('.').slice(1), value) };
 }

@@ -1,0 +1,95 @@
+import './cast-page.css';
+import { useNavigate } from '@tanstack/react-router';
+
+import { MemberPicture, nameOfMember } from '../../library/cast/member-view.tsx';
+import type { CastKind, Member } from '../../library/cast/members.ts';
+import { useCast } from '../../library/cast/use-cast.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+import { draftOf, setDraft } from '../../work/drafts.ts';
+import type { WorkKind } from '../../work/kinds.ts';
+import { tabOf } from '../../work/work.ts';
+
+/** The sections of the page: who is made by which kind of work, and where they appear next. */
+const SECTIONS = [
+  { kind: 'CHARACTER', next: 'CHARACTER_IMAGE', member: 'characterId' },
+  { kind: 'AVATAR', next: 'AVATAR_VIDEO', member: 'digitalId' },
+  { kind: 'AVATAR_SOURCE', next: 'AVATAR', member: 'videoId' },
+  { kind: 'VOICE_CLONE', next: 'SPEECH', member: 'voiceId' },
+] as const satisfies readonly { kind: CastKind; next: WorkKind; member: string }[];
+
+/** Everybody who can appear or speak in new work, by picture and sample. */
+export function CastPage() {
+  const { members, isLoading, error } = useCast();
+  return (
+    <>
+      <header className="top">
+        <PageHeading>{t('page.cast')}</PageHeading>
+      </header>
+      <div className="page">
+        {error !== undefined && <Problem error={error} />}
+        {isLoading && <div className="sk sk-table" aria-busy="true" />}
+        {!isLoading &&
+          SECTIONS.map((section) => (
+            <CastSection
+              key={section.kind}
+              section={section}
+              members={members.filter(({ kind }) => kind === section.kind)}
+            />
+          ))}
+      </div>
+    </>
+  );
+}
+
+interface SectionProps {
+  readonly section: (typeof SECTIONS)[number];
+  readonly members: readonly Member[];
+}
+
+function CastSection({ section: { kind, next, member }, members }: SectionProps) {
+  const navigate = useNavigate();
+  const go = (to: WorkKind, values: Readonly<Record<string, unknown>>) => {
+    const tab = tabOf(to);
+    setDraft(tab, { key: to, values: { ...draftOf(tab)?.values, ...values } });
+    void navigate({ to: '/', search: { kind: tab } });
+  };
+  return (
+    <section className="col gap-3" aria-label={t(`cast.${kind}`)}>
+      <header className="row">
+        <h2 className="sb">{t(`cast.${kind}`)}</h2>
+        <span className="mute num c12">{members.length}</span>
+        <button type="button" className="btn sm push" onClick={() => go(kind, {})}>
+          <Icon name="plus" size={14} />
+          {t(`cast.new.${kind}`)}
+        </button>
+      </header>
+      {members.length === 0 && <p className="mute">{t(`cast.none.${kind}`)}</p>}
+      <ul className="cast-page">
+        {members.map((one) => (
+          <li key={one.id} className="card">
+            <div className="cast-big">
+              <MemberPicture member={one} />
+            </div>
+            <div className="col gap-2 pad">
+              <span className="med cut">{nameOfMember(one)}</span>
+              <span className="c12 mute">
+                <Ago at={one.createdAt} />
+              </span>
+              {one.media?.contentType.startsWith('audio/') === true && (
+                <audio src={one.media.url} aria-label={t('cast.sample')} controls preload="none" />
+              )}
+              <button type="button" className="btn sm" onClick={() => go(next, { [member]: one.id })}>
+                <Icon name="input" size={14} />
+                {t(`cast.use.${kind}`)}
+              </button>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,97 @@
+import './cast.css';
+import { useState } from 'react';
+
+import { MemberPicture, nameOfMember } from '../../../library/cast/member-view.tsx';
+import type { CastKind, Member } from '../../../library/cast/members.ts';
+import { useCast } from '../../../library/cast/use-cast.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+import { draftOf, setDraft } from '../../../work/drafts.ts';
+import { tabOf, textOf } from '../../../work/work.ts';
+
+interface CastFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: CastKind;
+  readonly value: unknown;
+  readonly problem: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}
+
+/** Chooses somebody by their picture and name; one of another tool by their id. */
+export function CastField({ id, label, kind, value, problem, onChange }: CastFieldProps) {
+  const { members, isLoading, error } = useCast();
+  const own = members.filter((one) => one.kind === kind);
+  const chosen = textOf(value);
+  const [isTyping, setIsTyping] = useState(false);
+  const isForeign = chosen !== '' && !isLoading && own.every((one) => one.id !== chosen);
+  return (
+    <div className="field">
+      <span className="lab">{label}</span>
+      {error !== undefined && <Problem error={error} />}
+      <div className="cast" role="radiogroup" aria-label={label} aria-busy={isLoading}>
+        {own.map((member) => (
+          <CastCard
+            key={member.id}
+            member={member}
+            isChosen={member.id === chosen}
+            onChoose={() => onChange(member.id === chosen ? null : member.id)}
+          />
+        ))}
+        <button type="button" className="cast-card" onClick={() => makeNew(kind)}>
+          <span className="cast-picture">
+            <Icon name="plus" />
+          </span>
+          <span className="cut">{t(`cast.new.${kind}`)}</span>
+        </button>
+      </div>
+      {isTyping || isForeign ? (
+        <input
+          id={id}
+          className="in mono"
+          aria-label={t('cast.id')}
+          placeholder={t('cast.id')}
+          value={chosen}
+          onChange={({ target }) => onChange(target.value === '' ? null : target.value)}
+        />
+      ) : (
+        <button type="button" className="btn sm ghost self-start" onClick={() => setIsTyping(true)}>
+          {t('cast.other')}
+        </button>
+      )}
+      {problem !== undefined && (
+        <p className="help bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface CastCardProps {
+  readonly member: Member;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}
+
+function CastCard({ member, isChosen, onChoose }: CastCardProps) {
+  return (
+    <button type="button" className="cast-card" role="radio" aria-checked={isChosen} onClick={onChoose}>
+      <span className="cast-picture">
+        <MemberPicture member={member} />
+      </span>
+      <span className="cut">{nameOfMember(member)}</span>
+      <span className="c12 faint cut">
+        <Ago at={member.createdAt} />
+      </span>
+    </button>
+  );
+}
+
+/** Shows the form that makes one; what is filled in there stays. */
+function makeNew(kind: CastKind): void {
+  const tab = tabOf(kind);
+  setDraft(tab, { key: kind, values: { ...draftOf(tab)?.values } });
+}

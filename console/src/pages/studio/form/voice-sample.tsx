@@ -1,0 +1,75 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+
+import { TaskByIdDocument } from '../../../api/operations.ts';
+import { useLiveTask } from '../../../api/use-live-task.ts';
+import { useCast } from '../../../library/cast/use-cast.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { problemText } from '../../../parts/problem.tsx';
+import { t } from '../../../text/text.ts';
+import { createKeeper } from '../../../work/keeper.ts';
+import { priceText } from '../../../work/model-words.ts';
+import { type Choice, startTask } from '../../../work/work.ts';
+
+/** Tasks that have spoken a sample of a voice, by the voice. */
+const samples = createKeeper<string>('kiln.voices');
+
+interface VoiceSampleProps {
+  readonly choice: Choice;
+  readonly voiceId: string;
+}
+
+/** How a voice sounds: the recording that it was cloned from, else a short sample that is made once. */
+export function VoiceSample({ choice, voiceId }: VoiceSampleProps) {
+  const { members } = useCast();
+  const cloned = members.find(({ kind, id }) => kind === 'VOICE_CLONE' && id === voiceId);
+  const name = `${choice.model.generator} ${voiceId}`;
+  const [task, setTask] = useState(() => samples.read(name));
+  const [problem, setProblem] = useState<string | null>(null);
+  if (cloned?.media?.contentType.startsWith('audio/') === true)
+    return (
+      <audio
+        className="w-full"
+        src={cloned.media.url}
+        aria-label={t('cast.sample')}
+        controls
+        preload="none"
+      />
+    );
+  if (task !== undefined) return <Sample task={task} />;
+  // Other work speaks by words of its own.
+  if (choice.kind !== 'SPEECH') return null;
+  const make = async () => {
+    setProblem(null);
+    try {
+      const started = await startTask(choice, { text: t('cast.sentence'), voiceId }, crypto.randomUUID());
+      samples.write(name, started.id);
+      setTask(started.id);
+    } catch (refused) {
+      setProblem(problemText(refused));
+    }
+  };
+  const price = priceText(choice.model);
+  return (
+    <>
+      <button type="button" className="btn sm ghost self-start" onClick={() => void make()}>
+        <Icon name="play" size={12} />
+        {t('cast.hear')}
+        {price !== null && !choice.model.sandbox && <span className="mute">{price}</span>}
+      </button>
+      {problem !== null && (
+        <p className="help bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Sample({ task: id }: { readonly task: string }) {
+  const { data } = useQuery(TaskByIdDocument, { variables: { id } });
+  const { task } = useLiveTask(id);
+  const [file] = (task ?? data?.task)?.outputs ?? [];
+  if (file === undefined) return <p className="c12 mute">{t('list.loading')}</p>;
+  return <audio className="w-full" src={file.url} aria-label={t('cast.sample')} controls preload="none" />;
+}
