@@ -309,15 +309,15 @@ describe('a recipe', () => {
   });
 
   it.each([
-    ['tea', { image: { botType: 'SOMEBODY' } }, 'options.image.botType'],
+    ['tea', { image: { botType: 'SOMEBODY' } }, /^options\.image\.botType$/],
     ['vlog', { video: { steps: 3 } }, /^options\.video/],
-    ['tea', { video: { steps: 3 } }, 'options.video'],
-    ['tea', { botType: 'NIJI_JOURNEY' }, 'options.botType'],
-    ['tea', { image: 7 }, 'options.image'],
+    ['tea', { video: { steps: 3 } }, /^options\.video$/],
+    ['tea', { botType: 'NIJI_JOURNEY' }, /^options\.botType$/],
+    ['tea', { image: 7 }, /^options\.image$/],
   ])('of the type %s refuses %j, by its path', async (type, options, field) => {
     expect(await asking.refusal(START, { type, prompt: 'a cup', options })).toMatchObject({
       code: 'BAD_USER_INPUT',
-      field: typeof field === 'string' ? field : expect.stringMatching(field),
+      field: expect.stringMatching(field),
     });
   });
 });
