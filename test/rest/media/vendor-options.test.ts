@@ -54,6 +54,18 @@ describe('options of a form', () => {
     expect(await sent('a chat by REST')).toMatchObject({ top_p: 0.3 });
   });
 
+  it('arrive from a recipe too, by what its steps make', async () => {
+    const recipe = { task_type: 'tea', prompt: 'a recipe by REST' };
+    const start = async (image: object) =>
+      (await rest(kiln.url, 'POST', '/api/task/create/task', { ...recipe, options: { image } })).body;
+    expect((await start({ botType: 'NIJI_JOURNEY' })).status).toBe(true);
+    expect(await sent('a recipe by REST')).toMatchObject({ botType: 'NIJI_JOURNEY' });
+    expect(await start({ botType: 'SOMEBODY' })).toMatchObject({
+      status: false,
+      msg: expect.stringContaining('options.image.botType'),
+    });
+  });
+
   it('are refused by the path of the option, in the words of the vendor', async () => {
     const refused = async (options: string) =>
       (await post(union, { prompt: 'a fox', model: 'gpt-image-2', options })).body;
