@@ -34,7 +34,7 @@ export interface WaitOptions extends Execution, Pick<FollowOptions, 'task'> {
   /** Ends the wait, because the server stops. */
   readonly stopping?: AbortSignal | undefined;
   /** Called with each event. */
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /**

@@ -162,6 +162,20 @@ describe('pictures', () => {
     const events = [];
     for await (const event of stream) events.push([event.type, event.b64_json.length > 50]);
     expect(events).toEqual([['image_generation.completed', true]]);
+    const parts = await anna.images.generate({
+      ...picture,
+      prompt: 'a cat in parts',
+      stream: true,
+      partial_images: 2,
+    });
+    const shown = [];
+    for await (const event of parts)
+      shown.push([event.type, 'partial_image_index' in event && event.partial_image_index]);
+    expect(shown).toEqual([
+      ['image_generation.partial_image', 0],
+      ['image_generation.partial_image', 1],
+      ['image_generation.completed', false],
+    ]);
   });
 
   it('are asked for later where the caller does not wait', async () => {

@@ -349,6 +349,8 @@ export interface ModelOptions {
     readonly output_compression?: number | undefined;
     /** low filters less; not for pictures made from pictures. */
     readonly moderation?: 'auto' | 'low' | undefined;
+    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    readonly partial_images?: number | undefined;
     /** How much is spent on planning the picture, whatever its quality. */
     readonly complexity?: 'low' | 'medium' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
@@ -368,6 +370,8 @@ export interface ModelOptions {
     readonly output_compression?: number | undefined;
     /** low filters less; not for pictures made from pictures. */
     readonly moderation?: 'auto' | 'low' | undefined;
+    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    readonly partial_images?: number | undefined;
     /** How much is spent on planning the picture, whatever its quality. */
     readonly complexity?: 'low' | 'medium' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
@@ -393,6 +397,8 @@ export interface ModelOptions {
     readonly output_compression?: number | undefined;
     /** low filters less; not for pictures made from pictures. */
     readonly moderation?: 'auto' | 'low' | undefined;
+    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    readonly partial_images?: number | undefined;
     /** How closely style and faces of the input pictures are kept. */
     readonly input_fidelity?: 'low' | 'high' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */
@@ -412,6 +418,8 @@ export interface ModelOptions {
     readonly output_compression?: number | undefined;
     /** low filters less; not for pictures made from pictures. */
     readonly moderation?: 'auto' | 'low' | undefined;
+    /** How often the picture is shown while it is made, of one picture alone; each time costs 100 output tokens. */
+    readonly partial_images?: number | undefined;
     /** How closely style and faces of the input pictures are kept. */
     readonly input_fidelity?: 'low' | undefined;
     /** A stable identifier of the end user, hashed, for the detection of abuse. */

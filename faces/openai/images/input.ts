@@ -15,10 +15,10 @@ export interface ReadImage {
 const QUALITIES: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' };
 
 /** Fields that go to the model as they are, where it has them. */
-const VENDOR_FIELDS = ['output_compression', 'moderation', 'input_fidelity', 'style'];
+const VENDOR_FIELDS = ['partial_images', 'output_compression', 'moderation', 'input_fidelity', 'style'];
 
 /** Reads the fields that generations and edits have in common. Throws BAD_USER_INPUT. */
-export function readImage(body: JsonObject, model: FaceModel): ReadImage {
+export function readImage(body: JsonObject, model: FaceModel, isStream: boolean): ReadImage {
   const ignored: string[] = [];
   const taken = (name: string, as: string, words: Readonly<Record<string, string>> = {}) => {
     const value = textIn(body, name);
@@ -42,9 +42,17 @@ export function readImage(body: JsonObject, model: FaceModel): ReadImage {
     ...taken('output_format', 'outputFormat'),
     ...taken('negative_prompt', 'negativePrompt'),
     ...(seed === undefined ? {} : { seed }),
-    ...optionsOf(body, model, ignored),
+    ...optionsOf(partsOf(body, isStream), model, ignored),
   };
   return { input, ignored };
+}
+
+/** Parts of a picture come of streams with one picture alone; 0 asks for none. */
+function partsOf(body: JsonObject, isStream: boolean): JsonObject {
+  const { partial_images: _, ...rest } = body;
+  const parts = integerIn(body, 'partial_images') ?? 0;
+  if (parts < 0 || parts > 3) throw badInput('partial_images', 'partial_images must be from 0 to 3');
+  return isStream && parts > 0 && (integerIn(body, 'n') ?? 1) === 1 ? body : rest;
 }
 
 function countOf(body: JsonObject, { inputs, maxCount, model }: FaceModel): { count?: number } {

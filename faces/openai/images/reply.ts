@@ -61,16 +61,30 @@ function factsOf(task: FaceTask): object {
   return { id, object: 'image.generation', status: words[state], progress, created_at: secondsOf(createdAt) };
 }
 
-/** The finished pictures of a task as events: `image_generation` or `image_edit`. */
+/** The pictures of a task as events, parts as they come and then whole ones: `image_generation` or `image_edit`. */
 export async function* pictureEvents(
   call: FaceCall,
   kind: 'image_generation' | 'image_edit',
-  end: () => Promise<FaceTask>,
+  end: (show: (preview: string) => void) => Promise<FaceTask>,
 ): AsyncGenerator<FaceEvent> {
-  const task = await end();
+  const previews: string[] = [];
+  let wake = (): void => undefined;
+  const ending = end((url) => {
+    previews.push(url);
+    wake();
+  });
+  const isOver = ending.then(
+    () => true,
+    () => true,
+  );
+  for (let index = 0, over = false; !over || previews.length > 0;) {
+    const url = previews.shift();
+    if (url !== undefined) yield await partOf(call, kind, { url, index: index++ });
+    else over = await Promise.race([isOver, new Promise<false>((resolve) => (wake = () => resolve(false)))]);
+  }
+  const task = await ending;
   for (const { url } of task.outputs) {
-    let text = '';
-    for await (const piece of base64Of(await openFile(call, url))) text += piece;
+    const text = await textOf(call, url);
     const name = `${kind}.completed`;
     const created = secondsOf(task.endedAt ?? task.createdAt);
     yield {
@@ -85,6 +99,23 @@ export async function* pictureEvents(
       },
     };
   }
+}
+
+async function partOf(
+  call: FaceCall,
+  kind: string,
+  { url, index }: { readonly url: string; readonly index: number },
+): Promise<FaceEvent> {
+  const name = `${kind}.partial_image`;
+  const b64_json = await textOf(call, url);
+  const created_at = Math.floor(Date.now() / 1_000);
+  return { name, data: { type: name, b64_json, partial_image_index: index, created_at, ...UNSAID } };
+}
+
+async function textOf(call: FaceCall, url: string): Promise<string> {
+  let text = '';
+  for await (const piece of base64Of(await openFile(call, url))) text += piece;
+  return text;
 }
 
 /** What events always say; `auto` where it is not known, as in a request. */

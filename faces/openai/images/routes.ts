@@ -91,17 +91,17 @@ async function makeImages(call: FaceCall, pictures: Pictures): Promise<FaceAnswe
   const format = formatOf(body);
   const isStream = booleanIn(body, 'stream') === true;
   const isAsync = wantsAsync(call, booleanIn(body, 'async'));
-  const { task, ignored } = await begin(call, pictures);
+  const { task, ignored } = await begin(call, pictures, isStream && !isAsync);
   nameIgnored(call, ignored);
-  if (isStream && !isAsync) return { events: pictureEvents(call, kind, () => ended(call, task)) };
+  if (isStream && !isAsync) return { events: pictureEvents(call, kind, (show) => ended(call, task, show)) };
   return pictureAnswer(call, await finished(call, task, isAsync), format);
 }
 
 /** Starts it: by a model of pictures, or as a graph. */
-async function begin(call: FaceCall, pictures: Pictures) {
+async function begin(call: FaceCall, pictures: Pictures, isStream: boolean) {
   const { body, model, kind, images = [], mask } = pictures;
   if (model === undefined) return startWorkflow(call, { body, kind, images, mask });
-  const { input, ignored } = readImage(body, model);
+  const { input, ignored } = readImage(body, model, isStream);
   const files = mask === undefined ? images : [...images, mask];
   const task = await startTask(call, FaceImage, {
     input: {
@@ -129,8 +129,10 @@ async function sourcesOf(call: FaceCall, { body, files }: BodyWithFiles) {
 }
 
 /** A stream has no 202: its caller is told where to ask. */
-async function ended(call: FaceCall, started: FaceTask): Promise<FaceTask> {
-  const task = await finished(call, started, false);
+async function ended(call: FaceCall, started: FaceTask, show: (preview: string) => void): Promise<FaceTask> {
+  const task = await finished(call, started, false, ({ stageInfo: { preview } }) => {
+    if (preview !== null) show(preview.url);
+  });
   if (task.state === 'SUCCEEDED') return task;
   const where = `${call.settings.prefix}/images/generations/${task.id}`;
   throw new AppError('UNAVAILABLE', `the work goes on: ask GET ${where}`);

@@ -4,7 +4,7 @@ import { CancelTask } from '../../../rest-compat/documents/media/task.ts';
 import { runDocument } from '../../../rest-compat/replies/results.ts';
 import { isEnded } from '../../../rest-compat/replies/task.ts';
 import { ClientDisconnected } from '../../../rest-compat/request/body/failures.ts';
-import { waitForEnd } from '../../../rest-compat/wait.ts';
+import { type Progress, waitForEnd } from '../../../rest-compat/wait.ts';
 import { type FaceTask, FaceTaskById } from '../documents/task.ts';
 import type { FaceCall } from '../table/route.ts';
 import { TaskFailed } from './failed.ts';
@@ -52,12 +52,17 @@ export function nameIgnored({ response }: FaceCall, names: readonly string[]): v
 }
 
 /** Waits for the end of a task: it as it is then, or as it is when the time is up. Throws TaskFailed when it failed. */
-export async function finished(call: FaceCall, started: FaceTask, wantsAsync: boolean): Promise<FaceTask> {
+export async function finished(
+  call: FaceCall,
+  started: FaceTask,
+  wantsAsync: boolean,
+  onProgress?: (progress: Progress) => void,
+): Promise<FaceTask> {
   const seconds = wantsAsync ? 0 : waitSecondsOf(call);
   const { context, stopping } = call;
   if (seconds > 0 && !isEnded(started)) {
     const stopCancelling = cancelWithCaller(call, started);
-    await waitForEnd({ ...call, task: started, maxWaitSeconds: seconds, stopping });
+    await waitForEnd({ ...call, task: started, maxWaitSeconds: seconds, stopping, onProgress });
     stopCancelling();
     if (context.signal.aborted) throw new ClientDisconnected();
   }

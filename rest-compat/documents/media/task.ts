@@ -104,6 +104,11 @@ export const TaskEvents = graphql(`
       state
       stage
       progress
+      stageInfo {
+        preview {
+          url
+        }
+      }
     }
   }
 `);

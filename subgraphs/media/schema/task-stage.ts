@@ -8,6 +8,7 @@ import {
   type StepCode,
 } from '../domain/words/stages.ts';
 import { builder } from './builder.ts';
+import { Media } from './media.ts';
 import { Task, TaskProgress } from './task.ts';
 
 const TaskStageCode = builder.enumType('TaskStageCode', {
@@ -107,6 +108,13 @@ const TaskStage = builder.objectRef<StageInfo>('TaskStage').implement({
     upstreamPosition: t.exposeInt('upstreamPosition', {
       nullable: true,
       description: "Place in the provider's own queue, for QUEUED_UPSTREAM where the provider says it.",
+    }),
+    preview: t.field({
+      type: Media,
+      nullable: true,
+      description:
+        'How far a picture is, for RENDERING where the provider sends parts (option `partial_images`); kept for an hour, null once it is gone.',
+      resolve: ({ preview }, _, { loaders }) => (preview === null ? null : loaders.media.load(preview)),
     }),
   }),
 });

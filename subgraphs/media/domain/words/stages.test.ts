@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeStage, readStage, stageForms, stageOf, stepForms } from './stages.ts';
 
 /** What a stage without values is read as. */
-const BARE = { step: null, node: null, retryInSeconds: null, upstreamPosition: null };
+const BARE = { step: null, node: null, retryInSeconds: null, upstreamPosition: null, preview: null };
 const VALUES: Readonly<Record<string, string>> = {
   nodeId: '3',
   classType: 'KSampler',
@@ -13,6 +13,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '#upstreamPosition': '4',
   '#number': '2',
   '#total': '3',
+  preview: '01a217da-f48f-7e37-85cc-1e33f28e851a',
 };
 
 describe('the stages of tasks', () => {
@@ -39,6 +40,7 @@ describe('the stages of tasks', () => {
     ['uploading', { code: 'UPLOADING' }],
     ['learning the character', { code: 'LEARNING_CHARACTER' }],
     ['rendering', { code: 'RENDERING' }],
+    ['rendering, preview 01a2', { code: 'RENDERING', preview: '01a2' }],
     ['finalizing', { code: 'FINALIZING' }],
     ['storing result', { code: 'STORING_RESULT' }],
     ['provider away, next try in 20 s', { code: 'PROVIDER_AWAY', retryInSeconds: 20 }],

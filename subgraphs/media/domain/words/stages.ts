@@ -12,7 +12,7 @@ export const stageForms = {
   STARTING_UPSTREAM: ['starting upstream'],
   UPLOADING: ['uploading'],
   LEARNING_CHARACTER: ['learning the character'],
-  RENDERING: ['rendering'],
+  RENDERING: ['rendering', 'rendering, preview {preview}'],
   FINALIZING: ['finalizing'],
   RUNNING_NODE: [
     'node {nodeId} ({classType}) {#step}/{#steps}',
@@ -75,6 +75,8 @@ export interface StageInfo {
   readonly node: RunningNode | null;
   readonly retryInSeconds: number | null;
   readonly upstreamPosition: number | null;
+  /** Id of a file that shows how far a picture is. */
+  readonly preview: string | null;
 }
 
 const UNKNOWN: Reading<'OTHER'> = { code: 'OTHER', values: {} };
@@ -107,6 +109,7 @@ export function readStage(stage: string): StageInfo {
     node: nodeOf(values),
     retryInSeconds: numberOf(values['retryInSeconds']),
     upstreamPosition: numberOf(values['upstreamPosition']),
+    preview: values['preview'] ?? null,
   };
 }
 

@@ -152,6 +152,8 @@ export interface WatchedProgress {
   /** 0 to 100. */
   readonly progress: number;
   readonly stage: StageWords;
+  /** What there is of a picture so far; shown to whoever follows the task. */
+  readonly picture?: Buffer;
 }
 
 /** Synchronous work. */
@@ -163,7 +165,7 @@ export interface CallCapability<Request extends WorkRequest = WorkRequest> {
 /** The context of synchronous work. */
 export interface CallStartContext extends StartContext {
   /** Shows progress, where the upstream tells it while the call is open; absent where nobody looks. */
-  readonly report?: (progress: WatchedProgress) => void;
+  readonly report?: (progress: WatchedProgress) => void | Promise<void>;
 }
 
 /**

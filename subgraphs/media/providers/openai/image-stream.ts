@@ -50,7 +50,8 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
         const answer = answerOf(found);
         if (answer !== null) return answer;
         const part = (found.partial_image_index ?? 0) + 1;
-        report?.({ progress: Math.min(90, part * PART_PROGRESS), stage: 'rendering' });
+        const picture = found.b64_json ? { picture: Buffer.from(found.b64_json, 'base64') } : {};
+        await report?.({ progress: Math.min(90, part * PART_PROGRESS), stage: 'rendering', ...picture });
       }
     } catch (thrown) {
       if (stopped.answer === undefined) throw thrown;
@@ -60,7 +61,7 @@ export function streamedExchange({ exchange, events, report }: StreamParts): Exc
       throw new UpstreamError('UNAVAILABLE', 'openai: the picture broke off', { startUnknown: true });
     }
     // Nothing was made: streaming is refused to accounts that are not verified.
-    return refusesStreams(answer) ? exchange(context, request) : answer;
+    return refusesStreams(answer) ? wholeExchange(exchange)(context, request) : answer;
   };
 }
 
@@ -70,6 +71,18 @@ function streaming(request: ExchangeRequest): ExchangeRequest {
   const boundary = /boundary=(\S+)/.exec(request.headers?.['content-type'] ?? '')?.[1] ?? '';
   const field = `--${boundary}\r\nContent-Disposition: form-data; name="stream"\r\n\r\ntrue\r\n`;
   return { ...request, bytes: Buffer.concat([Buffer.from(field), request.bytes ?? Buffer.alloc(0)]) };
+}
+
+/** The exchange of a call for several pictures, or at an upstream that does not stream: no parts are asked for. */
+export function wholeExchange(exchange: Exchange): Exchange {
+  return (context, request) => exchange(context, withoutParts(request));
+}
+
+/** Parts come in streams alone. A form keeps the field, which does nothing there. */
+function withoutParts(request: ExchangeRequest): ExchangeRequest {
+  if (request.json === undefined) return request;
+  const { partial_images: _, ...json } = request.json as Readonly<Record<string, unknown>>;
+  return { ...request, json };
 }
 
 function eventOf(data: string): ImageEvent | null {

@@ -5,7 +5,7 @@ import type { Provider } from '../contract/provider.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createByteExchange, createExchange } from '../shared/exchange.ts';
 import { chat, chatStream } from './chat.ts';
-import { streamedExchange } from './image-stream.ts';
+import { streamedExchange, wholeExchange } from './image-stream.ts';
 import { makeImages } from './images.ts';
 import { speak } from './speech.ts';
 import { videoJob } from './videos.ts';
@@ -28,7 +28,7 @@ export function createOpenai(options: { readonly http: HttpClient }): Provider {
         call: (request, context) => {
           const parts = { exchange, events, report: context.report };
           return makeImages(
-            (request.count ?? 1) === 1 ? streamedExchange(parts) : exchange,
+            (request.count ?? 1) === 1 ? streamedExchange(parts) : wholeExchange(exchange),
             request,
             context,
           );

@@ -25,6 +25,8 @@ export interface ProgressReport {
  */
 export interface ProgressWriter {
   report(report: ProgressReport): void;
+  /** Writes a report at once, which no newer one takes the place of. */
+  write(report: ProgressReport): Promise<void>;
   /** Writes the pending reports and stops. */
   close(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export function createProgressWriter(options: ProgressWriterOptions): ProgressWr
       pending.set(report.taskId, report);
       schedule();
     },
+    write: (report) => write(options, [report]),
     async close() {
       if (timer !== null) clearTimeout(timer);
       await flushing;

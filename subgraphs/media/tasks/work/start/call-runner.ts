@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { toError } from '../../../../../platform/errors.ts';
 import type { EventBus } from '../../../../../platform/events/event-bus.ts';
 import { UpstreamError, type Failure } from '../../../domain/failure.ts';
@@ -96,21 +98,39 @@ async function runCall(
 }
 
 /** What the upstream tells while the call is open; a task of several steps moves when a step ends. */
-function showProgress(
-  { progress }: CallDependencies,
+async function showProgress(
+  { progress, files, logger }: CallDependencies,
   { task, step }: AttemptContext,
-  { progress: own, stage }: WatchedProgress,
-): void {
+  { progress: own, stage, picture }: WatchedProgress,
+): Promise<void> {
   const isWhole = step.label === '';
-  progress.report({
+  const report = {
     taskId: task.id,
     step: step.step,
-    stage: stageOf(step, stage),
     progress: isWhole ? Math.min(99, own) : 0,
     estimated: false,
     stepProgress: isWhole ? null : own,
-  });
+  };
+  if (picture === undefined) return progress.report({ ...report, stage: stageOf(step, stage) });
+  try {
+    const { id } = await files.store({
+      owner: task.owner,
+      body: Readable.from([picture], { objectMode: false }),
+      name: 'preview',
+      declaredType: null,
+      temporary: true,
+      maxBytes: MAX_PREVIEW,
+      listed: false,
+    });
+    await progress.write({ ...report, stage: stageOf(step, `rendering, preview ${id}`) });
+  } catch (error) {
+    // The picture itself is still to come.
+    logger.warn({ error: toError(error), task: task.id }, 'a part of a picture could not be shown');
+  }
 }
+
+/** Largest part of a picture in bytes. */
+const MAX_PREVIEW = 64 << 20;
 
 async function endFailedCall(
   dependencies: CallDependencies,
