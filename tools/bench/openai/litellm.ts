@@ -65,7 +65,9 @@ export async function startLitellm(
 
 async function answers(url: string): Promise<'serves'> {
   for (let second = 0; second < START_SECONDS; second += 1) {
-    const answer = await fetch(`${url}/health/liveliness`).catch(() => null);
+    // It takes connections before it answers them.
+    const signal = AbortSignal.timeout(2_000);
+    const answer = await fetch(`${url}/health/liveliness`, { signal }).catch(() => null);
     if (answer?.ok === true) return 'serves';
     await pause(1_000);
   }

@@ -39,7 +39,6 @@ export const openai: Bench = {
       REST_AUTH: 'open',
       OPENAI_API_KEY: 'sk-of-nobody',
       OPENAI_BASE_URL: `${upstream.ready.url}/v1`,
-      LOG_LEVEL: 'warn',
     });
     const chat = (url: string, headers = {}) => ({
       url: `${url}/v1/chat/completions`,
