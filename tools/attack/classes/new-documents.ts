@@ -31,6 +31,8 @@ const WARM_UPS = 50;
 const REQUESTS = 200;
 /** Processor time of a request without a credential, in reads of a status. */
 const MOST_READS = 5;
+/** Of the dearest tenth beside that of status reads, where the garbage collector and the planner of two subgraphs meet. */
+const MOST_READS_OF_NINTH = 6;
 /** The default of ANONYMOUS_DOCUMENT_POINTS. */
 const MOST_POINTS = 3;
 
@@ -133,7 +135,7 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
       attempts.push({
         what: `one of ${what}`,
         answer: `${told.join(', ')} status reads`,
-        succeeded: Object.values(cost).some((reads) => reads > MOST_READS),
+        succeeded: Math.max(cost.mean, cost.median) > MOST_READS || cost.ninth > MOST_READS_OF_NINTH,
       });
     }
     return attempts;
