@@ -5,7 +5,7 @@ import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { GraphQLError } from 'graphql';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 
@@ -15,8 +15,10 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
  */
 const [supergraph = '', origin = '', port = '0'] = process.argv.slice(2);
 
-const provider = new BasicTracerProvider({
-  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${origin}/v1/traces` }))],
+const provider = new TracerProvider({
+  spanProcessors: [
+    new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${origin}/v1/traces` }) }),
+  ],
 });
 trace.setGlobalTracerProvider(provider);
 interface Asked {
