@@ -52,7 +52,8 @@ export async function* answerParts(answer: PartsToAnswer): AnswerParts {
     return { part, places, run: (await runs.of(part.key)) ?? { data: run.data, errors: [] } };
   };
   wait(null, [{ data, path: [] }]);
-  yield { ...withErrors({ data }, errors, extensions), hasNext: waiting.size > 0 };
+  const told = waiting.size === 0 ? run.errors : errors;
+  yield { ...withErrors({ data }, told, extensions), hasNext: waiting.size > 0 };
   while (waiting.size > 0) {
     const next = await Promise.race(waiting.values());
     waiting.delete(next.part.key);
