@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { HOUSE_STYLE, houseBar } from '../platform/pages/house-style.ts';
 import type { Wire } from './http/wire.ts';
 import type { Job, ResultFile } from './jobs/job.ts';
 import type { Journal } from './jobs/journal.ts';
@@ -23,11 +24,14 @@ export function createStatusPage(options: StatusPageOptions): Serve {
     if (isRead && /^(\/sandbox)?\/?$/.test(pathname)) {
       // Relative, as PUBLIC_URL may have a path prefix.
       const results = pathname.endsWith('/') ? 'results' : 'sandbox/results';
-      return sendHtml(response, 200, pageHtml(options, results));
+      // Alone, the sandbox has no console.
+      const back = pathname.startsWith('/sandbox') ? `${pathname.endsWith('/') ? '../' : ''}console/` : null;
+      return sendHtml(response, 200, pageHtml(options, { results, back }));
     }
+    const isSmall = request.url?.endsWith('?small') === true;
     const name = /^(?:\/sandbox)?\/results\/([\w-]+\.\w+)$/.exec(pathname)?.[1];
     if (isRead && name !== undefined) {
-      sendResult(response, name, options).catch((error: unknown) => {
+      sendResult(response, { name, isSmall }, options).catch((error: unknown) => {
         if (next === undefined) response.destroy();
         else next(error);
       });
@@ -50,7 +54,7 @@ function sendHtml(response: ServerResponse, status: number, html: string): void 
 /** One file that a job made. */
 async function sendResult(
   response: ServerResponse,
-  name: string,
+  { name, isSmall }: { readonly name: string; readonly isSmall: boolean },
   { journal }: StatusPageOptions,
 ): Promise<void> {
   const file = lastJobs(journal)
@@ -60,29 +64,51 @@ async function sendResult(
   if (file === undefined || bytes === null) {
     return sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
   }
+  const small = isSmall && file.contentType.startsWith('image/') ? await smallPicture(bytes) : null;
   response.writeHead(200, {
-    'content-type': file.contentType,
-    'content-length': bytes.length,
+    'content-type': small === null ? file.contentType : 'image/webp',
+    'content-length': (small ?? bytes).length,
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
   });
-  response.end(bytes);
+  response.end(small ?? bytes);
+}
+
+/** Pixels of the longer edge of what the page shows. */
+const SMALL = 480;
+
+/** A picture as the page shows it: those that are made take two megabytes each. Null for one that can not be read. */
+async function smallPicture(bytes: Uint8Array): Promise<Buffer | null> {
+  // Loaded by the first look at the page: a start does not wait for it.
+  const { createCanvas, loadImage } = await import('@napi-rs/canvas');
+  const image = await loadImage(bytes).catch(() => null);
+  if (image === null) return null;
+  const scale = Math.min(1, SMALL / Math.max(image.width, image.height));
+  const canvas = createCanvas(Math.round(image.width * scale), Math.round(image.height * scale));
+  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.encode('webp', 80);
 }
 
 function lastJobs(journal: Journal): readonly Job[] {
   return journal.all().slice(-SHOWN_JOBS).toReversed();
 }
 
-const STYLE = `:root{color-scheme:light dark;--line:#ddd;--dim:#5c5c5c}@media(prefers-color-scheme:dark){:root{--line:#444;--dim:#a9a9a9}}
-*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:64rem;padding:0 1rem;overflow-wrap:anywhere}
-.jobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:1rem;padding:0;list-style:none}
-.jobs>li{border:1px solid var(--line);border-radius:8px;padding:.6rem}.jobs p{margin:.2rem 0}.dim{color:var(--dim);font-size:13px}
-img,video{width:100%;aspect-ratio:4/3;object-fit:contain;border-radius:4px}audio{width:100%}`;
+const STYLE = `${HOUSE_STYLE}
+main{max-width:1440px}.jobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,240px),1fr));gap:16px;padding:0;list-style:none}
+.jobs>li{background:var(--surface);border:1px solid var(--line);border-radius:12px;padding:12px}.jobs p{margin:4px 0}
+img,video{width:100%;aspect-ratio:4/3;object-fit:cover;border-radius:8px;background:var(--bg)}audio{width:100%}`;
 
-function pageHtml({ wires, journal }: StatusPageOptions, results: string): string {
+interface Places {
+  /** Where results are, relative to the page. */
+  readonly results: string;
+  /** The way back to the console; null where there is none. */
+  readonly back: string | null;
+}
+
+function pageHtml({ wires, journal }: StatusPageOptions, { results, back }: Places): string {
   const jobs = lastJobs(journal);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Kiln sandbox</title><style>${STYLE}</style></head><body><main>
+<title>Kiln sandbox</title><style>${STYLE}</style></head><body>${houseBar('Kiln sandbox', back === null ? undefined : { href: back, label: 'Console' })}<main>
 <h1>Kiln sandbox</h1>
 <p>Stand-ins of the outside world. They speak the real wire protocols and make real media on this machine
 (engine: local-procedural); no account or key is used, and nothing leaves this machine.</p>
@@ -105,11 +131,11 @@ function jobHtml(job: Job, results: string): string {
 /** What a job made first, as a browser shows it. */
 function fileHtml({ contentType }: ResultFile, address: string, prompt: string): string {
   if (contentType.startsWith('image/')) {
-    return `<img src="${escape(address)}" alt="${escape(prompt)}" loading="lazy">`;
+    return `<img src="${escape(address)}?small" alt="${escape(prompt)}" loading="lazy">`;
   }
   const [kind] = contentType.split('/');
   if (kind !== 'video' && kind !== 'audio') return '';
-  return `<${kind} src="${escape(address)}" controls preload="metadata"></${kind}>`;
+  return `<${kind} src="${escape(address)}" controls preload="none"></${kind}>`;
 }
 
 function escape(text: string): string {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { HOUSE_STYLE, houseBar } from '../../platform/pages/house-style.ts';
+
 /** A page with one message, for browsers that reach something that is not there (yet). */
 export interface MessagePage {
   readonly html: string;
@@ -7,11 +9,7 @@ export interface MessagePage {
   readonly contentSecurityPolicy: string;
 }
 
-const STYLE = `:root { color-scheme: light dark; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; font: 14px/20px system-ui, sans-serif; }
-main { max-width: 440px; padding: 24px; text-align: center; }
-h1 { font-size: 20px; line-height: 28px; }
-a { color: inherit; }`;
+const STYLE = `${HOUSE_STYLE}main{text-align:center;padding-top:20vh}`;
 const STYLE_HASH = hashOf(STYLE);
 
 /** Renders a message page. Title and text may hold what the caller sent: they are escaped. */
@@ -35,7 +33,7 @@ export function messagePage(message: {
 ${refresh?.html ?? ''}<title>${escapeHtml(title)} · Kiln</title>
 <style>${STYLE}</style>
 </head>
-<body><main>
+<body>${houseBar('Kiln')}<main>
 <h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(text)}</p>${linkHtml}
 </main></body>

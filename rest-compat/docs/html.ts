@@ -1,3 +1,5 @@
+import { HOUSE_BAR_STYLE } from '../../platform/pages/house-style.ts';
+
 /** Escapes a text for HTML. */
 export function escape(text: string): string {
   return text
@@ -13,10 +15,10 @@ export function code(text: string): string {
 }
 
 /** The stylesheet of the pages about OpenAPI documents, light and dark. */
-export const style = `:root{color-scheme:light dark;--line:#d5d5d5;--soft:#f4f4f2;--dim:#5c5c5c;--link:#0b57a4;--old:#9a3b00;--ours:#3c6111;--get:#0b57a4;--post:#256029;--put:#7a4a00;--delete:#a11d1d}
-@media(prefers-color-scheme:dark){:root{--line:#404040;--soft:#242424;--dim:#a9a9a9;--link:#8ebdf5;--old:#ffab70;--ours:#a8d26d;--get:#8ebdf5;--post:#8fd694;--put:#f0c070;--delete:#ff9c9c}}
-*{box-sizing:border-box}body{font:16px/1.55 system-ui,sans-serif;margin:0;color:#1d1d1d;background:#fff}
-@media(prefers-color-scheme:dark){body{color:#e2e2e2;background:#171717}}
+export const style = `:root{color-scheme:light dark;--line:#e4e4e0;--soft:#efefec;--dim:#53534e;--link:#1d5bd1;--old:#9a3b00;--ours:#3c6111;--get:#0b57a4;--post:#256029;--put:#7a4a00;--delete:#a11d1d}
+@media(prefers-color-scheme:dark){:root{--line:#2a2a28;--soft:#20201f;--dim:#b4b4ae;--link:#86b1ff;--old:#ffab70;--ours:#a8d26d;--get:#8ebdf5;--post:#8fd694;--put:#f0c070;--delete:#ff9c9c}}
+*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;margin:0;color:#1a1a18;background:#f7f7f5}
+@media(prefers-color-scheme:dark){body{color:#ededea;background:#101010}}
 a{color:var(--link)}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:1rem;background:var(--soft);padding:.5rem}
 main,header{max-width:62rem;margin:0 auto;padding:0 1.25rem}nav{padding:0 1.25rem 1rem;border-bottom:1px solid var(--line)}
 @media(min-width:80rem){.frame{display:grid;grid-template-columns:22rem minmax(0,1fr)}nav{position:sticky;top:0;height:100vh;overflow:auto;border:0;border-right:1px solid var(--line);padding-top:1rem}}
@@ -28,4 +30,5 @@ td,th{border-top:1px solid var(--line);padding:.3rem .7rem .3rem 0;text-align:le
 .method{font:700 13px ui-monospace,monospace;display:inline-block;min-width:4.2em}.get{color:var(--get)}.post{color:var(--post)}.put{color:var(--put)}.delete{color:var(--delete)}
 [hidden]{display:none!important}input,button{font:inherit;color:inherit;background:transparent;border:1px solid var(--line);border-radius:4px;padding:.25rem .5rem;min-width:0}button{cursor:pointer;background:var(--soft)}
 .search{display:block;font-size:14px}.search input{width:100%;max-width:24rem;display:block}nav .search{margin:.8rem 0 .2rem}.try summary{cursor:pointer;font-weight:600;font-size:.85rem;color:var(--link)}.try form{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:.6rem;align-items:end;padding:.5rem 0}
-.try label{font-size:13px;overflow-wrap:anywhere}.try input{width:100%;display:block}.try output{grid-column:1/-1;white-space:pre-wrap;overflow-wrap:anywhere;font:13.5px/1.45 ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:.6rem .8rem}.try output:empty{display:none}.old{color:var(--old)}.ours{color:var(--ours)}.dim{color:var(--dim)}p{margin:.3rem 0}`;
+.try label{font-size:13px;overflow-wrap:anywhere}.try input{width:100%;display:block}.try output{grid-column:1/-1;white-space:pre-wrap;overflow-wrap:anywhere;font:13.5px/1.45 ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:.6rem .8rem}.try output:empty{display:none}.old{color:var(--old)}.ours{color:var(--ours)}.dim{color:var(--dim)}p{margin:.3rem 0}
+${HOUSE_BAR_STYLE}header.house{max-width:none;margin:0}`;

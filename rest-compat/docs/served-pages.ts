@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { once } from '../../platform/once.ts';
+import { houseBar } from '../../platform/pages/house-style.ts';
 import { buildOpenApi } from '../openapi/openapi.ts';
 import type { Section } from '../route/route.ts';
 import type { OpenApiDocument } from '../schemas/openapi-types.ts';
@@ -96,7 +97,7 @@ export function docsPage({ document, links, baseUrl }: DocsPageOptions): string 
   const contents = sections.map(({ name, operations }) => contentsOf(name, operations));
   const chapters = sections.map(({ name, operations }) => chapter(name, operations, baseUrl));
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escape(title)}</title><style>${style}</style></head><body data-root="${escape(links.root)}"><a class="skip" href="#operations">To the operations</a>
+<title>${escape(title)}</title><style>${style}</style></head><body data-root="${escape(links.root)}"><a class="skip" href="#operations">To the operations</a>${houseBar('Kiln', { href: `${links.root}/console/`, label: 'Console' })}
 <div class="frame"><nav aria-label="Operations"><label class="search">Search <input type="search" id="search" placeholder="voice, status, /api/comfy"></label> <span id="found" class="dim" role="status"></span>${contents.join('')}<ul><li><a href="#responses">Responses of every operation</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>
 <div><header><h1>${escape(title)}</h1><p>${escape(description)} Version ${escape(version)}, ${count} operations.
 <a href="${escape(links.document)}">OpenAPI document</a>, <a href="${escape(links.other.href)}">${escape(links.other.text)}</a>.</p>

@@ -1,3 +1,4 @@
+import { HOUSE_STYLE, houseBar } from '../../platform/pages/house-style.ts';
 import { testUsers } from './test-users.ts';
 
 /** The pages of the sandbox's identity provider. They load nothing and need no script. */
@@ -43,9 +44,8 @@ export function signedOutPage(): string {
 function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(title)}</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:3rem auto;max-width:26rem;padding:0 1rem}
-button{display:block;width:100%;margin:.5rem 0;padding:.6rem;font:inherit;text-align:left;cursor:pointer}</style>
-<main><h1>${escape(title)}</h1>${body}</main></html>`;
+<style>${HOUSE_STYLE}</style>
+${houseBar('Kiln sandbox')}<main><h1>${escape(title)}</h1>${body}</main></html>`;
 }
 
 function escape(text: string): string {

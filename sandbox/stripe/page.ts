@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
+import { HOUSE_STYLE, houseBar } from '../../platform/pages/house-style.ts';
 import type { StripeContext } from './objects/catalog.ts';
 import { StripeFailure } from './objects/failure.ts';
 import { pay, settle, type PayMethod } from './objects/money.ts';
@@ -91,7 +92,8 @@ ${amount > 0 ? button('delayed', 'Pay by a method that takes its time') : ''}${b
 }
 
 function button(choice: string, label: string): string {
-  return `<button name="do" value="${choice}">${label}</button>`;
+  const look = choice === 'card' || choice === 'settle' ? ' class="pri"' : '';
+  return `<button name="do" value="${choice}"${look}>${label}</button>`;
 }
 
 function leave(response: ServerResponse, location: string): void {
@@ -106,9 +108,9 @@ function send(response: ServerResponse, status: number, main: string): void {
   });
   response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Checkout (sandbox)</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:3rem auto;max-width:26rem;padding:0 1rem}
-.price{font-size:2rem;margin:.5rem 0}button{display:block;width:100%;margin:.5rem 0;padding:.6rem;font:inherit;cursor:pointer}</style>
-<p>The sandbox's stand-in for a payment provider: no money moves.</p><main>${main}</main></html>`);
+<style>${HOUSE_STYLE}
+.price{font-size:28px;line-height:36px;font-weight:600;margin:0 0 16px}</style>
+${houseBar('Kiln sandbox')}<main>${main}<p class="dim">The sandbox's stand-in for a payment provider: no money moves.</p></main></html>`);
 }
 
 function textOf(value: unknown): string | null {

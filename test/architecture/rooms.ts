@@ -18,6 +18,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       events: [],
       access: ['.', 'http'],
       config: ['.'],
+      pages: [],
       tracing: [],
       'graphql/uploads': ['.'],
       'object-store': ['.'],

@@ -1,3 +1,4 @@
+import { HOUSE_STYLE, houseBar } from '../../../platform/pages/house-style.ts';
 import { escape } from '../../docs/html.ts';
 import type { RequestFacts } from '../../route/route.ts';
 
@@ -39,10 +40,11 @@ function pageOf(title: string, text: string, small: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}small{color:#666}</style>
-<h1>${title}</h1>
+<style>${HOUSE_STYLE}</style>
+${houseBar('Kiln')}
+<main><h1>${title}</h1>
 <p>${text}</p>
-<p><small>${small}</small></p>
+<p><small>${small}</small></p></main>
 </html>
 `;
 }
