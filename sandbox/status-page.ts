@@ -64,7 +64,10 @@ async function sendResult(
   if (file === undefined || bytes === null) {
     return sendHtml(response, 404, '<!doctype html><title>Not found</title>Not found');
   }
-  const small = isSmall && file.contentType.startsWith('image/') ? await smallPicture(bytes) : null;
+  const small =
+    isSmall && bytes.length > LEAST && file.contentType.startsWith('image/')
+      ? await smallPicture(bytes)
+      : null;
   response.writeHead(200, {
     'content-type': small === null ? file.contentType : 'image/webp',
     'content-length': (small ?? bytes).length,
@@ -74,6 +77,8 @@ async function sendResult(
   response.end(small ?? bytes);
 }
 
+/** Bytes from which a picture is made smaller for the page. */
+const LEAST = 60_000;
 /** Pixels of the longer edge of what the page shows. */
 const SMALL = 480;
 
@@ -96,7 +101,7 @@ function lastJobs(journal: Journal): readonly Job[] {
 const STYLE = `${HOUSE_STYLE}
 main{max-width:1440px}.jobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,240px),1fr));gap:16px;padding:0;list-style:none}
 .jobs>li{background:var(--surface);border:1px solid var(--line);border-radius:12px;padding:12px}.jobs p{margin:4px 0}
-img,video{width:100%;aspect-ratio:4/3;object-fit:cover;border-radius:8px;background:var(--bg)}audio{width:100%}`;
+img,video{width:100%;aspect-ratio:4/3;object-fit:contain;border-radius:8px;background:var(--bg)}audio{width:100%}`;
 
 interface Places {
   /** Where results are, relative to the page. */

@@ -39,7 +39,7 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
     const targets = [...page.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
     const ids = new Set([...page.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => `#${id}`));
     const elsewhere = [...new Set(targets.filter((target) => !ids.has(target)))];
-    expect(elsewhere.toSorted()).toEqual(['docs/workflow', 'openapi.json']);
+    expect(elsewhere.toSorted()).toEqual(['./console/', 'docs/workflow', 'openapi.json']);
   });
 
   it('has a form for every operation that a page can send, with each of its inputs', () => {
