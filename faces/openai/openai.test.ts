@@ -293,7 +293,7 @@ describe('videos', () => {
     expect(still.headers.get('content-type')).toBe('image/webp');
     const sheet = await anna.videos.downloadContent(started.id, { variant: 'spritesheet' });
     expect(sheet.headers.get('content-type')).toBe('image/webp');
-    const { width = 0, height = 0 } = await sharp(Buffer.from(await sheet.arrayBuffer())).metadata();
+    const { width, height } = await sharp(Buffer.from(await sheet.arrayBuffer())).metadata();
     const { size } = await anna.videos.retrieve(started.id);
     const [columns = 0, rows = 0] = size.split('x').map((pixels) => Math.min(320, Number(pixels)));
     expect([width % columns, width / columns, height >= rows / 4]).toEqual([0, 4, true]);
