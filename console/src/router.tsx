@@ -127,6 +127,12 @@ const models = createRoute({
   component: laterPage(async () => (await import('./pages/models/models-page.tsx')).ModelsPage),
 });
 
+const machines = createRoute({
+  getParentRoute: () => root,
+  path: '/machines',
+  component: laterPage(async () => (await import('./pages/machines/machines-page.tsx')).MachinesPage),
+});
+
 const usage = createRoute({
   getParentRoute: () => root,
   path: '/usage',
@@ -255,6 +261,7 @@ export const router = createRouter({
     paid,
     unpaid,
     models,
+    machines,
     usage,
     keys,
     start,

@@ -8,6 +8,7 @@ import { createCatalog } from './generators/catalog/catalog.ts';
 import { bundledBindings, type BundledOptions } from './generators/configuration/bundled-bindings.ts';
 import { withGeneratorsFile } from './generators/configuration/generators-file.ts';
 import { createCredentialRefusals } from './generators/credentials/refusals.ts';
+import { createMachines } from './generators/machines/machines.ts';
 import { createPauses } from './generators/pauses/pauses.ts';
 import { readPriceList, withPrices } from './generators/prices/price-list.ts';
 import { createProviders } from './providers/registry.ts';
@@ -43,6 +44,7 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
   const breakers = createBreakers(runtime);
   const database = mediaDatabase(runtime.database);
   const pauses = createPauses({ ...runtime, database });
+  const machines = createMachines({ ...runtime, database });
   const anyModels = createAnyModels({ ...runtime, database, allowed });
   const priced = withPrices(bindings.bindings, readPriceList(pricesFile, catalog));
   return createMediaSubgraph({
@@ -51,10 +53,11 @@ export function composeMedia(runtime: Runtime, options: ComposeMediaOptions): Me
     refusals,
     breakers,
     bindingPauses: pauses,
+    machines,
     anyModels,
     registry: createGeneratorRegistry({
       ...bindings,
-      bindings: anyModels.watch(pauses.watch(breakers.watch(refusals.watch(priced)))),
+      bindings: anyModels.watch(machines.watch(pauses.watch(breakers.watch(refusals.watch(priced))))),
     }),
     authMode: config.auth.mode,
     version: packageJson.version,

@@ -72,8 +72,15 @@ function logMissing({ registry, logger }: MediaSubgraphOptions): void {
     logger.info({ missing }, 'generators without a provider: settings to set');
 }
 
-function closeWatches({ refusals, breakers, bindingPauses, anyModels }: MediaSubgraphOptions): void {
+function closeWatches({
+  refusals,
+  breakers,
+  bindingPauses,
+  machines,
+  anyModels,
+}: MediaSubgraphOptions): void {
   bindingPauses?.close();
+  machines?.stop();
   anyModels?.close();
   refusals.close();
   breakers?.close();
@@ -153,6 +160,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     webhookEndpoints: createWebhookEndpoints(parts),
     health: () => healthOf(parts.options),
     providerHealth: createProviderHealth(parts),
+    machines: parts.machines ?? null,
     personalData: createPersonalData(database),
     savedWorkflows,
   };
@@ -182,6 +190,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     watcherCount: () => tasks.watcherCount(),
     async start() {
       await onceThere(async () => options.bindingPauses?.load(), options);
+      await onceThere(async () => options.machines?.load(), options);
       await onceThere(async () => options.anyModels?.load(), options);
       await defineTaskQueues(parts);
       await onceThere(() => videoTemplates.importBundled(), options);

@@ -204,6 +204,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'generators/limits': ['domain/inputs', 'domain/work', 'generators/bindings'],
       'generators/credentials': ['domain', 'generators/bindings', 'providers/contract'],
       'generators/breakers': ['domain', 'generators/bindings', 'generators/credentials'],
+      'generators/machines': ['database', 'generators/bindings', 'providers/contract'],
       'generators/pauses': ['database', 'generators/bindings'],
       'generators/any-model': [
         'database',
@@ -342,6 +343,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'synchronous',
         'tasks/rules',
         'generators/breakers',
+        'generators/machines',
         'generators/pauses',
         'provider-health',
         'budgets',
@@ -357,6 +359,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/bindings',
         'generators/breakers',
         'generators/credentials',
+        'generators/machines',
         'generators/pauses',
         'schema',
         'tasks/work',

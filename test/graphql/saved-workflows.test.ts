@@ -264,3 +264,78 @@ describe('a graph', () => {
     expect(made).toEqual(['comfyui-b', 'comfyui-b', 'comfyui-b', 'comfyui-b']);
   });
 });
+
+describe('a pool of machines', () => {
+  const checkpoints = ['sd_xl_base_1.0.safetensors', 'v1-5-pruned-emaonly.safetensors'] as const;
+  const graphWith = (checkpoint: string) => ({
+    1: { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: checkpoint } },
+    2: { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
+    3: { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'x' } },
+  });
+  const start = async (checkpoint: string) =>
+    (await ok('anna', RUN, { input: { workflow: graphWith(checkpoint) } })).runComfyWorkflow.id as string;
+  const machines = ['comfyui-a', 'comfyui-b'] as const;
+  /** The checkpoints of what a machine has run, in order. */
+  async function ranAt(machine: (typeof machines)[number]): Promise<readonly string[]> {
+    const answer = await fetch(`${kiln.sandboxUrl}/${machine}/history`);
+    const entries = Object.values((await answer.json()) as Record<string, { prompt: readonly unknown[] }>);
+    return entries.map(({ prompt }) => {
+      const graph = prompt[2] as ReturnType<typeof graphWith>;
+      return graph[1].inputs.ckpt_name;
+    });
+  }
+  const reset = async () => {
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
+    await kiln.control('latency', { wire: 'comfyui-a', queuedMs: 0, runningMs: 0 });
+    await kiln.control('latency', { wire: 'comfyui-b', queuedMs: 0, runningMs: 0 });
+  };
+
+  it('gives work to the machine that has its model loaded: two loads for eight graphs of two models', async () => {
+    await reset();
+    for (let round = 0; round < 4; round += 1) {
+      for (const checkpoint of checkpoints) {
+        expect((await ended('anna', await start(checkpoint))).state).toBe('SUCCEEDED');
+      }
+    }
+    const ran = await Promise.all(machines.map(ranAt));
+    const loads = ran.map((models) => models.filter((model, index) => model !== models[index - 1]).length);
+    expect(ran.flat()).toHaveLength(8);
+    expect(loads).toEqual([1, 1]);
+  });
+
+  it('gives a closed machine nothing new, and what waits at a paused one to another', async () => {
+    await reset();
+    for (const wire of machines) await kiln.control('latency', { wire, holdAt: 50 });
+    const ids = await Promise.all(Array.from({ length: 4 }, () => start(checkpoints[0])));
+    const jobs = async () =>
+      (await (await fetch(`${kiln.sandboxUrl}/_control/jobs`)).json()) as readonly {
+        readonly wire: string;
+        readonly state: string;
+      }[];
+    const held = await until(
+      jobs,
+      (all) => all.length === 4 && all.some(({ state }) => state === 'queued'),
+      10_000,
+    );
+    const one = held.find(({ state }) => state === 'queued')?.wire ?? '';
+    const id = `${kiln.sandboxUrl}/${one}`;
+    const close = 'mutation ($id: ID!) { closeComfyServer(id: $id, state: PAUSED) { state } }';
+    expect(await refusal('anna', close, { id })).toMatchObject({ code: 'FORBIDDEN' });
+    expect((await ok('root', close, { id })).closeComfyServer).toEqual({ state: 'PAUSED' });
+    const isLeft = ({ wire, state }: { readonly wire: string; readonly state: string }) =>
+      wire === one && state === 'queued';
+    await until(jobs, (all) => !all.some(isLeft), 10_000);
+    for (const wire of machines) await kiln.control('latency', { wire, holdAt: 100 });
+    for (const task of ids) expect((await ended('anna', task)).state).toBe('SUCCEEDED');
+    const done = (await jobs()).filter(({ state }) => state === 'finished').map(({ wire }) => wire);
+    expect(done.filter((wire) => wire === one)).toHaveLength(1);
+    const facts =
+      '{ comfyServers { address closed { state } facts { versions classes loaded devices { type } } } }';
+    const { comfyServers } = await ok('root', facts);
+    expect(comfyServers.find(({ address }: { address: string }) => address === id)).toMatchObject({
+      closed: { state: 'PAUSED' },
+      facts: { loaded: [checkpoints[0]], devices: [{ type: 'cpu' }] },
+    });
+    await ok('root', 'mutation ($id: ID!) { openComfyServer(id: $id) }', { id });
+  });
+});

@@ -5,6 +5,7 @@ export interface Place {
   readonly to: string;
   readonly icon: IconName;
   readonly name: 'studio' | 'cast' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
+  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'machines' | 'usage' | 'keys' | 'start';
   /** The key that goes there after G. */
   readonly letter: string;
 }
@@ -21,6 +22,7 @@ export const CREATE: readonly Place[] = [
 /** Where it is seen to. */
 export const OPERATE: readonly Place[] = [
   { to: '/models', icon: 'models', name: 'models', letter: 'p' },
+  { to: '/machines', icon: 'comfy', name: 'machines', letter: 'm' },
   { to: '/usage', icon: 'usage', name: 'usage', letter: 'u' },
   { to: '/keys', icon: 'keys', name: 'keys', letter: 'k' },
 ];

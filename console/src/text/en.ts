@@ -1,4 +1,5 @@
 import { libraryEn } from './pages/library.ts';
+import { machinesEn } from './pages/machines.ts';
 import { makingEn } from './pages/making.ts';
 import { optionsEn } from './pages/options.ts';
 import { peopleEn } from './pages/people.ts';
@@ -18,6 +19,7 @@ export const en = {
   ...peopleEn,
   ...shellEn,
   ...shopEn,
+  ...machinesEn,
   ...startEn,
   ...studioEn,
   ...tasksEn,

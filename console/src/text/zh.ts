@@ -1,5 +1,6 @@
 import type { Texts } from './en.ts';
 import { libraryZh } from './pages/library.ts';
+import { machinesZh } from './pages/machines.ts';
 import { makingZh } from './pages/making.ts';
 import { optionsZh } from './pages/options.ts';
 import { peopleZh } from './pages/people.ts';
@@ -19,6 +20,7 @@ export const zh: Texts = {
   ...peopleZh,
   ...shellZh,
   ...shopZh,
+  ...machinesZh,
   ...startZh,
   ...studioZh,
   ...tasksZh,

@@ -14,6 +14,7 @@ import type { AnyModels } from '../generators/any-model/any-models.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Breakers } from '../generators/breakers/breakers.ts';
 import type { CredentialRefusals } from '../generators/credentials/refusals.ts';
+import type { Machines } from '../generators/machines/machines.ts';
 import type { Pauses } from '../generators/pauses/pauses.ts';
 import type { WorkerSlots } from '../tasks/work/attempts/limits.ts';
 import type { UploadQuotas } from '../uploads/quotas.ts';
@@ -36,6 +37,8 @@ export interface MediaSubgraphOptions {
   readonly breakers?: Breakers;
   /** Of the bindings of `registry` (default: nothing can be paused). */
   readonly bindingPauses?: Pauses;
+  /** Of the bindings of `registry` (default: none can be closed). */
+  readonly machines?: Machines;
   /** Of the bindings of `registry` (default: only the models of the catalog). */
   readonly anyModels?: AnyModels;
   readonly authMode: AuthMode;

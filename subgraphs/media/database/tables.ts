@@ -159,6 +159,14 @@ export interface MediaChatReply {
   toolCalls: JSONColumnType<StoredToolCalls> | null;
 }
 
+export interface MediaClosedMachine {
+  address: string;
+  closedAt: Generated<Timestamp>;
+  closedBy: string;
+  reason: string;
+  state: string;
+}
+
 export interface MediaConversationMessage {
   conversationId: string;
   createdAt: Generated<Timestamp>;
@@ -439,6 +447,7 @@ export interface DB {
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;
+  "media.closedMachines": MediaClosedMachine;
   "media.conversationMessages": MediaConversationMessage;
   "media.conversations": MediaConversation;
   "media.erasures": MediaErasure;

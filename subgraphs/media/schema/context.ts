@@ -12,6 +12,7 @@ import type { SavedWorkflows } from '../comfy-workflows/saved/workflow.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { FileService, StoredFile } from '../files/files.ts';
 import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { Machines } from '../generators/machines/machines.ts';
 import type { PersonalData } from '../personal-data/personal-data.ts';
 import type { ProviderHealthService } from '../provider-health/provider-health.ts';
 import type { Estimates } from '../submissions/estimates.ts';
@@ -43,6 +44,8 @@ export interface MediaServices {
   readonly webhookEndpoints: WebhookEndpointService;
   readonly health: () => Promise<MediaHealth>;
   readonly providerHealth: ProviderHealthService;
+  /** Null: no machine can be closed here. */
+  readonly machines: Machines | null;
   readonly personalData: PersonalData;
   readonly savedWorkflows: SavedWorkflows;
 }

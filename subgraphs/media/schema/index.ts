@@ -43,6 +43,7 @@ import './model.ts';
 import './vendor-options.ts';
 import './health.ts';
 import './provider-health.ts';
+import './comfy-machine.ts';
 import { enforceEntityRules } from '../../../platform/graphql/schema/entity-rules.ts';
 import { subgraphSchema } from '../../../platform/graphql/schema/subgraph-schema.ts';
 import { builder } from './builder.ts';

@@ -118,7 +118,8 @@ const ProviderHour = builder.objectRef<ProviderHourShape>('ProviderHour').implem
   }),
 });
 
-const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement({
+/** A ComfyUI server. */
+export const ComfyServer = builder.objectRef<ComfyServerShape>('ComfyServer').implement({
   description: 'A ComfyUI server of a binding, and how busy it is.',
   fields: (t) => ({
     binding: t.exposeID('binding', { description: 'Name of the binding that it belongs to.' }),

@@ -1,5 +1,6 @@
-import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
-import type { NodeLoad } from '../providers/contract/provider.ts';
+import { UpstreamError } from '../domain/failure.ts';
+import type { Binding, GeneratorRegistry } from '../generators/bindings/binding.ts';
+import type { MachineFacts, NodeLoad } from '../providers/contract/provider.ts';
 import { bindingsWith, firstAnswer } from './capable-bindings.ts';
 
 /** The generator of the machines. */
@@ -29,6 +30,8 @@ export interface ComfyServer {
   readonly binding: string;
   readonly address: string;
   readonly load: NodeLoad | null;
+  /** Asks it what it is and has; null when it does not answer. */
+  readonly facts: (signal: AbortSignal) => Promise<MachineFacts | null>;
 }
 
 /** Time that a server has to tell how busy it is. */
@@ -47,8 +50,24 @@ export async function comfyServers(
     return addresses.map((address) => ({
       binding,
       address,
-      load: loads.find(({ node }) => node === address) ?? null,
+      load: loads.find(({ node }) => node === address.replace(/\/+$/, '')) ?? null,
+      facts: (asking: AbortSignal) => factsOf({ provider, connection }, address, asking),
     }));
   });
   return (await Promise.all(pools)).flat();
+}
+
+async function factsOf(
+  { provider, connection }: Pick<Binding, 'provider' | 'connection'>,
+  address: string,
+  signal: AbortSignal,
+): Promise<MachineFacts | null> {
+  if (provider.machine === undefined) return null;
+  const within = AbortSignal.any([signal, AbortSignal.timeout(SERVERS_TIMEOUT_MS)]);
+  try {
+    return await provider.machine({ connection: { ...connection, baseUrl: address }, signal: within });
+  } catch (error) {
+    if (error instanceof UpstreamError || within.aborted) return null;
+    throw error;
+  }
 }

@@ -32,6 +32,7 @@ import { handlesOfAttempts } from './0031-handles-of-attempts.ts';
 import { modelWarnings } from './0033-model-warnings.ts';
 import { fetchedModels } from './0034-fetched-models.ts';
 import { savedWorkflows } from './0035-saved-workflows.ts';
+import { closedMachines } from './0036-closed-machines.ts';
 import { conversations } from './0037-conversations.ts';
 import { leftReplies } from './0039-left-replies.ts';
 import { boards } from './0041-boards.ts';
@@ -73,6 +74,7 @@ export const mediaMigrations: MigrationSet = {
     '0033-model-warnings': modelWarnings,
     '0034-fetched-models': fetchedModels,
     '0035-saved-workflows': savedWorkflows,
+    '0036-closed-machines': closedMachines,
     '0037-conversations': conversations,
     '0039-left-replies': leftReplies,
     '0041-boards': boards,

@@ -2,6 +2,7 @@ import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { cancelJob } from './cancel.ts';
+import { machineFacts } from './facts.ts';
 import { createInventories, missingEverywhere } from './inventories.ts';
 import { createPool, nodeProblems, type Pool } from './pool.ts';
 import { startPrompt } from './prompt.ts';
@@ -36,5 +37,6 @@ export function createComfyui(options: { readonly http: HttpClient }): Provider 
       },
     },
     nodes: (context) => pool.loads(context),
+    machine: (context) => machineFacts({ exchange, inventories }, context),
   };
 }

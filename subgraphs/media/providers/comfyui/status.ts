@@ -28,7 +28,10 @@ export async function promptStatus(
   const { running, pending } = await readQueue(exchange, there);
   if (running.some((item) => item.promptId === promptId)) return { state: 'running', progress: null };
   const position = pending.findIndex((item) => item.promptId === promptId);
-  if (position !== -1) return { state: 'queued', position: position + 1 };
+  if (position !== -1) {
+    if (givesBack(node, context.connection)) await giveBack(exchange, there, promptId);
+    return { state: 'queued', position: position + 1 };
+  }
   // It may have ended between the two requests.
   const late = await readHistory(exchange, there, promptId);
   if (late !== null) return statusOf(late, there, outputs);
@@ -105,6 +108,22 @@ export async function readQueue(exchange: Exchange, there: CallContext) {
   });
   throwHttpRefusal(answer);
   return queueOf(answer);
+}
+
+/** Whether an administrator has paused a server, so that what waits there is for another one that takes work. */
+function givesBack(node: string, connection: CallContext['connection']): boolean {
+  const closed = connection.closedNodes?.();
+  return closed?.get(node) === 'paused' && nodesOf(connection).some((other) => !closed.has(other));
+}
+
+/** Takes a waiting prompt out of its queue: LOST then, so that it starts elsewhere. One that has begun meanwhile goes on. */
+async function giveBack(exchange: Exchange, there: CallContext, promptId: string): Promise<void> {
+  const answer = await exchange(there, { method: 'POST', path: '/queue', json: { delete: [promptId] } });
+  throwHttpRefusal(answer);
+  const { running, pending } = await readQueue(exchange, there);
+  if ([...running, ...pending].some((item) => item.promptId === promptId)) return;
+  if ((await readHistory(exchange, there, promptId)) !== null) return;
+  throw new UpstreamError('LOST', 'comfyui: its machine was paused before it began');
 }
 
 function statusOf(

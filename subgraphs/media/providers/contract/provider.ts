@@ -55,6 +55,8 @@ export interface Provider {
   readonly findModels?: (words: string, context: CallContext) => Promise<readonly NamedModel[]>;
   /** The machines of this binding and their load; those that do not answer are left out. */
   readonly nodes?: (context: CallContext) => Promise<readonly NodeLoad[]>;
+  /** What the machine at this base URL is and has. Throws UpstreamError when it does not answer. */
+  readonly machine?: (context: CallContext) => Promise<MachineFacts>;
 }
 
 /** A model as its vendor describes it. */
@@ -123,6 +125,30 @@ export interface NodeLoad {
   readonly pending: number;
   /** Most jobs it should hold at a time. */
   readonly capacity: number;
+}
+
+/** What a machine of a pool is and has. */
+export interface MachineFacts {
+  /** Name of a program -> its version. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly devices: readonly {
+    readonly name: string;
+    readonly type: string;
+    /** Bytes of its memory; null: it does not tell. */
+    readonly totalBytes: number | null;
+    readonly freeBytes: number | null;
+  }[];
+  readonly classes: readonly string[];
+  /** Model files by the node class that loads them. */
+  readonly models: readonly { readonly loader: string; readonly files: readonly string[] }[];
+  /** Models of its last graph that had some. */
+  readonly loaded: readonly string[];
+  /** Its last failures, newest first. */
+  readonly errors: readonly {
+    readonly at: Date | null;
+    readonly node: string | null;
+    readonly message: string;
+  }[];
 }
 
 /** Asynchronous work: started, polled, and downloaded when it has ended. */

@@ -1,0 +1,61 @@
+import { useMutation } from '@apollo/client/react';
+
+import { CloseMachineDocument, MachinesDocument, OpenMachineDocument } from '../../api/operations.ts';
+import { problemText } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import type { Machine } from './machine.ts';
+
+/** Gives a machine no new work, in either way, or work again. */
+export function CloseButtons({ machine: { address, closed } }: { readonly machine: Machine }) {
+  const options = { refetchQueries: [MachinesDocument] };
+  const [close, closing] = useMutation(CloseMachineDocument, options);
+  const [open, opening] = useMutation(OpenMachineDocument, options);
+  const error = closing.error ?? opening.error;
+  const isBusy = closing.loading || opening.loading;
+  const set = (state: 'DRAINING' | 'PAUSED') =>
+    void close({ variables: { id: address, state } }).catch(() => undefined);
+  return (
+    <>
+      {error !== undefined && (
+        <span className="FAILED" role="alert">
+          {problemText(error)}
+        </span>
+      )}
+      {closed !== null && (
+        <button
+          type="button"
+          className="btn sm pri"
+          disabled={isBusy}
+          aria-label={`${t('machines.open')} ${address}`}
+          onClick={() => void open({ variables: { id: address } }).catch(() => undefined)}
+        >
+          {t('machines.open')}
+        </button>
+      )}
+      {closed?.state !== 'DRAINING' && (
+        <button
+          type="button"
+          className="btn sm ghost"
+          disabled={isBusy}
+          title={t('machines.drainText')}
+          aria-label={`${t('machines.drain')} ${address}`}
+          onClick={() => set('DRAINING')}
+        >
+          {t('machines.drain')}
+        </button>
+      )}
+      {closed?.state !== 'PAUSED' && (
+        <button
+          type="button"
+          className="btn sm ghost"
+          disabled={isBusy}
+          title={t('machines.pauseText')}
+          aria-label={`${t('machines.pause')} ${address}`}
+          onClick={() => set('PAUSED')}
+        >
+          {t('machines.pause')}
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { StateShape } from '../../parts/task/state.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+import { CloseButtons } from './close-buttons.tsx';
+import type { Machine } from './machine.ts';
+
+type Facts = NonNullable<Machine['facts']>;
+
+const GIB = 2 ** 30;
+
+/** One machine: its queue, memory, versions, models, node classes and last failures. */
+export function MachineCard({ machine }: { readonly machine: Machine }) {
+  const { address, binding, up, closed, facts } = machine;
+  const state = up ? (closed === null ? 'SUCCEEDED' : 'QUEUED') : 'FAILED';
+  return (
+    <section className="card">
+      <header>
+        <h2 className="mono">{address}</h2>
+        <span className={`st ${state}`}>
+          <StateShape state={state} />
+          {stateText(machine)}
+        </span>
+        <span className="c12 faint">{binding}</span>
+        <span className="push row wrap">
+          <CloseButtons machine={machine} />
+        </span>
+      </header>
+      <div className="body">
+        {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}
+        <dl className="facts">
+          <Fact name={t('machines.queue')}>{queueText(machine)}</Fact>
+          {facts !== null && <FactsOf facts={facts} />}
+        </dl>
+        {facts !== null && <Details facts={facts} />}
+      </div>
+    </section>
+  );
+}
+
+function stateText({ up, closed, running, pending }: Machine): string {
+  if (!up) return t('machines.down');
+  if (closed === null) return t('machines.takes');
+  if (closed.state === 'PAUSED') return t('machines.paused');
+  return t((running ?? 0) + (pending ?? 0) === 0 ? 'machines.drained' : 'machines.draining');
+}
+
+function queueText({ running, pending }: Machine): string {
+  if (running === null || pending === null) return t('machines.unknown');
+  return t('machines.queueText', { running, pending });
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function FactsOf({ facts: { versions, devices, loaded } }: { readonly facts: Facts }) {
+  const programs = Object.entries(versions as Readonly<Record<string, string>>);
+  return (
+    <>
+      {devices.map(({ name, type, totalBytes, freeBytes }) => (
+        <Fact key={name} name={t('machines.memory')}>
+          {`${name} (${type}): ${t('machines.free', { free: gib(freeBytes), total: gib(totalBytes) })}`}
+        </Fact>
+      ))}
+      <Fact name={t('machines.versions')}>{programs.map((one) => one.join(' ')).join(', ')}</Fact>
+      <Fact name={t('machines.loaded')}>{loaded.join(', ') || t('machines.nothing')}</Fact>
+    </>
+  );
+}
+
+function gib(bytes: number | null): string {
+  return bytes === null ? '?' : (bytes / GIB).toFixed(1);
+}
+
+function Details({ facts: { models, classes, errors } }: { readonly facts: Facts }) {
+  const files = new Set(models.flatMap((one) => one.files));
+  return (
+    <>
+      <details>
+        <summary>{t('machines.models', { count: files.size })}</summary>
+        <ul>
+          {models.map(({ loader, files: own }) => (
+            <li key={loader}>
+              <b>{loader}</b> {own.join(', ')}
+            </li>
+          ))}
+        </ul>
+      </details>
+      <details>
+        <summary>{t('machines.classes', { count: classes.length })}</summary>
+        <p className="c12">{classes.join(', ')}</p>
+      </details>
+      <details open={errors.length > 0}>
+        <summary>{t('machines.errors', { count: errors.length })}</summary>
+        <ul>
+          {errors.map(({ at, node, message }) => (
+            <li key={`${at} ${node} ${message}`}>
+              {at !== null && <Ago at={at} />} {message}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+}
