@@ -4,8 +4,17 @@ import type { IconName } from '../parts/icons.tsx';
 export interface Place {
   readonly to: string;
   readonly icon: IconName;
-  readonly name: 'studio' | 'cast' | 'gallery' | 'tasks' | 'shop' | 'models' | 'usage' | 'keys' | 'start';
-  readonly name: 'studio' | 'gallery' | 'tasks' | 'shop' | 'models' | 'machines' | 'usage' | 'keys' | 'start';
+  readonly name:
+    | 'studio'
+    | 'cast'
+    | 'gallery'
+    | 'tasks'
+    | 'shop'
+    | 'models'
+    | 'machines'
+    | 'usage'
+    | 'keys'
+    | 'start';
   /** The key that goes there after G. */
   readonly letter: string;
 }
