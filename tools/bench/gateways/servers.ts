@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -158,6 +159,7 @@ interface Start {
   readonly port: number;
 }
 
+const APOLLO = new URL('apollo.ts', import.meta.url);
 const PROJECT = path.resolve(import.meta.dirname, '../../..');
 
 const COMMANDS: Readonly<Record<GatewayName, (start: Start) => Promise<Command>>> = {
@@ -169,7 +171,7 @@ const COMMANDS: Readonly<Record<GatewayName, (start: Start) => Promise<Command>>
       settings: { REST_AUTH: 'required', METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: around.origin },
     }),
   async apollo({ around, file, port }) {
-    const words = [path.join(import.meta.dirname, 'apollo.ts'), file, around.origin, String(port)];
+    const words = [fileURLToPath(APOLLO), file, around.origin, String(port)];
     return { words, cwd: PROJECT, settings: { APOLLO_TELEMETRY_DISABLED: 'true' } };
   },
   async hive({ around, file, port }) {
