@@ -151,9 +151,11 @@ async function chat(page: Page, steps: Steps): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('All about kilns');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('link', { name: /All about kilns/ }).waitFor();
+  await page.getByRole('button', { name: 'Answer again' }).click();
+  await page.getByText('3 of 3').waitFor();
   await page.reload();
   await page.locator('.said.assistant').waitFor();
-  holds('chat: a reload brings it back', await page.locator('.said.assistant .num').innerText(), '2 of 2');
+  holds('chat: a reload brings it back', await page.locator('.said.assistant .num').innerText(), '3 of 3');
   await page.getByLabel('Search conversations').fill('GLAZES');
   await page.getByRole('link', { name: /All about kilns/ }).waitFor();
   await page.getByLabel('Search conversations').fill('porcelain');
@@ -171,7 +173,7 @@ async function chat(page: Page, steps: Steps): Promise<void> {
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'As Markdown' }).click(),
   ]);
-  holds('chat: it is exported', file.suggestedFilename(), 'Show-me-Markdown-about-kilns.md');
+  holds('chat: it is exported', file.suggestedFilename(), 'All-about-kilns.md');
   await page.getByRole('button', { name: /^Delete “All/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('Your conversations will be listed here.').waitFor();

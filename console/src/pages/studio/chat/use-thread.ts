@@ -4,6 +4,7 @@ import { client } from '../../../api/client.ts';
 import {
   type ChatInput,
   ChatStreamDocument,
+  ConversationPartsFragmentDoc,
   ConversationsDocument,
   OneConversationDocument,
   type OneConversationQuery,
@@ -90,7 +91,12 @@ function serverParts(
       // The answer that is being made is not kept yet.
       const isKept = messages.some((one) => one.id === currentId) || !isEmpty(all, currentId);
       const kept = isKept ? currentId : (all.find((one) => one.id === currentId)?.parentId ?? null);
-      const input = { ...settings, title, currentId: kept, messages: messages.map(drafted) };
+      const input = {
+        ...settings,
+        title: renamed(id) ?? title,
+        currentId: kept,
+        messages: messages.map(drafted),
+      };
       await client.mutate({
         mutation: SaveConversationDocument,
         variables: { id, input },
@@ -121,6 +127,12 @@ function serverParts(
     pending: { note: notePending, end: endPending, of: pendingOf },
     titleOf: (text) => titleOf(text, tc('chat.untitled')),
   };
+}
+
+/** The name that the history knows: it may have been given one while it was open. */
+function renamed(id: string): string | undefined {
+  const of = { id: `Conversation:${id}`, fragment: ConversationPartsFragmentDoc };
+  return client.cache.readFragment(of)?.title;
 }
 
 function isEmpty(messages: readonly Message[], id: string | null): boolean {
