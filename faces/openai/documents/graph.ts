@@ -1,4 +1,4 @@
-import { type DataOf, graphql } from '../../../rest-compat/documents/graphql.ts';
+import { graphql } from '../../../rest-compat/documents/graphql.ts';
 import { faceTask } from './task.ts';
 
 /** Starts running a ComfyUI graph by its name. */
@@ -33,6 +33,3 @@ export const FaceGraphs = graphql(`
     }
   }
 `);
-
-/** A graph with what it takes. */
-export type FaceGraphFields = DataOf<typeof FaceGraphs>['comfyWorkflows'][number];

@@ -43,7 +43,7 @@ export function modelOf(
 }
 
 /** JSON Schema of what a graph takes. */
-export function optionsOf(inputs: ComfyWorkflow['inputs']): OptionsSchema {
+function optionsOf(inputs: ComfyWorkflow['inputs']): OptionsSchema {
   const properties = Object.entries(inputs).map(([name, input]) => {
     const { type, values, description, minimum, maximum, multipleOf, default: value } = input;
     const isText = type === 'text' || type === 'file';

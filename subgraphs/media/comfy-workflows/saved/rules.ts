@@ -35,7 +35,7 @@ export function modelName(name: string): string {
 }
 
 /** A name that may be saved under. Those of the bundled workflows are taken. */
-export function checkedName(sent: string): string {
+function checkedName(sent: string): string {
   const name = plainName(sent);
   if (!NAME.test(name)) {
     throw badInput('name', 'name must be 1 to 63 small letters, digits and hyphens, such as poster-maker');
