@@ -24,24 +24,10 @@ const MOST_SECONDS = 366 * 86_400;
 const FILE_MS = 3_600_000;
 
 /** Makes the service over the database. */
-export function createBoards({ database, publicUrl, secret, clock = Date.now }: Parts): BoardService {
-  const shares = createShares({ secret, clock });
-  const shown = (row: BoardRow): Board => boardOf(row, { shares, publicUrl, now: clock() });
-  const read = async (id: string) => selectBoards(database).where('board.id', '=', id).executeTakeFirst();
-  const own = async (caller: Caller, id: string): Promise<BoardRow> => {
-    const row = isUuid(id) ? await read(id) : undefined;
-    if (row === undefined || !mayChange(caller, row.owner, () => false)) throw notFound('board', id);
-    return row;
-  };
-  const again = async ({ id }: BoardRow): Promise<Board> => {
-    const row = await read(id);
-    if (row === undefined) throw notFound('board', id);
-    return shown(row);
-  };
-  const set = async (row: BoardRow, values: Partial<Pick<BoardRow, 'name' | 'shareId' | 'shareEndsAt'>>) => {
-    await database.updateTable('media.boards').set(values).where('id', '=', row.id).execute();
-    return again(row);
-  };
+export function createBoards({ clock = Date.now, ...options }: Parts): BoardService {
+  const { database } = options;
+  const kit = kitOf({ ...options, clock });
+  const { own, shown, again, set } = kit;
   return {
     async list(caller) {
       if (caller.kind === 'anonymous') return [];
@@ -58,14 +44,7 @@ export function createBoards({ database, publicUrl, secret, clock = Date.now }: 
       if ((await countBoards(database, caller.id)) >= MOST_BOARDS)
         throw badInput('name', `there may be ${MOST_BOARDS} boards: delete one (deleteBoard)`);
       await database.insertInto('media.boards').values(row).execute();
-      return again({
-        ...row,
-        createdAt: new Date(clock()),
-        shareId: null,
-        shareEndsAt: null,
-        count: 0,
-        coverId: null,
-      });
+      return again(row.id);
     },
     rename: async (caller, id, name) => set(await own(caller, id), { name: checkedName(name) }),
     async remove(caller, id) {
@@ -73,26 +52,66 @@ export function createBoards({ database, publicUrl, secret, clock = Date.now }: 
       await database.deleteFrom('media.boards').where('id', '=', row.id).execute();
       return shown(row);
     },
+    ...contents(kit),
+    ...sharing(kit),
+    ...createStars(database, checkedIds),
+  };
+}
+
+type Kit = ReturnType<typeof kitOf>;
+
+/** What every change of a board begins and ends with. */
+function kitOf({ database, publicUrl, secret, clock }: Required<Parts>) {
+  const shares = createShares({ secret, clock });
+  const shown = (row: BoardRow): Board => boardOf(row, { shares, publicUrl, now: clock() });
+  const read = async (id: string) => selectBoards(database).where('board.id', '=', id).executeTakeFirst();
+  const own = async (caller: Caller, id: string): Promise<BoardRow> => {
+    const row = isUuid(id) ? await read(id) : undefined;
+    if (row === undefined || !mayChange(caller, row.owner, () => false)) throw notFound('board', id);
+    return row;
+  };
+  const again = async (id: string): Promise<Board> => {
+    const row = await read(id);
+    if (row === undefined) throw notFound('board', id);
+    return shown(row);
+  };
+  const set = async (
+    { id }: BoardRow,
+    values: Partial<Pick<BoardRow, 'name' | 'shareId' | 'shareEndsAt'>>,
+  ): Promise<Board> => {
+    await database.updateTable('media.boards').set(values).where('id', '=', id).execute();
+    return again(id);
+  };
+  return { database, publicUrl, clock, shares, shown, own, again, set };
+}
+
+/** What is put on a board and taken from it. */
+function contents({ database, own, again }: Kit): Pick<BoardService, 'put' | 'take'> {
+  return {
     async put(caller, id, { ids, from }) {
       const row = await own(caller, id);
-      const source = from === null ? null : await own(caller, from);
+      const source = from === null || from === row.id ? null : await own(caller, from);
       const wanted = checkedIds(ids);
       if (row.count + wanted.length > MOST_FILES)
         throw badInput(
           'mediaIds',
           `a board holds ${MOST_FILES} files: take some from it, or use another one`,
         );
-      await insertItems(database, row, {
-        ids: wanted,
-        from: source?.id === row.id ? null : (source?.id ?? null),
-      });
-      return again(row);
+      await insertItems(database, row, { ids: wanted, from: source?.id ?? null });
+      return again(row.id);
     },
     async take(caller, id, ids) {
       const row = await own(caller, id);
       await deleteItems(database, row.id, checkedIds(ids));
-      return again(row);
+      return again(row.id);
     },
+  };
+}
+
+/** The address of a board, and what is behind it. */
+function sharing(kit: Kit): Pick<BoardService, 'share' | 'unshare' | 'shared'> {
+  const { database, publicUrl, clock, shares, own, set } = kit;
+  return {
     async share(caller, id, seconds) {
       if (seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
         throw badInput('seconds', `it is from ${LEAST_SECONDS} (a minute) to ${MOST_SECONDS} (a year)`);
@@ -104,19 +123,19 @@ export function createBoards({ database, publicUrl, secret, clock = Date.now }: 
       const opened = shares.open(token);
       if (opened === null || opened === 'ended') return null;
       const row = await selectBoards(database).where('shareId', '=', opened.id).executeTakeFirst();
-      if (row?.shareEndsAt == null || row.shareEndsAt.getTime() <= clock()) return null;
-      const endsAt = Math.min(row.shareEndsAt.getTime(), clock() + FILE_MS);
+      const ends = row?.shareEndsAt ?? null;
+      if (row === undefined || ends === null || ends.getTime() <= clock()) return null;
+      const endsAt = Math.min(ends.getTime(), clock() + FILE_MS);
       const files = await filesOnBoard(database, row.id, MOST_FILES);
       return {
         name: row.name,
-        endsAt: row.shareEndsAt,
+        endsAt: ends,
         files: files.map(({ id, ...file }) => ({
           ...file,
           url: `${publicUrl}${pathOf(shares.seal(id, endsAt), file.name)}`,
         })),
       };
     },
-    ...createStars(database, checkedIds),
   };
 }
 
@@ -139,7 +158,7 @@ async function countBoards(database: MediaDatabase, owner: string): Promise<numb
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('owner', '=', owner)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 function checkedName(name: string): string {

@@ -34,25 +34,19 @@ export function selectBoards(database: MediaDatabase) {
     .orderBy('board.id');
 }
 
-/** Puts those of the files on a board that belong to its owner; answers how many are on it then. */
+/** Puts those of the files on a board that belong to its owner. With `from`, they leave that board. */
 export async function insertItems(
   database: MediaDatabase,
   board: Pick<BoardRow, 'id' | 'owner'>,
   { ids, from }: { readonly ids: readonly string[]; readonly from: string | null },
-): Promise<number> {
-  return database.transaction().execute(async (transaction) => {
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
     await sql`select 1 from media.boards where id = ${board.id} for update`.execute(transaction);
     await sql`/* boards.put */ insert into media.board_items (board_id, media_id)
       select ${board.id}, id from media.media
       where id = any(${[...ids]}::uuid[]) and owner = ${board.owner} and state = 'STORED'
       on conflict do nothing`.execute(transaction);
     if (from !== null) await deleteItems(transaction, from, ids);
-    const { count } = await transaction
-      .selectFrom('media.boardItems')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('boardId', '=', board.id)
-      .executeTakeFirstOrThrow();
-    return Number(count);
   });
 }
 

@@ -115,6 +115,9 @@ builder.mutationFields((t) => ({
     args: { id: t.arg.id(idArgument) },
     resolve: (_, { id }, { caller, services }) => services.boards.remove(caller, id),
   }),
+}));
+
+builder.mutationFields((t) => ({
   addToBoard: t.field({
     type: Board,
     description: 'Puts files on a board, at most 1,000 in all; with `from` they are moved there.',
@@ -134,6 +137,9 @@ builder.mutationFields((t) => ({
     args: { id: t.arg.id(idArgument), mediaIds: t.arg.idList(filesArgument) },
     resolve: (_, { id, mediaIds }, { caller, services }) => services.boards.take(caller, id, mediaIds),
   }),
+}));
+
+builder.mutationFields((t) => ({
   shareBoard: t.field({
     type: Board,
     description:

@@ -23,7 +23,11 @@ export function UseAsMenu({ media }: { readonly media: MediaPartsFragment }) {
     void navigate({ to: '/', search: { kind: place.tab } });
   };
   return (
-    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+    <Popover.Root
+      open={isOpen}
+      // The button that was pressed has made way for this one: its loss of focus is no wish to close.
+      onOpenChange={(open, { reason }) => (open || reason !== 'focus-out') && setOpen(open)}
+    >
       <Popover.Trigger className="btn sm">
         <Icon name="input" size={14} />
         {t('use.title')}

@@ -13,7 +13,7 @@ import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { BoardBar } from './boards/board-bar.tsx';
 import { BoardHead } from './boards/board-head.tsx';
-import { useBoards } from './boards/use-boards.ts';
+import { type Boards, useBoards } from './boards/use-boards.ts';
 import { Filters } from './filters.tsx';
 import { Grid } from './grid.tsx';
 import { Drawer } from './open/drawer.tsx';
@@ -60,21 +60,10 @@ export function GalleryPage() {
   };
   const dropped = (to: string | null, ids: readonly string[]) =>
     void (to === null ? boards.star(ids, true) : put(to, ids));
-  const { star } = boards;
-  const onStar = useRef(star);
-  onStar.current = star;
-  const starOne = useCallback((id: string, starred: boolean) => void onStar.current([id], starred), []);
-  const ticked = useRef(selection.ids);
-  ticked.current = selection.ids;
-  const dragWith = useCallback((id: string) => (ticked.current.has(id) ? [...ticked.current] : [id]), []);
+  const { starOne, dragWith } = useHandles(boards, selection.ids);
   return (
     <>
-      <header className="top">
-        <PageHeading>{t('page.gallery')}</PageHeading>
-        <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
-        <Filters />
-        <SizeChoice size={size} onChoose={setSize} />
-      </header>
+      <Head total={total} size={size} onSize={setSize} />
       <div className={piece === undefined ? 'gal' : 'gal open'}>
         <div className="gbody">
           {isSignedIn && <BoardBar boards={boards} shown={search} onDropped={dropped} />}
@@ -110,12 +99,7 @@ export function GalleryPage() {
         )}
       </div>
       {isLarge && piece !== undefined && (
-        <Viewer
-          media={piece.media}
-          name={nameOfPiece(piece)}
-          onClose={() => setIsLarge(false)}
-          onMove={(step) => show(current + step)}
-        />
+        <Large piece={piece} onClose={() => setIsLarge(false)} onMove={(step) => show(current + step)} />
       )}
       {selection.pieces.length > 0 && (
         <SelectionBar
@@ -130,6 +114,42 @@ export function GalleryPage() {
       )}
     </>
   );
+}
+
+interface HeadProps {
+  readonly total: number | null;
+  readonly size: Size;
+  readonly onSize: (size: Size) => void;
+}
+
+function Head({ total, size, onSize }: HeadProps) {
+  return (
+    <header className="top">
+      <PageHeading>{t('page.gallery')}</PageHeading>
+      <span className="mute num c12">{total === null ? '' : total.toLocaleString()}</span>
+      <Filters />
+      <SizeChoice size={size} onChoose={onSize} />
+    </header>
+  );
+}
+
+interface LargeProps {
+  readonly piece: Piece;
+  readonly onClose: () => void;
+  readonly onMove: (step: -1 | 1) => void;
+}
+
+function Large({ piece, ...props }: LargeProps) {
+  return <Viewer media={piece.media} name={nameOfPiece(piece)} {...props} />;
+}
+
+/** What every picture of the grid is given: the same functions each time, so that none is drawn again for them. */
+function useHandles({ star }: Boards, ids: ReadonlySet<string>) {
+  const now = useRef({ star, ids });
+  now.current = { star, ids };
+  const starOne = useCallback((id: string, starred: boolean) => void now.current.star([id], starred), []);
+  const dragWith = useCallback((id: string) => (now.current.ids.has(id) ? [...now.current.ids] : [id]), []);
+  return { starOne, dragWith };
 }
 
 function filterOf({

@@ -61,7 +61,7 @@ export function Stage({ shot, siblings, onZoom, onSheet, ...actions }: StageProp
                 {t('studio.vary')}
               </button>
             )}
-            <UseAs key={shot.id} media={shot.media} />
+            <UseAs media={shot.media} />
             <a className="btn sm" href={shot.media.url} download={shot.media.name}>
               <Icon name="download" size={14} />
               {t('media.download')}
