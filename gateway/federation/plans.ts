@@ -119,12 +119,11 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     const named = operationName === undefined ? {} : { operationName };
     const model = operationFromDocument(apiModel, document, { ...named, validate: false });
     const fetched = part === asked ? document : withOwnNames(part, requirements).document;
+    const fetchedModel = () =>
+      part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false });
     const isWhole = document === asked && part === asked;
-    const plan =
-      (isWhole ? planOfOne(operation.operation) : null) ??
-      planner.buildQueryPlan(
-        part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false }),
-      );
+    const ofOne = isWhole ? planOfOne(operation.operation) : null;
+    const plan = ofOne ?? planner.buildQueryPlan(fetchedModel());
     refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), plan);
     const compiled = (made: QueryPlan): CompiledPlan => {
       const own = compilePlan({ plan: made, operation, model, supergraphSchema });
