@@ -25,7 +25,7 @@ export function MachineCard({ machine }: { readonly machine: Machine }) {
           <CloseButtons machine={machine} />
         </span>
       </header>
-      <div className="body">
+      <div className="p-4">
         {closed !== null && closed.reason !== '' && <p>{closed.reason}</p>}
         <dl className="facts">
           <Fact name={t('machines.queue')}>{queueText(machine)}</Fact>

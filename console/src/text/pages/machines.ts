@@ -20,8 +20,7 @@ export const machinesEn = {
   'machines.nothing': 'Nothing',
   'machines.models': '{count, plural, one {# model file} other {# model files}}',
   'machines.classes': '{count, plural, one {# node class} other {# node classes}}',
-  'machines.errors':
-    '{count, plural, =0 {No failures lately} one {# failure lately} other {# failures lately}}',
+  'machines.errors': '{count, plural, one {# failure lately} other {# failures lately}}',
   'machines.open': 'Take work again',
   'machines.drain': 'Drain',
   'machines.drainText': 'No new work; it finishes what runs and what waits there.',
@@ -51,7 +50,7 @@ export const machinesZh: Readonly<Record<keyof typeof machinesEn, string>> = {
   'machines.nothing': '无',
   'machines.models': '{count} 个模型文件',
   'machines.classes': '{count} 种节点',
-  'machines.errors': '{count, plural, =0 {最近没有失败} other {最近 # 次失败}}',
+  'machines.errors': '最近 {count} 次失败',
   'machines.open': '恢复接受任务',
   'machines.drain': '排空',
   'machines.drainText': '不再接受新任务；完成正在运行和等待的任务。',
