@@ -49,7 +49,7 @@ async function benchmarkQuery(tools: BenchTools, around: Surroundings): Promise<
   );
   const rounds = await measureInTurns(tools, subjects);
   await assertTraced(running, around);
-  for (const { stop } of running) await stop();
+  for (const gateway of running) await gateway.stop();
   const ratios = { apollo: costRatioOf(rounds, 'kiln', 'apollo'), hive: costRatioOf(rounds, 'kiln', 'hive') };
   return {
     what: "the public benchmark's query with a header, a token and traces",

@@ -22,6 +22,9 @@ import { SelectionBar } from './selection-bar.tsx';
 
 const Viewer = later(async () => (await import('../../library/viewer.tsx')).Viewer);
 
+/** The address says what is open; it is no step to go back to. */
+const IN_PLACE = { replace: true, resetScroll: false };
+
 /** Everything that was made or uploaded, newest first, in rows of one height; one opens beside it. */
 export function GalleryPage() {
   const search = useSearch({ from: '/gallery' });
@@ -40,13 +43,9 @@ export function GalleryPage() {
   const show = (index: number) => {
     const next = pieces[index];
     if (next === undefined) return;
-    void navigate({
-      search: (before) => ({ ...before, open: next.media.id }),
-      replace: true,
-      resetScroll: false,
-    });
+    void navigate({ search: (before) => ({ ...before, open: next.media.id }), ...IN_PLACE });
   };
-  const close = () => void navigate({ search: filtered, replace: true, resetScroll: false });
+  const close = () => void navigate({ search: filtered, ...IN_PLACE });
   const gone = (ids: ReadonlySet<string>) => {
     drop(ids);
     selection.clear();

@@ -90,8 +90,7 @@ export function createMachines({
     of: (address) => (current().has(address) ? (closed.get(address) ?? null) : null),
     async close({ id }, sent, { state, reason: text }) {
       const address = known(sent);
-      const reason = text.trim();
-      if (reason.length > MAX_REASON) throw badInput('reason', `may have at most ${MAX_REASON} characters`);
+      const reason = checkedReason(text);
       await writeClosed(database, { address, state, reason, closedBy: id });
       await changed();
     },
@@ -105,6 +104,12 @@ export function createMachines({
       for (const stop of stops) stop();
     },
   };
+}
+
+function checkedReason(text: string): string {
+  const reason = text.trim();
+  if (reason.length > MAX_REASON) throw badInput('reason', `may have at most ${MAX_REASON} characters`);
+  return reason;
 }
 
 async function writeClosed(

@@ -71,8 +71,8 @@ describe('images', () => {
     const options = { type: 'object' as const, properties };
     const connection = { ...stage.context.connection, options };
     stage.proxy.respondNext('/images/', { body: answers['images'] });
-    const { call } = must(stage.provider.calls?.IMAGE, 'call for images');
-    await call(imageRequest(), { ...stage.context, connection });
+    const images = must(stage.provider.calls?.IMAGE, 'call for images');
+    await images.call(imageRequest(), { ...stage.context, connection });
     const { quality, output_format } = sentJson();
     expect({ quality, output_format }).toEqual({ quality: undefined, output_format: undefined, ...sent });
   });

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 5_000;
 export async function followTask(
   exchange: Exchange,
   context: StartContext,
-  report: (progress: WatchedProgress) => void,
+  report: (progress: WatchedProgress) => void | Promise<void>,
 ): Promise<void> {
   const { signal } = context;
   while (!signal.aborted) {
@@ -23,7 +23,7 @@ export async function followTask(
     const found = await quietly(() => readTask(exchange, context));
     const progress = found?.isActive === true ? found.progress : null;
     if (progress !== null && !signal.aborted) {
-      report({ progress: Math.round(Math.min(1, Math.max(0, progress)) * 100), stage: 'rendering' });
+      await report({ progress: Math.round(Math.min(1, Math.max(0, progress)) * 100), stage: 'rendering' });
     }
   }
 }

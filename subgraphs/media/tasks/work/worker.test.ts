@@ -507,7 +507,7 @@ describe('calls', () => {
     };
     const IMAGE: NonNullable<Provider['calls']>['IMAGE'] = {
       async call(_request, { report }) {
-        report?.({ progress: 30, stage: 'rendering' });
+        await report?.({ progress: 30, stage: 'rendering' });
         await until(shown);
         return bytes;
       },
