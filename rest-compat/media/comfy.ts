@@ -38,7 +38,8 @@ const namedParams = {
 const named = {
   extension: true,
   params: namedParams,
-  body: urlencoded,
+  // A graph has a value for each of its inputs.
+  body: { ...urlencoded, required: false },
   variables: ({ name, ...fields }: Values<typeof namedParams>) => ({
     input: { ...fields, workflowName: name },
   }),

@@ -12,6 +12,8 @@ export interface OwnedResources {
   /** An address of that file to be passed on. */
   readonly share: string;
   readonly conversation: string;
+  /** Name of a saved ComfyUI graph that is not published. */
+  readonly workflow: string;
   readonly execution: string;
   /** The task of the execution. */
   readonly executionTask: string;
@@ -31,6 +33,11 @@ const BOARD = 'mutation { createBoard(name: "Mine") { id } }';
 const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id } }';
 const CONVERSATION = `mutation ($id: ID!) { saveConversation(id: $id, input: { title: "Mine", generator: "llm",
   messages: [{ id: $id, role: USER, text: "mine" }] }) { id } }`;
+const WORKFLOW = 'mutation ($name: ID!, $graph: JSON!) { saveWorkflow(name: $name, graph: $graph) { id } }';
+const graph = {
+  1: { class_type: 'EmptyImage', inputs: { width: 64, height: 32, batch_size: 1, color: 1 } },
+  2: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'mine' } },
+};
 const parameters = { prompt: 'mine' };
 
 /** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
@@ -54,6 +61,7 @@ export async function createOwnedResources(
   const board = await graphql(kiln.url, BOARD, {}, headers);
   const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
   const conversation = await graphql(kiln.url, CONVERSATION, { id: randomUUID() }, headers);
+  const workflow = await graphql(kiln.url, WORKFLOW, { name: externalId, graph }, headers);
   const delivery = randomUUID();
   await kiln.runtime.database.pool.query(
     `insert into media.webhook_deliveries (id, task_id, url, state) values ($1, $2, 'https://mine.example/', 'DELIVERED')`,
@@ -66,6 +74,7 @@ export async function createOwnedResources(
     board: board.data.createBoard.id,
     share: share.data.shareMedia.id,
     conversation: conversation.data.saveConversation.id,
+    workflow: workflow.data.saveWorkflow.id,
     execution: execution.data.executeTemplate.id,
     executionTask: execution.data.executeTemplate.taskId,
     externalId,

@@ -52,6 +52,7 @@ const boardFiles = ({ board, file }: OwnedResources) => ({
   id: text(board),
   mediaIds: `[${text(file)}]`,
 });
+const workflow = ({ workflow: id }: OwnedResources) => ({ id: text(id) });
 const nodes = 'edges { node { id } }';
 
 /** Fields that name something that is owned. */
@@ -107,6 +108,15 @@ const NAMING: Readonly<Record<string, Thing>> = {
   // Who may delete it is told that it has to end first, or ends it.
   deleteTask: { foundBy: CHANGERS, given: task, ends: true },
   deleteMedia: { foundBy: CHANGERS, given: ({ file }) => ({ id: text(file) }), ends: true },
+  savedWorkflow: { foundBy: CHANGERS, given: workflow },
+  savedWorkflows: { foundBy: CHANGERS, selection: 'id', contains: ({ workflow: id }) => id },
+  publishWorkflow: {
+    foundBy: CHANGERS,
+    given: (all) => ({ ...workflow(all), version: '1' }),
+    ends: true,
+  },
+  withdrawWorkflow: { foundBy: CHANGERS, given: workflow },
+  deleteWorkflow: { foundBy: CHANGERS, given: workflow, ends: true },
 };
 
 /** Fields of the same rules that name nothing that is owned, or have a test of their own below. */
@@ -127,6 +137,10 @@ const OTHERS = [
   'createBoard',
   'starMedia',
   'sharedBoard',
+  // What is saved belongs to whoever saves it; a roll-back needs two publications: test/graphql/saved-workflows.test.ts.
+  'proposedWorkflow',
+  'saveWorkflow',
+  'rollBackWorkflow',
   'uploadFile',
   'uploadVoiceSample',
   'uploadToProvider',

@@ -291,7 +291,7 @@ describe('a request outside the limits of its model', () => {
     expect(picture('union', { resolution: '1024x1024' })).toEqual({});
     expect(picture('imga', { resolution: '1024x1024' })['resolution']).toBe(
       'is not taken by this model; models that take this request: gpt-image-2 (union), gpt-image-2.5-flare (union), ' +
-        'gpt-image-2.5-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
+        'gpt-image-2.5-sunburst (union), gpt-image-2.6-flare (union), gpt-image-2.6-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
     );
     expect(picture('union', { model: 'gpt-image-1', seed: 7 })['seed']).toMatch(
       /^is not taken by this model; models that take this request: .*gemini-2\.5-flash-image \(union\)/,

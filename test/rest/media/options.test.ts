@@ -44,7 +44,7 @@ describe('an option', () => {
     expect([status, msg]).toEqual([
       false,
       'resolution: is not taken by this model; models that take this request: gpt-image-2 (union), gpt-image-2.5-flare (union), ' +
-        'gpt-image-2.5-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
+        'gpt-image-2.5-sunburst (union), gpt-image-2.6-flare (union), gpt-image-2.6-sunburst (union), gpt-image-1.5 (union), gpt-image-1-mini (union), gpt-image-1 (union)',
     ]);
   });
 
