@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -6,8 +6,8 @@ import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { WebSocket } from 'ws';
 
+import { listenOn } from '../../../platform/http/server.ts';
 import type { BenchTools, Figure } from '../bench.ts';
-import { listen } from '../federation/gateways.ts';
 import { median } from '../rounds.ts';
 import { startKilnOver } from './servers.ts';
 
@@ -23,8 +23,8 @@ const SOURCE = `${LINK} type Item @key(fields: "id") { id: ID! sentAt: Float! } 
 const JOINED = `${LINK} type Item @key(fields: "id") { id: ID! note: String! }`;
 
 export async function eventsInTime(tools: BenchTools): Promise<Figure> {
-  const source = await listen((_request, response) => void emitAll(response));
-  const joined = await listen((request, response) => void join(request, response));
+  const source = await serve(tools, (_request, response) => void emitAll(response));
+  const joined = await serve(tools, (request, response) => void join(request, response));
   const { supergraphSdl } = composeServices([
     { name: 'source', url: `${source}/graphql`, typeDefs: parse(SOURCE) },
     { name: 'joined', url: `${joined}/graphql`, typeDefs: parse(JOINED) },
@@ -45,6 +45,13 @@ export async function eventsInTime(tools: BenchTools): Promise<Figure> {
     ratio: { value: 1_000 / worst, target: 1 },
     note: 'from the source to the subscriber; target: within a second',
   };
+}
+
+/** Serves until the bench is over. */
+async function serve({ lifecycle }: BenchTools, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  lifecycle.add('subgraph', async () => void server.close().closeAllConnections());
+  return (await listenOn(server, '127.0.0.1', 0)).url;
 }
 
 /** Sends all events over server-sent events, evenly. */
