@@ -38,7 +38,7 @@ export const capacitySettings = {
   ANONYMOUS_DOCUMENT_POINTS: setting(
     integer(1, 1_000),
     'most points (as RATE_LIMIT counts them) of one GraphQL document that is new and comes without a credential in compat and required; those of the console and of TRUSTED_DOCUMENTS have no bound',
-    '3',
+    '2',
   ),
   TRUSTED_DOCUMENTS: optional(
     z.string(),

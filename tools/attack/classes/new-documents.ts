@@ -29,12 +29,10 @@ const AT_ONCE = 4;
 /** Of each kind, before and while they are measured. */
 const WARM_UPS = 50;
 const REQUESTS = 200;
-/** Processor time of a request without a credential, in reads of a status. */
+/** Processor time of a request without a credential, in reads of a status: in the middle, on average, and of the ninth of ten beside theirs. */
 const MOST_READS = 5;
-/** Of the dearest tenth beside that of status reads, where the garbage collector and the planner of two subgraphs meet. */
-const MOST_READS_OF_NINTH = 6;
 /** The default of ANONYMOUS_DOCUMENT_POINTS. */
-const MOST_POINTS = 3;
+const MOST_POINTS = 2;
 
 /** Documents and variables that are new and costly with each request: neither memory nor processor time is theirs. */
 export const newDocuments: AttackClass = {
@@ -136,7 +134,7 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
       attempts.push({
         what: `one of ${what}`,
         answer: `${told.join(', ')} status reads`,
-        succeeded: Math.max(cost.mean, cost.median) > MOST_READS || cost.ninth > MOST_READS_OF_NINTH,
+        succeeded: Math.max(cost.mean, cost.median, cost.ninth) > MOST_READS,
       });
     }
     return attempts;
