@@ -50,7 +50,7 @@ export async function eventsInTime(tools: BenchTools): Promise<Figure> {
 /** Serves until the bench is over. */
 async function serve({ lifecycle }: BenchTools, listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  lifecycle.add('subgraph', async () => void server.close().closeAllConnections());
+  lifecycle.add('subgraph', async () => server.close().closeAllConnections());
   return (await listenOn(server, '127.0.0.1', 0)).url;
 }
 
