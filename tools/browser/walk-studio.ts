@@ -58,6 +58,9 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await holdOpen(page, steps, 'studio: the choice of a model');
   await page.locator('.picker input').fill('flux-pro/v1/fill');
   await page.locator('.picker .opt').first().click();
+  // What was referred to before is kept.
+  const remove = page.getByRole('button', { name: 'Remove the file' });
+  for (let left = await remove.count(); left > 0; left -= 1) await remove.first().click();
   const paint = page.getByRole('button', { name: 'Paint the mask' });
   holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
   await page.getByRole('button', { name: 'From the gallery' }).first().click();
