@@ -4,14 +4,27 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 
+import { graphql } from '../../test/kit/clients/requests.ts';
 import { openPage } from './watch-page.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../docs/screens');
 const VIEW = { width: 1280, height: 800 };
 
-/** `npm run browser -- screens` takes screens of four pages into docs/screens/, of what the walks have made. */
+/** What the gallery shows: no two alike. */
+const PROMPTS = [
+  'a blue whale at noon',
+  'a red fox in the snow',
+  'an owl in a pine forest at night',
+  'a hot air balloon over green hills',
+  'a teapot on a wooden table',
+  'a bicycle by the sea',
+  'a castle in the mountains',
+];
+
+/** `npm run browser -- screens` takes screens of four pages into docs/screens/. */
 export async function takeScreens(url: string, browser: Browser, key: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
+  await makePictures(url, key);
   const { page } = await openPage(browser, { origin: url });
   await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
   await page.setViewportSize(VIEW);
@@ -26,7 +39,7 @@ export async function takeScreens(url: string, browser: Browser, key: string): P
   await page.getByLabel('Service key or access token').fill(key);
   await page.getByRole('button', { name: 'Sign in with a key' }).click();
   await page.getByRole('link', { name: 'Gallery', exact: true }).first().click();
-  await page.locator('main img').nth(3).waitFor();
+  await page.locator('main img').nth(PROMPTS.length).waitFor();
   await take(page, 'gallery');
   await page.getByRole('link', { name: 'Tasks', exact: true }).first().click();
   await page
@@ -41,6 +54,16 @@ export async function takeScreens(url: string, browser: Browser, key: string): P
   await page.getByRole('heading', { name: 'In total' }).waitFor();
   await take(page, 'usage');
   await page.context().close();
+}
+
+/** Starts them; they are done long before the gallery is opened. */
+async function makePictures(url: string, key: string): Promise<void> {
+  const query =
+    'mutation ($prompt: String!) { generateImage(input: { generator: "imga", prompt: $prompt }) { id } }';
+  for (const prompt of PROMPTS) {
+    const { errors } = await graphql(url, query, { prompt }, { authorization: `Bearer ${key}` });
+    if (errors !== undefined) throw new Error(`${prompt}: ${errors[0]?.message}`);
+  }
 }
 
 async function take(page: Page, name: string): Promise<void> {

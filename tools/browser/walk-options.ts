@@ -5,11 +5,18 @@ import type { Steps } from './steps.ts';
 
 const PROMPT = 'a fox with options';
 
+/** Takes the files out of the form that an earlier step has left in it. */
+export async function removeFiles(page: Page): Promise<void> {
+  const remove = page.getByRole('button', { name: 'Remove the file' });
+  for (let left = await remove.count(); left > 0; left -= 1) await remove.first().click();
+}
+
 /** What a model takes besides: set in the form, refused at its field, seen on the task, and recalled. */
 export async function setOptions(url: string, page: Page, steps: Steps): Promise<void> {
   const { holds } = steps;
   await page.goto(`${url}/console/`);
   await chooseModel(page, 'GPT Image 2');
+  await removeFiles(page);
   await page.getByLabel('Prompt').fill(PROMPT);
   await page.getByLabel('Quality', { exact: true }).selectOption('low');
   await page.getByLabel('Compression in percent', { exact: true }).fill('40');

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { holdOpen } from './page-faults.ts';
 import type { Steps } from './steps.ts';
 import { compareResults } from './walk-compare.ts';
-import { findModel, setOptions } from './walk-options.ts';
+import { findModel, removeFiles, setOptions } from './walk-options.ts';
 import { openPage } from './watch-page.ts';
 
 /** The Studio beyond a first picture: variants, inputs, other kinds of work, templates, chat. */
@@ -59,8 +59,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await page.locator('.picker input').fill('flux-pro/v1/fill');
   await page.locator('.picker .opt').first().click();
   // What was referred to before is kept.
-  const remove = page.getByRole('button', { name: 'Remove the file' });
-  for (let left = await remove.count(); left > 0; left -= 1) await remove.first().click();
+  await removeFiles(page);
   const paint = page.getByRole('button', { name: 'Paint the mask' });
   holds('studio: a mask wants its picture first', await paint.isDisabled(), true);
   await page.getByRole('button', { name: 'From the gallery' }).first().click();
