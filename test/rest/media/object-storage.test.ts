@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import type { Caller } from '../../../platform/access/caller.ts';
 import { mediaDatabase } from '../../../subgraphs/media/database/database.ts';
 import { createFileService } from '../../../subgraphs/media/files/service.ts';
 import { graphql, rest, taskEnd, until } from '../../kit/clients/requests.ts';
@@ -78,6 +79,29 @@ describe('a file in the bucket', () => {
     expect((await graphql(kiln.url, mutation, { id: body.extra.key })).errors).toBeUndefined();
     expect(await isThere()).toBe(false);
     expect((await fetch(body.data)).status).toBe(404);
+  });
+
+  it('goes from the bucket with the task that has made it, and its thumbnail', async () => {
+    const before = await s3.keys();
+    const caller: Caller = { kind: 'user', id: 'usr_ann', scopes: [], traceId: 'test', address: null };
+    const context = { caller, signal: new AbortController().signal };
+    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's
+    const ask = async (query: string) =>
+      (await kiln.federation.execute({ query, variables: {}, context })).data as any;
+    const { id } = (
+      await ask('mutation { generateImage(input: { generator: "imga", prompt: "going" }) { id } }')
+    ).generateImage;
+    const { task } = await until(
+      () => ask(`{ task(id: "${id}") { state outputs { thumbnail(width: 64) } } }`),
+      (data) => data.task.state === 'SUCCEEDED',
+    );
+    expect((await fetch(task.outputs[0].thumbnail)).status).toBe(200);
+    expect((await s3.keys()).length).toBeGreaterThan(before.length + 1);
+    expect(await ask(`mutation { deleteTask(id: "${id}") }`)).toEqual({ deleteTask: true });
+    await until(
+      () => s3.keys(),
+      (keys) => keys.length === before.length,
+    );
   });
 
   it('is what a task makes of a file in the bucket', async () => {
