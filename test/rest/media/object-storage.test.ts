@@ -85,9 +85,11 @@ describe('a file in the bucket', () => {
     const before = await s3.keys();
     const caller: Caller = { kind: 'user', id: 'usr_ann', scopes: [], traceId: 'test', address: null };
     const context = { caller, signal: new AbortController().signal };
-    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's
-    const ask = async (query: string) =>
-      (await kiln.federation.execute({ query, variables: {}, context })).data as any;
+    const ask = async (query: string) => {
+      const { data } = await kiln.federation.execute({ query, variables: {}, context });
+      // oxlint-disable-next-line typescript/no-explicit-any -- the shape is the query's
+      return data as any;
+    };
     const { id } = (
       await ask('mutation { generateImage(input: { generator: "imga", prompt: "going" }) { id } }')
     ).generateImage;
