@@ -52,40 +52,31 @@ export function askHomeCell(homeUrl: string): HomeCallers {
 }
 
 function createLookup(askHome: (credential: string) => Promise<Found>): CallerLookup {
-  const known = new LRUCache<string, Known>({ max: MAX_ENTRIES, ttl: STALE_MS });
-  const asking = new Map<string, Promise<Found>>();
-  const ask = (key: string, credential: string): Promise<Found> => {
-    const asked =
-      asking.get(key) ??
-      askHome(credential)
-        .then((found) => {
-          known.set(key, { found, at: Date.now() });
-          return found;
-        })
-        .finally(() => asking.delete(key));
-    asking.set(key, asked);
-    return asked;
-  };
+  const known = new LRUCache<string, Known, string>({
+    max: MAX_ENTRIES,
+    ttl: FRESH_MS,
+    async fetchMethod(_key, last, { context: credential }) {
+      try {
+        return { found: await askHome(credential), at: Date.now() };
+      } catch (cause) {
+        // Kept as it is for as long as an answer is: who waits for the home cell is not each request.
+        if (last === undefined || hasEnded(last)) throw unavailable(cause);
+        return last;
+      }
+    },
+  });
   return async (credential) => {
     // Keyed by the hash, so that the cache holds no credentials.
     const key = createHash('sha256').update(credential).digest('base64');
-    const last = known.get(key);
-    if (last !== undefined && Date.now() - last.at < FRESH_MS) return answerOf(last.found);
-    try {
-      return answerOf(await ask(key, credential));
-    } catch (cause) {
-      if (last === undefined || hasEnded(last.found)) throw unavailable(cause);
-      return answerOf(last.found);
-    }
+    const { found } = await known.forceFetch(key, { context: credential });
+    return found === 'unknown' ? null : found;
   };
 }
 
-function answerOf(found: Found): Identity | 'invalid' | null {
-  return found === 'unknown' ? null : found;
-}
-
-function hasEnded(found: Found): boolean {
-  return typeof found === 'object' && found.expiresAt != null && found.expiresAt.getTime() <= Date.now();
+function hasEnded({ found, at }: Known): boolean {
+  const now = Date.now();
+  if (now - at > STALE_MS) return true;
+  return typeof found === 'object' && found.expiresAt != null && found.expiresAt.getTime() <= now;
 }
 
 async function askOnce(pool: Pool, homeUrl: string, credential: string): Promise<Found> {

@@ -1,8 +1,7 @@
-import type { Colour, Figure, Paint, Part } from './figure.ts';
+import { INK, type Colour, type Figure, type Paint, type Part } from './figure.ts';
 
 /** Animals on four legs, of one build: body, legs, head, ears and tail. */
 
-const INK: Colour = [230, 20, 9];
 const WHITE: Colour = [40, 20, 93];
 
 interface Build {

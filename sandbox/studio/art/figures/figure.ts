@@ -24,3 +24,13 @@ export interface Figure {
   /** How high above the ground it floats, in its own units. */
   readonly lift?: number;
 }
+
+/** Of outlines and eyes, of light parts, and of what is made of wood. */
+export const INK: Colour = [230, 20, 9];
+export const WHITE: Colour = [40, 20, 94];
+export const WOOD: Colour = [28, 45, 38];
+
+/** The corners of an upright rectangle. */
+export function box(left: number, bottom: number, right: number, top: number): readonly number[] {
+  return [left, bottom, right, bottom, right, top, left, top];
+}

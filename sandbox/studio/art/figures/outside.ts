@@ -1,20 +1,6 @@
-import type { Colour, Figure, Part } from './figure.ts';
+import { box, INK, WHITE, WOOD, type Figure, type Part } from './figure.ts';
 
 /** Plants, buildings and what is in tales. */
-
-const INK: Colour = [230, 20, 9];
-const WHITE: Colour = [40, 20, 94];
-const WOOD: Colour = [28, 45, 38];
-const box = (left: number, bottom: number, right: number, top: number): readonly number[] => [
-  left,
-  bottom,
-  right,
-  bottom,
-  right,
-  top,
-  left,
-  top,
-];
 
 /** Their figures by name. */
 export const outside = {

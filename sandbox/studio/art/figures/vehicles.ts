@@ -1,22 +1,11 @@
-import type { Colour, Figure, Part } from './figure.ts';
+import { box, INK, type Colour, type Figure, type Part } from './figure.ts';
 
 /** Vehicles and machines. */
 
-const INK: Colour = [230, 20, 9];
 const GLASS: Colour = [200, 55, 80];
 const wheel = (x: number, radius = 0.2): readonly Part[] => [
   ['oval', x, radius, radius, radius, INK],
   ['oval', x, radius, radius * 0.45, radius * 0.45, [0, 0, 70]],
-];
-const box = (left: number, bottom: number, right: number, top: number): readonly number[] => [
-  left,
-  bottom,
-  right,
-  bottom,
-  right,
-  top,
-  left,
-  top,
 ];
 const windows = (from: number, count: number, y: number): readonly Part[] =>
   Array.from({ length: count }, (_, index): Part => [

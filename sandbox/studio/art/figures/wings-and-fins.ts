@@ -1,9 +1,7 @@
-import type { Colour, Figure, Part } from './figure.ts';
+import { INK, WHITE, type Colour, type Figure, type Part } from './figure.ts';
 
 /** What flies and what swims. */
 
-const INK: Colour = [230, 20, 9];
-const WHITE: Colour = [40, 20, 94];
 const BEAK: Colour = [38, 90, 55];
 
 /** A bird that stands, seen from its side. */

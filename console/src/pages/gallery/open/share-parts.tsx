@@ -1,0 +1,87 @@
+import { useId, useState } from 'react';
+
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { t } from '../../../text/text.ts';
+
+/** What the dialogs have that make addresses to be passed on, of files and of boards. */
+
+const HOUR = 3_600;
+
+/** How long addresses that are passed on are good for, in seconds, by the names of their texts. */
+const SHARE_TIMES = [
+  ['hour', HOUR],
+  ['day', 24 * HOUR],
+  ['week', 7 * 24 * HOUR],
+  ['month', 30 * 24 * HOUR],
+] as const;
+
+/** What is offered first. */
+const WEEK_SECONDS: number = 7 * 24 * HOUR;
+
+interface ShareChoiceProps {
+  /** What an address shows. */
+  readonly help: string;
+  readonly isMaking: boolean;
+  readonly onMake: (seconds: number) => void;
+}
+
+/** How long an address shall be good, and the button that makes one. */
+export function ShareChoice({ help, isMaking, onMake }: ShareChoiceProps) {
+  const field = useId();
+  const [seconds, setSeconds] = useState<number>(WEEK_SECONDS);
+  return (
+    <div className="field">
+      <label htmlFor={field}>{t('gallery.shareFor')}</label>
+      <div className="row">
+        <select
+          id={field}
+          className="in grow"
+          value={seconds}
+          onChange={({ target }) => setSeconds(Number(target.value))}
+        >
+          {SHARE_TIMES.map(([name, value]) => (
+            <option key={name} value={value}>
+              {t(`gallery.share.${name}`)}
+            </option>
+          ))}
+        </select>
+        <button type="button" className="btn pri" disabled={isMaking} onClick={() => onMake(seconds)}>
+          {t('gallery.shareMake')}
+        </button>
+      </div>
+      <p className="help">{help}</p>
+    </div>
+  );
+}
+
+interface ShareAddressProps {
+  readonly share: { readonly url: string; readonly endsAt: string };
+  readonly onRevoke: () => void;
+}
+
+/** One address, when it ends, and the button that ends it. */
+export function ShareAddress({ share: { url, endsAt }, onRevoke }: ShareAddressProps) {
+  const field = useId();
+  return (
+    <div className="field">
+      <label htmlFor={field}>
+        {t('gallery.shareAddress')} · {t('gallery.shareEnds')} <Ago at={endsAt} />
+      </label>
+      <div className="row">
+        <input
+          id={field}
+          className="in mono grow"
+          readOnly
+          value={url}
+          aria-label={t('gallery.shareAddress')}
+          onFocus={({ target }) => target.select()}
+        />
+        <CopyButton text={url} />
+        <button type="button" className="btn" onClick={onRevoke}>
+          {t('gallery.shareRevoke')}
+        </button>
+      </div>
+    </div>
+  );
+}
