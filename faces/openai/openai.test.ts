@@ -188,9 +188,7 @@ describe('pictures', () => {
     const location = started.headers.get('location') ?? '';
     expect(location).toBe(`${kiln.url}/v1/images/generations/${id}`);
     await expect
-      .poll(async () => (await anna.get(`/images/generations/${id}`).asResponse()).status, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await anna.get(`/images/generations/${id}`).asResponse()).status)
       .toBe(200);
   });
 });
@@ -283,9 +281,7 @@ describe('videos', () => {
         'status',
       ].sort(),
     );
-    await expect
-      .poll(async () => (await anna.videos.retrieve(started.id)).status, { timeout: 30_000 })
-      .toBe('completed');
+    await expect.poll(async () => (await anna.videos.retrieve(started.id)).status).toBe('completed');
     const film = await anna.videos.downloadContent(started.id);
     expect(film.headers.get('content-type')).toBe('video/mp4');
     expect((await film.arrayBuffer()).byteLength).toBeGreaterThan(1_000);

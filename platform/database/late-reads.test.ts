@@ -68,8 +68,8 @@ it('never reads what lacks more than the bound, however the standby lags', async
   const reads = readsOf(maxLateMs);
   await expect.poll(() => placeOf(reads)).toBe('standby');
   await pair.pause();
-  const written = performance.now();
   await primary.pool.query(`insert into lines values ('bound')`);
+  const written = performance.now();
   const found = async (): Promise<number> =>
     reads.read(
       async ({ pool }) => (await pool.query(`select 1 from lines where line = 'bound'`)).rowCount ?? 0,

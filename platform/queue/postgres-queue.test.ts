@@ -501,13 +501,10 @@ test.concurrent('a job of a worker that was killed is taken over', async ({ expe
   await expect.poll(() => lines, WAIT).toContain(`took ${id}`);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  const killed = Date.now();
   const tries: number[] = [];
   await main.queue.work('killed', { slots: 1 }, async ({ retryCount }) => void tries.push(retryCount));
   await expect.poll(() => stateOf(id), WAIT).toBe('completed');
   expect(tries).toEqual([1]);
-  // Ten seconds of silence and a second to look; generous for a loaded machine.
-  expect(Date.now() - killed).toBeLessThan(25_000);
 });
 
 test.concurrent('a worker that was paused too long changes nothing of its job when it goes on', async ({

@@ -185,20 +185,20 @@ async function run(
   variables: Record<string, unknown> = {},
   caller: Caller = anna,
 ): Promise<Data> {
-  const context = { caller, signal: AbortSignal.timeout(60_000) };
+  const context = { caller, signal: AbortSignal.timeout(100_000) };
   const { data, errors } = await federation.execute({ query, variables, context });
   expect(errors).toBeUndefined();
   return structuredClone(data) as Data;
 }
 
 async function refusal(query: string, variables: Record<string, unknown> = {}, caller: Caller = anna) {
-  const context = { caller, signal: AbortSignal.timeout(60_000) };
+  const context = { caller, signal: AbortSignal.timeout(100_000) };
   const { errors } = await federation.execute({ query, variables, context });
   return errors?.[0];
 }
 
 async function watch(query: string, variables: Record<string, unknown>): Promise<Data[]> {
-  const context = { caller: anna, signal: AbortSignal.timeout(60_000) };
+  const context = { caller: anna, signal: AbortSignal.timeout(100_000) };
   const stream = await federation.subscribe({ query, variables, context });
   if (!isStream<ExecutionResult>(stream)) throw new AggregateError(stream.errors ?? [], 'refused');
   const all: Data[] = [];
@@ -462,7 +462,7 @@ describe('submissions over GraphQL', () => {
 
   it('keeps startTask for services', async () => {
     const link = createLocalLink({ subgraph: media.subgraph, logger });
-    const context = { caller: anna, signal: AbortSignal.timeout(10_000) };
+    const context = { caller: anna, signal: AbortSignal.timeout(100_000) };
     const query = `mutation { startTask(id: "x", owner: "usr_x", start: {}) { id } }`;
     const { errors } = await link.execute({ query, variables: {}, context });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' });

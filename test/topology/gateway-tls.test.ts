@@ -130,8 +130,8 @@ it('is refused without a certificate, with one of nobody, and without the author
     'tls: { certificate: gateway.pem, key: gateway-key.pem }',
   ]) {
     await writeFile(file, configOf(wrong));
-    await expect.poll(codeOf, { timeout: 10_000 }).toBe('UNAVAILABLE');
+    await expect.poll(codeOf).toBe('UNAVAILABLE');
     await writeFile(file, configOf(TLS));
-    await expect.poll(codeOf, { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(codeOf).toBeUndefined();
   }
 });

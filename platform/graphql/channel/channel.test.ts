@@ -95,7 +95,9 @@ describe('a channel between two processes', () => {
     const { errors } = await late.execute(asked('{ hang }'));
     expect(errors?.[0]).toMatchObject({ message: 'subgraph "media": no answer in time' });
     await expect.poll(() => two.hanging[1]?.aborted).toBe(true);
-    expect((await late.execute(asked('{ caller }'))).data).toEqual({ caller: 'user:usr_1' });
+    await expect
+      .poll(async () => (await late.execute(asked('{ caller }'))).data)
+      .toEqual({ caller: 'user:usr_1' });
   });
 
   it('does what is too large for it over HTTP, and refuses a larger answer than is wanted', async () => {

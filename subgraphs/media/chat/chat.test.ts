@@ -450,7 +450,7 @@ describe('the bindings of a generator', () => {
     let [running, most] = [0, 0];
     const provider = answering(async ({ messages }) => {
       most = Math.max(most, (running += 1));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await expect.poll(() => most).toBeGreaterThan(1);
       running -= 1;
       return outcome(JSON.stringify(messages));
     });

@@ -249,7 +249,7 @@ describe('a result webhook', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     };
-    await startWebhooks({ timeoutMs: 300 });
+    await startWebhooks({ timeoutMs: 5_000 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 2, lastStatus: 200 });
     expect([...idsReceived()]).toEqual([delivery.id]);
@@ -263,7 +263,7 @@ describe('a result webhook', () => {
 
   it('gives a receiver that does not answer no longer than the time-out', async () => {
     receiver.onRequest = (response, count) => void (count > 1 && response.writeHead(200).end());
-    await startWebhooks({ timeoutMs: 300 });
+    await startWebhooks({ timeoutMs: 1_500 });
     const delivery = await inState(await endedTask(receiver.url), 'DELIVERED');
     expect(delivery).toMatchObject({ attempts: 2, lastError: null });
   });

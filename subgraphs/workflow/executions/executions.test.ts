@@ -316,7 +316,7 @@ describe('an execution that is refunded in full', () => {
     const client = createMediaClient(media.link);
     const late = createExecutionLifecycle({ store, media: client, bus, logger });
     const [cancelled] = await store.byIds([id]);
-    await late.start({ ...cancelled!, status: 'PENDING' }, AbortSignal.timeout(5_000));
+    await late.start({ ...cancelled!, status: 'PENDING' }, AbortSignal.timeout(100_000));
     expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
   });
 });
@@ -330,7 +330,7 @@ it('cancels at media, with the next try of its start, what was cancelled while t
   await lifecycle.cancel(await stored());
   // Media took the start after that cancel, and its answer was lost.
   media.adopt(taskId);
-  await lifecycle.start(await stored(), AbortSignal.timeout(5_000));
+  await lifecycle.start(await stored(), AbortSignal.timeout(100_000));
   expect(media.tasks.get(taskId)?.events.at(-1)?.state).toBe('CANCELLED');
 });
 
@@ -426,7 +426,7 @@ describe('the sweep', () => {
 describe('executionProgress', () => {
   it("delivers the task's events in order and ends with an ended execution", async () => {
     const { id, taskId } = await executions.execute(anna, request());
-    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(20_000));
+    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(100_000));
     media.move(taskId, { state: 'RUNNING', stage: 'rendering', progress: 50 });
     media.move(taskId, { state: 'SUCCEEDED', stage: 'done', progress: 100 });
     const all = await collect(events);
@@ -438,14 +438,14 @@ describe('executionProgress', () => {
     expect(all[0]?.at).toBeInstanceOf(Date);
     // Without any end event: who has read the end finds it in the row.
     expect((await read(id)).status).toBe('COMPLETED');
-    const rest = await collect(await executions.watch(anna, id, 2, AbortSignal.timeout(20_000)));
+    const rest = await collect(await executions.watch(anna, id, 2, AbortSignal.timeout(100_000)));
     expect(rest.map(({ seq }) => seq)).toEqual([3]);
   });
 
   it('waits for a start that is still owed', async () => {
     media.starting = 'QUEUE_FULL';
     const { id, taskId } = await executions.execute(anna, request());
-    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(20_000));
+    const events = await executions.watch(anna, id, 0, AbortSignal.timeout(100_000));
     const first = events.next();
     media.starting = 'takes';
     expect(await first).toMatchObject({ value: { seq: 1, status: 'RUNNING', executionId: id } });
@@ -457,9 +457,9 @@ describe('executionProgress', () => {
   it('ends with one FAILED entry when the start was refused', async () => {
     media.starting = 'NOT_CONFIGURED';
     const { id } = await executions.execute(anna, request());
-    const all = await collect(await executions.watch(anna, id, 0, AbortSignal.timeout(20_000)));
+    const all = await collect(await executions.watch(anna, id, 0, AbortSignal.timeout(100_000)));
     expect(all).toMatchObject([{ seq: 1, status: 'FAILED', stage: 'refused' }]);
-    expect(await collect(await executions.watch(anna, id, 1, AbortSignal.timeout(20_000)))).toEqual([]);
+    expect(await collect(await executions.watch(anna, id, 1, AbortSignal.timeout(100_000)))).toEqual([]);
   });
 
   it('ends a pending next() at once when the subscriber leaves, and leaves no listener', async () => {
@@ -469,7 +469,7 @@ describe('executionProgress', () => {
     const owed = await executions.execute(anna, request());
     const abort = new AbortController();
     for (const { id } of [running, owed]) {
-      const events = await executions.watch(anna, id, 1, AbortSignal.timeout(20_000));
+      const events = await executions.watch(anna, id, 1, AbortSignal.timeout(100_000));
       const pending = events.next();
       await events.return?.();
       expect(await pending).toMatchObject({ done: true });

@@ -22,7 +22,7 @@ async function serverAt(host: string, listener: RequestListener): Promise<number
 }
 
 const fetchInput = (address: string) =>
-  fetched(address, { maxBytes: 100, signal: AbortSignal.timeout(5_000) });
+  fetched(address, { maxBytes: 100, signal: AbortSignal.timeout(100_000) });
 
 // Linux answers on all of 127.0.0.0/8, so that the second address can stand for another machine that can be reached.
 it.skipIf(process.platform !== 'linux')(

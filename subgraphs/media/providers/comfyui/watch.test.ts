@@ -30,7 +30,7 @@ function followed() {
       baseUrl: base,
       nodes: [base],
     },
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(100_000),
     reference: 'task/1/1',
   };
   return { job, base, context };

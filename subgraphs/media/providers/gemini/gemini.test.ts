@@ -165,7 +165,7 @@ describe('an analysis', () => {
     onTestFinished(() => world.close());
     const provider = must(world.providers['gemini'], 'provider');
     const connection = world.connection('/gemini/v1beta', KEY);
-    const context = { connection, signal: AbortSignal.timeout(30_000), reference: 'task/1/1' };
+    const context = { connection, signal: AbortSignal.timeout(100_000), reference: 'task/1/1' };
     const kept = await must(provider.upload, 'upload')({ file: picture(), purpose: 'analysis' }, context);
     expect(world.proxy.sent.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
     const call = must(provider.calls?.ANALYSIS, 'analysis');

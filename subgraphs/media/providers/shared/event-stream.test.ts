@@ -42,7 +42,7 @@ async function received(...sent: string[]): Promise<string[]> {
     resultOrigins: [],
   };
   const events = createEventStream(http)(
-    { connection, signal: AbortSignal.timeout(10_000) },
+    { connection, signal: AbortSignal.timeout(100_000) },
     { method: 'GET', path: '/', maxBytes: 1 << 25, onRefusal: () => undefined },
   );
   return Array.fromAsync(events);

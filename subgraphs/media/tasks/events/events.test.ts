@@ -283,7 +283,7 @@ describe('watching', () => {
     const ids = [await openTask('usr_back'), await openTask('usr_back')];
     const back = { ...me, id: 'usr_back' };
     for (const id of ids) await append(id, { stage: 'before' });
-    const options = { ...ALL_OWN, signal: AbortSignal.timeout(20_000) };
+    const options = { ...ALL_OWN, signal: AbortSignal.timeout(100_000) };
     const known = await collect(await service.watchOwned(back, { ...options, since: null }), 2);
     const since = new Date(Math.max(...known.map(({ at }) => at.getTime())) + 1);
     await append(ids[0] ?? '', { stage: 'between' });

@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { referencesOf } from '../../../domain/attempt.ts';
@@ -83,14 +81,14 @@ for (const concurrency of [1, 2]) {
 }
 
 it('come back when a worker stops while it prepares an input', async () => {
-  let isSlow = true;
-  readInputs(() => pause(isSlow ? 2_000 : 0));
+  let prepared = new Promise<void>(() => undefined);
+  readInputs(() => prepared);
   const { registry, service } = setUp({ concurrency: 1 });
   const first = await engine.worker(registry);
   const { id } = await service.submit(me, image('', { work }));
   await attemptIsOpen();
   await first.stop(0);
-  isSlow = false;
+  prepared = Promise.resolve();
   await engine.worker(registry);
   expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
   expect(upstream.starts).toEqual([`${referencesOf(id)}/1/1`]);
@@ -159,15 +157,15 @@ it('are used for as many requests a minute as the provider takes, over all worke
     times.push(performance.now());
     return 'accept';
   };
-  // Four at once, then one each 60 / 37 s.
-  const { registry, service } = setUp({ requestsPerMinute: 40 });
+  // Two at once, then one each 60 / 19 s.
+  const { registry, service } = setUp({ requestsPerMinute: 20 });
   const tasks = [];
-  for (let count = 0; count < 5; count += 1) tasks.push(await service.submit(me, image()));
+  for (let count = 0; count < 3; count += 1) tasks.push(await service.submit(me, image()));
   await engine.worker(registry);
   await engine.worker(registry, { queue: await engine.anotherQueue() });
   for (const { id } of tasks) expect((await engine.ended(service, id)).state).toBe('SUCCEEDED');
-  const [first = 0, , , , fifth = 0] = times;
-  expect(times).toHaveLength(5);
+  const [first = 0, , third = 0] = times;
+  expect(times).toHaveLength(3);
   // The provider may learn of the first one somewhat after it was counted.
-  expect(fifth - first).toBeGreaterThan(1_000);
+  expect(third - first).toBeGreaterThan(1_000);
 });
