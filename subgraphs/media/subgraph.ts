@@ -18,6 +18,7 @@ import { createPersonalData } from './personal-data/personal-data.ts';
 import { createModelEnds } from './provider-health/model-ends.ts';
 import { createProviderEvents } from './provider-health/provider-events.ts';
 import { createProviderHealth } from './provider-health/provider-health.ts';
+import { createUsualTimes } from './provider-health/usual-times.ts';
 import { createProviderWebhookAddresses } from './provider-webhooks/addresses.ts';
 import { createProviderWebhookHandler, type ProviderWebhookHandler } from './provider-webhooks/handler.ts';
 import { createWakeUps } from './provider-webhooks/wake-ups.ts';
@@ -160,6 +161,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
     webhookEndpoints: createWebhookEndpoints(parts),
     health: () => healthOf(parts.options),
     providerHealth: createProviderHealth(parts),
+    usualTimes: createUsualTimes(parts),
     machines: parts.machines ?? null,
     personalData: createPersonalData(database),
     savedWorkflows,

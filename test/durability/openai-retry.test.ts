@@ -28,6 +28,29 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     expect(Object.values(await world.sandbox.starts())).toEqual([1]);
   });
 
+  it('a chat is not asked for twice: its retry learns that it broke off, whole or streamed', async () => {
+    await world.sandbox.latency({ wire: 'openai', queuedMs: 0, runningMs: 30_000 });
+    const first = await world.start({ PORT: '0' });
+    const client = new OpenAI({ apiKey: 'sk-of-nobody', baseURL: `${first.url}/v1`, maxRetries: 30 });
+    const messages = [{ role: 'user' as const, content: 'What is 6 * 7?' }];
+    const asked = client.chat.completions.create({ model: 'gpt-6-luna', messages });
+    asked.catch(() => undefined);
+    const chats = async () => (await world.sandbox.jobs()).length;
+    await until(chats, (count) => count === 1, 60_000);
+    await first.killEverything();
+    await world.start({ PORT: new URL(first.url).port });
+    await expect(asked).rejects.toMatchObject({ status: 500, code: 'start_unknown' });
+    const again = await client.chat.completions.create(
+      { model: 'gpt-6-luna', messages, stream: true },
+      { headers: { 'x-stainless-retry-count': '1' } },
+    );
+    const read = async () => {
+      for await (const _ of again);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'start_unknown' });
+    expect(await chats()).toBe(1);
+  });
+
   it('an edit, a video and a batch go on, each started once, and a speech is answered', async () => {
     await world.sandbox.latency({ queuedMs: 0, runningMs: 30_000 });
     await world.sandbox.latency({ wire: 'minimax', runningMs: 3_000 });

@@ -174,6 +174,26 @@ describe('what is read', () => {
     expect((await asking.ok('{ models(category: "none") { id } }')).models).toEqual([]);
   });
 
+  it('tells everybody how long work of a model usually takes, once three have ended', async () => {
+    const start = 'mutation ($input: ImageInput!) { generateImage(input: $input) { id } }';
+    const made = Array.from({ length: 3 }, async (_, index) => {
+      const input = { prompt: `number ${index}`, generator: 'union', model: 'gpt-image-2' };
+      const { generateImage } = await asking.ok(start, { input });
+      return asking.ended(generateImage.id as string);
+    });
+    await Promise.all(made);
+    const { models } = await asking.ok('{ models(generator: "union") { model usualSeconds } }');
+    const measured = Object.fromEntries(
+      models.map(({ model, usualSeconds }: { model: string; usualSeconds: number | null }) => [
+        model,
+        usualSeconds,
+      ]),
+    );
+    expect(measured['gpt-image-2']).toBeGreaterThan(0);
+    expect(measured['gpt-image-2']).toBeLessThan(60);
+    expect(measured['gpt-image-1.5']).toBeNull();
+  });
+
   it('says that the service works', async () => {
     const { health } = await asking.ok('{ health { service version time checks } }');
     expect(health).toMatchObject({ service: 'media', checks: { database: 'ok', files: 'ok' } });

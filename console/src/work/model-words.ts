@@ -1,4 +1,5 @@
 import { moneyText } from '../parts/money.ts';
+import { durationText } from '../parts/time.tsx';
 import { language, t } from '../text/text.ts';
 import { daysLeft } from './ending.ts';
 import { shownPrice } from './prices.ts';
@@ -17,6 +18,12 @@ export function priceText({ prices, sandbox }: Model): string | null {
   if (price === null) return sandbox ? null : t('money.unknown');
   const text = t(`price.${price.unit}`, { amount: moneyText(price) });
   return price.isLowest ? t('price.from', { price: text }) : text;
+}
+
+/** How long its work usually takes, "about 40 s"; null where that is not known. */
+export function usualText({ usualSeconds }: Pick<Model, 'usualSeconds'>): string | null {
+  if (typeof usualSeconds !== 'number') return null;
+  return t('model.usually', { time: durationText(usualSeconds * 1_000) });
 }
 
 /** "ends in 18 days", "ended"; null when that is far away or not known. */

@@ -74,6 +74,14 @@ const passing: readonly AppErrorCode[] = ['RATE_LIMITED', 'QUEUE_FULL', 'UNAVAIL
 /** Retry-After in seconds where none is known. */
 const DEFAULT_RETRY_AFTER = 5;
 
+/** Kiln stopped in the middle of a reply: nobody knows what its provider charges, so that an SDK must not ask again by itself. */
+export class ReplyLost extends AppError {
+  constructor(message: string) {
+    super('INTERNAL', message);
+    this.name = 'ReplyLost';
+  }
+}
+
 /** The answer to whatever was thrown. The trace id leads to the log line. */
 export function failureAnswer(thrown: unknown, traceId: string): FailureAnswer {
   if (thrown instanceof TaskFailed) return endAnswer(thrown.task);
@@ -117,6 +125,7 @@ export function endWords({ error, state, kind }: FaceTask): OpenaiError & { read
 }
 
 function wordsOf(error: AppError): Words | undefined {
+  if (error instanceof ReplyLost) return ends.START_UNKNOWN;
   return error instanceof ModelNotFound
     ? { status: 404, type: invalid, code: 'model_not_found' }
     : refusals[error.code];

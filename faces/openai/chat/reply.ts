@@ -1,4 +1,5 @@
 import { AppError, type AppErrorCode } from '../../../platform/errors.ts';
+import { ReplyLost } from '../answers/failures.ts';
 import type { ChatPiece, ChatReply } from '../documents/chat.ts';
 import type { FaceEvent } from '../table/route.ts';
 
@@ -84,7 +85,8 @@ function usageOf({ usage: { inputTokens, outputTokens } }: ChatReply): object {
 }
 
 /** Failures of the provider in the words that a whole answer is refused with. */
-function failureOf({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
+export function failureOf({ code, message, field }: NonNullable<ChatPiece['error']>): AppError {
+  if (code === 'START_UNKNOWN') return new ReplyLost(message);
   const codes: Readonly<Partial<Record<typeof code, AppErrorCode>>> = {
     MODERATION_REFUSED: 'BAD_USER_INPUT',
     INVALID_INPUT: 'BAD_USER_INPUT',

@@ -16,7 +16,7 @@ import type { FaceCall, FaceRoute } from '../table/route.ts';
 import { nameIgnored } from '../tasks/follow.ts';
 import { type Joining, joiningOf } from '../tasks/joining.ts';
 import { readChat } from './input.ts';
-import { chunksOf, completionOf, type Completion } from './reply.ts';
+import { chunksOf, completionOf, type Completion, failureOf } from './reply.ts';
 
 /** Chats with language models. */
 export const chatRoutes: readonly FaceRoute[] = [
@@ -49,16 +49,19 @@ export const chatRoutes: readonly FaceRoute[] = [
   },
 ];
 
-/** A whole answer. A retry that finds a failed one begins anew: there is nothing of it to be had. */
+/**
+ * A whole answer. A counted retry begins anew where its provider has failed: there is nothing of that to be had. What Kiln itself
+ * was stopped in may have been paid for, and is not asked for again without a word.
+ */
 async function chatWhole(call: FaceCall, input: ChatInput, joining: Joining): Promise<ChatReply> {
   const isRetry = Number(call.request.headers['x-stainless-retry-count']) > 0;
-  try {
-    return (await runDocument(call, FaceChat, { input, ...joining })).chat;
-  } catch (error) {
-    const hasFailed = error instanceof AppError && ['UNAVAILABLE', 'RATE_LIMITED'].includes(error.code);
-    if (!isRetry || !hasFailed) throw error;
-    return (await runDocument(call, FaceChat, { input, ...joining, joinSeconds: 0 })).chat;
+  if (!isRetry) return (await runDocument(call, FaceChat, { input, ...joining })).chat;
+  for await (const { reply, error } of await begin(call, input, joining)) {
+    if (reply !== null) return reply;
+    if (error !== null && !['UNAVAILABLE', 'RATE_LIMITED'].includes(error.code)) throw failureOf(error);
+    if (error !== null) break;
   }
+  return (await runDocument(call, FaceChat, { input, ...joining, joinSeconds: 0 })).chat;
 }
 
 /** Begins a streamed chat: a refusal is thrown before anything is answered. */

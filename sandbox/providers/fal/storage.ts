@@ -70,6 +70,18 @@ function fileRoutes(runner: JobRunner, { journal, secret }: FalStorageOptions): 
       handle: (request) => initiate(runner, secret, request),
     })),
     {
+      method: 'POST',
+      path: '/storage/auth/token',
+      operation: 'initiate',
+      handle: (request) => storageToken(secret, request),
+    },
+    {
+      method: 'POST',
+      path: '/files/upload',
+      operation: 'put',
+      handle: (request) => putWhole(runner, journal, request),
+    },
+    {
       method: 'GET',
       path: '/files/:id',
       operation: 'file',
@@ -96,11 +108,44 @@ function fileRoutes(runner: JobRunner, { journal, secret }: FalStorageOptions): 
   ];
 }
 
+function unauthorized(secret: string | null, { headers }: WireRequest): Answer | null {
+  const credential = headers['authorization'];
+  return credential === undefined || (secret !== null && credential !== `Key ${secret}`)
+    ? platformError(401, 'Cannot access storage. Authentication is required.')
+    : null;
+}
+
+const TOKEN_MS = 3_600_000;
+
+/** What fal's Python client uploads with: a token for the host of the files. */
+function storageToken(secret: string | null, request: WireRequest): Answer {
+  return (
+    unauthorized(secret, request) ??
+    json({
+      token: randomUUID(),
+      token_type: 'Bearer',
+      base_url: request.baseUrl,
+      expires_at: new Date(Date.now() + TOKEN_MS).toISOString().replace('Z', '+00:00'),
+    })
+  );
+}
+
+/** A whole file in one request. */
+async function putWhole(runner: JobRunner, journal: Journal, request: WireRequest): Promise<Answer> {
+  if (request.headers['authorization']?.startsWith('Bearer ') !== true) return empty(401);
+  const id = randomUUID();
+  const input = {
+    contentType: request.headers['content-type'] ?? 'application/octet-stream',
+    pictures: [`${id}-input-0`],
+  };
+  await runner.submit({ id, operation: 'upload', reference: null, input, fault: null });
+  await journal.writeImage(`${id}-input-0`, request.body);
+  return json({ access_url: `${request.baseUrl}/files/${id}` });
+}
+
 async function initiate(runner: JobRunner, secret: string | null, request: WireRequest): Promise<Answer> {
-  const credential = request.headers['authorization'];
-  if (credential === undefined || (secret !== null && credential !== `Key ${secret}`)) {
-    return platformError(401, 'Cannot access storage. Authentication is required.');
-  }
+  const refusal = unauthorized(secret, request);
+  if (refusal !== null) return refusal;
   const requested = jsonObject(request);
   const contentType = textOf(requested?.['content_type']);
   const name = textOf(requested?.['file_name']);

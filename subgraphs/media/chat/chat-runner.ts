@@ -10,7 +10,7 @@ import type { ChatReply } from './chat.ts';
 import { createChunkWriter } from './chunk-writer.ts';
 import { completeChat, type ChatCompletion } from './complete-chat.ts';
 import { messagesWithMedia, type MediaPartDependencies } from './conversation/media-parts.ts';
-import { failureOf, INTERRUPTED, TOO_SLOW } from './failures.ts';
+import { failureOf, INTERRUPTED, STOPPING, TOO_SLOW } from './failures.ts';
 import { createSemaphores } from './semaphore.ts';
 import type { ChatStore, NewReply } from './store.ts';
 
@@ -119,7 +119,7 @@ function createRuns(longestMs: number) {
   const running = new Set<Promise<unknown>>();
   return {
     checkRoom(): void {
-      if (isFinishing || closing.signal.aborted) throw toCallerError(INTERRUPTED);
+      if (isFinishing || closing.signal.aborted) throw toCallerError(STOPPING);
       if (running.size < MAX_RUNNING) return;
       throw new AppError('QUEUE_FULL', 'too many chats are running; try again later', { retryAfter: 5 });
     },

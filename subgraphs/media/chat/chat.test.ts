@@ -269,7 +269,7 @@ describe('a streamed reply', () => {
     say('half');
     await until(async () => text() === 'half');
     await one.close();
-    expect((await done).at(-1)?.error).toMatchObject({ code: 'UNAVAILABLE', message: /server stopped/ });
+    expect((await done).at(-1)?.error).toMatchObject({ code: 'START_UNKNOWN', message: /server stopped/ });
     expect(ends).toHaveLength(1);
     await expect(other.chat(me, ask(), key)).rejects.toMatchObject({ message: /new idempotencyKey/ });
     await expect(one.chat(me, ask(), { ...key, idempotencyKey: null })).rejects.toMatchObject({

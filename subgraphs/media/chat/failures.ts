@@ -3,11 +3,19 @@ import { UpstreamError, failureOf as upstreamFailure, type ChatFailure } from '.
 
 /** Why replies fail, as it is stored and shown. */
 
-/** The process that made a reply ended in the middle of it. */
-export const INTERRUPTED: ChatFailure = {
+/** This process stops, and begins no reply. */
+export const STOPPING: ChatFailure = {
   code: 'UNAVAILABLE',
-  message: 'the server stopped while this reply was being made; ask again with a new idempotencyKey',
+  message: 'the server stops; ask again',
   retryable: true,
+};
+
+/** The process that made a reply ended in the middle of it. Its provider gives no reply out twice, and may charge for each. */
+export const INTERRUPTED: ChatFailure = {
+  code: 'START_UNKNOWN',
+  message:
+    'the server stopped while this reply was being made, which may have been paid for; ask again with a new idempotencyKey',
+  retryable: false,
 };
 
 /** It took longer than a reply may take. */

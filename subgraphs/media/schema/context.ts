@@ -15,6 +15,7 @@ import type { GeneratorRegistry } from '../generators/bindings/binding.ts';
 import type { Machines } from '../generators/machines/machines.ts';
 import type { PersonalData } from '../personal-data/personal-data.ts';
 import type { ProviderHealthService } from '../provider-health/provider-health.ts';
+import type { UsualTimes } from '../provider-health/usual-times.ts';
 import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
@@ -44,6 +45,7 @@ export interface MediaServices {
   readonly webhookEndpoints: WebhookEndpointService;
   readonly health: () => Promise<MediaHealth>;
   readonly providerHealth: ProviderHealthService;
+  readonly usualTimes: UsualTimes;
   /** Null: no machine can be closed here. */
   readonly machines: Machines | null;
   readonly personalData: PersonalData;

@@ -111,6 +111,12 @@ builder.objectFields(Model, (t) => ({
     nullable: true,
     description: 'What its provider charges here; null when that is not known.',
   }),
+  usualSeconds: t.float({
+    nullable: true,
+    description:
+      'Seconds that its work usually takes from start to end: the median of the last 24 hours here, where three pieces of work or more have ended, else what its vendor says; null when neither is known.',
+    resolve: (model, _, { services }) => services.usualTimes.of(model),
+  }),
   releasedAt: t.exposeString('releasedAt', {
     nullable: true,
     description: 'Day on which its provider released it, YYYY-MM-DD; null when not known.',

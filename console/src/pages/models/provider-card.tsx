@@ -6,8 +6,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { SandboxTag } from '../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../text/text.ts';
-import { priceText } from '../../work/model-words.ts';
-import type { UsualTime } from '../../work/use-usual-time.ts';
+import { priceText, usualText } from '../../work/model-words.ts';
 import { tabOf } from '../../work/work.ts';
 import { BindingRow, StateBadge } from './binding-row.tsx';
 import {
@@ -28,13 +27,12 @@ interface ProviderCardProps {
   readonly group: ProviderGroup;
   /** The last day; absent for callers who may not see it. */
   readonly bars: readonly Bar[] | null;
-  readonly usualTime: UsualTime;
   /** Whether models are looked for: they are shown then. */
   readonly isFinding: boolean;
 }
 
 /** One provider: how it does, whether its key is set, its models and connections folded, and how to connect it. */
-export function ProviderCard({ group, bars, usualTime, isFinding }: ProviderCardProps) {
+export function ProviderCard({ group, bars, isFinding }: ProviderCardProps) {
   const { provider, models, bindings } = group;
   const isSandbox = [...models, ...bindings].every(({ sandbox }) => sandbox);
   const name = providerName(provider);
@@ -70,7 +68,7 @@ export function ProviderCard({ group, bars, usualTime, isFinding }: ProviderCard
           </summary>
           <ul>
             {models.map((model) => (
-              <ModelRow key={`${model.generator} ${model.id}`} model={model} usualTime={usualTime} />
+              <ModelRow key={`${model.generator} ${model.id}`} model={model} />
             ))}
           </ul>
         </details>
@@ -80,11 +78,11 @@ export function ProviderCard({ group, bars, usualTime, isFinding }: ProviderCard
   );
 }
 
-function ModelRow({ model, usualTime }: { readonly model: Model; readonly usualTime: UsualTime }) {
+function ModelRow({ model }: { readonly model: Model }) {
   const facts = [
     model.kinds.map((kind) => textOr(`kind.${kind}`, kind)).join(', '),
     priceText(model),
-    usualTime(model),
+    usualText(model),
   ];
   return (
     <li>

@@ -5,7 +5,6 @@ import { Icon } from '../../parts/icons.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { SettingNames } from '../../parts/setting-names.tsx';
 import { t } from '../../text/text.ts';
-import { useUsualTime } from '../../work/use-usual-time.ts';
 import { stateOf } from './binding-state.ts';
 import { barsOf, byProvider, type ProviderGroup } from './by-provider.ts';
 import { ComfyServers } from './comfy-servers.tsx';
@@ -28,7 +27,6 @@ interface ProvidersProps {
  * missing; their cards wait for that, so that nothing moves when it comes.
  */
 export function Providers({ models, isFinding, isAdministrator }: ProvidersProps) {
-  const usualTime = useUsualTime();
   const { data, error } = useQuery(ProvidersDocument, {
     pollInterval: POLL_MS,
     fetchPolicy: 'cache-and-network',
@@ -67,7 +65,7 @@ export function Providers({ models, isFinding, isAdministrator }: ProvidersProps
             key={group.provider}
             group={group}
             bars={isAdministrator && data !== undefined ? barsFor(group) : null}
-            usualTime={usualTime}
+
             isFinding={isFinding}
           />
         ))}

@@ -100,6 +100,8 @@ export const catalogEntry = z.strictObject(
     expected: z.partialRecord(z.enum(unitNames), z.int().nonnegative()).nullable().default(null),
     /** Seconds that one piece of work may take at the provider; null: as long as others of its kind. */
     longestSeconds: most,
+    /** Seconds that one piece of work usually takes, as its vendor says; null: not said. */
+    usualSeconds: most,
     releasedAt: day.nullable().default(null),
     /** The first day on which the provider refuses it. */
     retiresAt: day.nullable().default(null),
@@ -129,6 +131,8 @@ export interface CatalogEntry extends ModelLimits {
   readonly chargesFailures: boolean;
   readonly expected: z.infer<typeof catalogEntry>['expected'];
   readonly longestSeconds: number | null;
+  /** As its vendor says; null: not said. */
+  readonly usualSeconds: number | null;
   /** Day, YYYY-MM-DD; null: not known. */
   readonly releasedAt: string | null;
   /** The first day on which its provider refuses it, YYYY-MM-DD; null: none is known. */

@@ -2,8 +2,7 @@ import { useState } from 'react';
 
 import { SandboxTag } from '../../../parts/sandbox-tag.tsx';
 import { t, textOr } from '../../../text/text.ts';
-import { priceText, refusalOf } from '../../../work/model-words.ts';
-import { useUsualTime } from '../../../work/use-usual-time.ts';
+import { priceText, refusalOf, usualText } from '../../../work/model-words.ts';
 import { type Choice, missingOf } from '../../../work/work.ts';
 import { modelRuns } from './axes.ts';
 import type { SeveralProps } from './several-props.ts';
@@ -15,7 +14,6 @@ const MOST = 4;
 export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
   const [keys, setKeys] = useState<readonly string[]>([choice.key]);
   const [words, setWords] = useState('');
-  const usualTime = useUsualTime();
   const chosen = choices.filter(({ key }) => keys.includes(key));
   const found = choices.filter(({ model }) =>
     `${model.name} ${model.provider} ${model.model}`.toLowerCase().includes(words.trim().toLowerCase()),
@@ -37,7 +35,7 @@ export function ModelsTab({ choices, choice, values, onRun }: SeveralProps) {
         {found.map((one) => {
           const problem = problemOf(one, values);
           const isChosen = keys.includes(one.key);
-          const facts = [one.model.provider, priceText(one.model), usualTime(one.model)];
+          const facts = [one.model.provider, priceText(one.model), usualText(one.model)];
           return (
             <li key={one.key}>
               <label className="opt">

@@ -3,8 +3,7 @@ import { useState } from 'react';
 
 import { SandboxTag } from '../../../../parts/sandbox-tag.tsx';
 import { t } from '../../../../text/text.ts';
-import { priceText, refusalOf } from '../../../../work/model-words.ts';
-import { type UsualTime, useUsualTime } from '../../../../work/use-usual-time.ts';
+import { priceText, refusalOf, usualText } from '../../../../work/model-words.ts';
 import type { Choice } from '../../../../work/work.ts';
 import { ChosenModel, EndTag, Glyph, labelOf, type ModelPickerProps } from './chosen-model.tsx';
 import { FoundModels } from './found-models.tsx';
@@ -19,7 +18,6 @@ const ANY_MODEL: ReadonlySet<string> = new Set(['fal', 'replicate']);
 
 /** The button and what it opens, which is open when it is first drawn. Loaded when somebody is about to choose. */
 export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
-  const usualTime = useUsualTime();
   const [isOpen, setOpen] = useState(true);
   const [words, setWords] = useState('');
   // Only generators of these take models that the list lacks.
@@ -41,7 +39,7 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
       <Combobox.Portal>
         <Combobox.Positioner sideOffset={4} align="start" className="picker-place">
           <Combobox.Popup className="picker" aria-label={t('studio.chooseModel')}>
-            <PickerList count={choices.length} usualTime={usualTime} />
+            <PickerList count={choices.length} />
             {hasMore && isOpen && (
               <FoundModels
                 words={words}
@@ -60,7 +58,7 @@ export function ModelList({ choices, chosen, onChoose }: ModelPickerProps) {
   );
 }
 
-function PickerList({ count, usualTime }: { readonly count: number; readonly usualTime: UsualTime }) {
+function PickerList({ count }: { readonly count: number }) {
   return (
     <>
       <div className="find pad">
@@ -76,7 +74,7 @@ function PickerList({ count, usualTime }: { readonly count: number; readonly usu
           <Combobox.Group key={value} items={items}>
             <Combobox.GroupLabel className="g">{value}</Combobox.GroupLabel>
             <Combobox.Collection>
-              {(choice: Choice) => <ModelOption key={choice.key} choice={choice} usualTime={usualTime} />}
+              {(choice: Choice) => <ModelOption key={choice.key} choice={choice} />}
             </Combobox.Collection>
           </Combobox.Group>
         )}
@@ -86,7 +84,7 @@ function PickerList({ count, usualTime }: { readonly count: number; readonly usu
 }
 
 /** A model that can be chosen; one that can not says why, and what to use instead. */
-function ModelOption({ choice, usualTime }: { readonly choice: Choice; readonly usualTime: UsualTime }) {
+function ModelOption({ choice }: { readonly choice: Choice }) {
   const { model } = choice;
   const refusal = refusalOf(model);
   return (
@@ -94,7 +92,7 @@ function ModelOption({ choice, usualTime }: { readonly choice: Choice; readonly 
       <Glyph choice={choice} />
       <span className="col gap-0">
         <span className="cut med">{model.name}</span>
-        <span className="c12 mute">{refusal ?? factsOf(choice, usualTime)}</span>
+        <span className="c12 mute">{refusal ?? factsOf(choice)}</span>
       </span>
       <span className="price">
         <EndTag model={model} />
@@ -117,10 +115,10 @@ function searchText({ model }: Choice): string {
   return `${model.name} ${model.generator} ${model.provider} ${model.model}`;
 }
 
-function factsOf({ model }: Choice, usualTime: UsualTime): string {
+function factsOf({ model }: Choice): string {
   const facts = [
     priceText(model),
-    usualTime(model),
+    usualText(model),
     model.generator,
     model.aspectRatios === null ? null : t('studio.ratios', { count: model.aspectRatios.length }),
     model.durations === null ? null : t('time.seconds', { seconds: model.durations.join(', ') }),
