@@ -35,20 +35,24 @@ describe.skipIf(process.platform !== 'linux')('kill -9 while the SDK waits', () 
     const messages = [{ role: 'user' as const, content: 'What is 6 * 7?' }];
     const asked = client.chat.completions.create({ model: 'gpt-6-luna', messages });
     asked.catch(() => undefined);
+    const stream = (tries: number) =>
+      client.chat.completions.create(
+        { model: 'gpt-6-luna', messages, stream: true },
+        { headers: { 'x-stainless-retry-count': String(tries) } },
+      );
+    const read = async (asked: ReturnType<typeof stream>) => {
+      for await (const _ of await asked);
+    };
+    const cut = read(stream(0));
+    cut.catch(() => undefined);
     const chats = async () => (await world.sandbox.jobs()).length;
-    await until(chats, (count) => count === 1, 60_000);
+    await until(chats, (count) => count === 2, 60_000);
     await first.killEverything();
+    await expect(cut).rejects.toThrow();
     await world.start({ PORT: new URL(first.url).port });
     await expect(asked).rejects.toMatchObject({ status: 500, code: 'start_unknown' });
-    const again = await client.chat.completions.create(
-      { model: 'gpt-6-luna', messages, stream: true },
-      { headers: { 'x-stainless-retry-count': '1' } },
-    );
-    const read = async () => {
-      for await (const _ of again);
-    };
-    await expect(read()).rejects.toMatchObject({ code: 'start_unknown' });
-    expect(await chats()).toBe(1);
+    await expect(read(stream(1))).rejects.toMatchObject({ code: 'start_unknown' });
+    expect(await chats()).toBe(2);
   });
 
   it('an edit, a video and a batch go on, each started once, and a speech is answered', async () => {
