@@ -2,7 +2,7 @@ import { toError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/process/logger.ts';
 import { createJobQueue } from './job-queue.ts';
 import type { JobQueue, Slot } from './job-queue.ts';
-import { hasEnded } from './job.ts';
+import { hasEnded, withoutWords } from './job.ts';
 import type { Job } from './job.ts';
 import type { Journal } from './journal.ts';
 import type { LatencyProfile } from './latency-profile.ts';
@@ -27,9 +27,11 @@ export interface JobRunner {
   hasPreview(id: string): boolean;
   /** Resolves with the job once it has ended; rejects when the signal fires first or there is no such job. */
   ended(id: string, signal: AbortSignal): Promise<Job>;
+  /** The same for a call that is answered with the job and asks for it no more: the words are not kept after its end. */
+  answered(id: string, signal: AbortSignal): Promise<Job>;
   /** Stops a job. False when it had ended already. */
   cancel(id: string): Promise<boolean>;
-  /** Makes the job unknown to callers. */
+  /** Makes the job unknown to callers, and drops its words. */
   forget(id: string): Promise<void>;
   /** Adds a listener that is called at each visible change of a job. */
   onChange(listener: (job: Job) => void): void;
@@ -58,13 +60,22 @@ interface Runner extends JobRunnerOptions {
   readonly queue: JobQueue;
   readonly waiters: Waiters;
   readonly listeners: ((job: Job) => void)[];
+  /** Jobs of calls that wait for them. */
+  readonly calls: Set<string>;
   isStopped: boolean;
 }
 
 /** Creates the runner of one wire. Jobs of an earlier process do not run before resume(). */
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const queue = createJobQueue({ latency: options.latency, run: (id, slot) => runInSlot(runner, id, slot) });
-  const runner: Runner = { ...options, queue, waiters: createWaiters(), listeners: [], isStopped: false };
+  const runner: Runner = {
+    ...options,
+    queue,
+    waiters: createWaiters(),
+    listeners: [],
+    calls: new Set(),
+    isStopped: false,
+  };
   const { journal, latency } = options;
   return {
     submit: (job) => submit(runner, job),
@@ -77,10 +88,10 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     queueLength: () => Math.max(0, queue.size() - latency().concurrency),
     progressOf: (job) => (job.state === 'finished' ? 100 : (queue.slotOf(job.id)?.progress ?? 0)),
     hasPreview: (id) => queue.slotOf(id)?.hasPreview ?? false,
-    async ended(id, signal) {
-      const job = get(runner, id);
-      if (job === null) throw new Error(`no job ${id}`);
-      return hasEnded(job) ? job : runner.waiters.wait(id, signal);
+    ended: (id, signal) => ended(runner, id, signal),
+    answered(id, signal) {
+      runner.calls.add(id);
+      return ended(runner, id, signal);
     },
     cancel: (id) => cancel(runner, id),
     forget: (id) => forget(runner, id),
@@ -117,6 +128,12 @@ async function submit(runner: Runner, job: NewJob): Promise<Job | null> {
   return accepted;
 }
 
+async function ended(runner: Runner, id: string, signal: AbortSignal): Promise<Job> {
+  const job = get(runner, id);
+  if (job === null) throw new Error(`no job ${id}`);
+  return hasEnded(job) ? job : runner.waiters.wait(id, signal);
+}
+
 async function cancel(runner: Runner, id: string): Promise<boolean> {
   const job = get(runner, id);
   if (job === null || hasEnded(job)) return false;
@@ -129,7 +146,7 @@ async function forget(runner: Runner, id: string): Promise<void> {
   const job = get(runner, id);
   if (job === null) return;
   runner.queue.remove(id);
-  await runner.journal.save({ ...job, isForgotten: true });
+  await runner.journal.save({ ...withoutWords(job), isForgotten: true });
 }
 
 /** Writes a change to the journal and notifies listeners, unless the job has ended or the runner stops. */
@@ -137,7 +154,8 @@ async function update(runner: Runner, id: string, change: Partial<Job>): Promise
   const job = get(runner, id);
   if (job === null || hasEnded(job) || runner.isStopped) return;
   const next = { ...job, ...change };
-  await runner.journal.save(next);
+  const isLast = hasEnded(next) && runner.calls.delete(id);
+  await runner.journal.save(isLast ? withoutWords(next) : next);
   tell(runner, next);
 }
 

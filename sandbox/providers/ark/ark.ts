@@ -82,6 +82,12 @@ export function createArk(options: ArkOptions): StandIn {
         operation: 'get',
         handle: (request, fault) => get(parts, request, fault),
       },
+      {
+        method: 'DELETE',
+        path: `${TASKS}/:id`,
+        operation: 'delete',
+        handle: (request) => remove(runner, request),
+      },
       results.route,
     ],
   };
@@ -159,6 +165,18 @@ async function get(
   const job = runner.get(id);
   if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
   return json(taskJson(job, results.urlOf(job, baseUrl)));
+}
+
+/** Of a task that waits it is the cancellation; one that runs can't be deleted. */
+async function remove(runner: JobRunner, { params }: WireRequest): Promise<Answer> {
+  const id = decodeURIComponent(params['id'] ?? '');
+  const job = runner.get(id);
+  if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
+  if (job.state === 'running')
+    return problem(409, 'InvalidAction.RunningTaskDeletion', 'The task is running and cannot be deleted.');
+  if (job.state === 'queued') await runner.cancel(id);
+  else await runner.forget(id);
+  return json({});
 }
 
 const STATUS: Readonly<Record<JobState, string>> = {

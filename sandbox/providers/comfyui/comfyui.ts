@@ -5,6 +5,7 @@ import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { jsonObject } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
+import { hasEnded } from '../../jobs/job.ts';
 import type { StandIn, StandInOptions } from '../shared/stand-in.ts';
 import type { ComfyuiContext } from './context.ts';
 import { createFiles } from './files.ts';
@@ -95,6 +96,7 @@ function routesOf(context: ComfyuiContext): WireRoute[] {
       if (fault?.fault === 'lost' || fault?.fault === 'lost-silently') await runner.forget(id);
       return json(historyJson(runner.get(id)));
     }),
+    post('/history', 'forget', (request) => forget(runner, request)),
     get('/view', 'view', (request) => view(context, request)),
     post('/upload/image', 'upload', (request) => upload(context, request)),
     get('/system_stats', 'stats', () => json(STATS)),
@@ -122,6 +124,15 @@ async function dequeue(runner: JobRunner, request: WireRequest): Promise<Answer>
   const waiting = runner.list().filter(({ state }) => state === 'queued');
   const isMeant = ({ id }: { readonly id: string }) => body?.['clear'] === true || ids.includes(id);
   for (const { id } of waiting.filter(isMeant)) await runner.cancel(id);
+  return empty(200);
+}
+
+/** POST /history: takes ended prompts out of it, those of `delete` or with `clear` all. */
+async function forget(runner: JobRunner, request: WireRequest): Promise<Answer> {
+  const body = jsonObject(request);
+  const ids = Array.isArray(body?.['delete']) ? body['delete'].map(String) : [];
+  const ended = runner.list().filter(hasEnded);
+  for (const { id } of ended) if (body?.['clear'] === true || ids.includes(id)) await runner.forget(id);
   return empty(200);
 }
 

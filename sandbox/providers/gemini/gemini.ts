@@ -11,7 +11,7 @@ import { endedModel, noKey, refuse, wrongKey } from './errors.ts';
 import { createFiles } from './files.ts';
 import { MODERATED, generateContent } from './generate.ts';
 import type { GeminiContext } from './generate.ts';
-import { showInteraction, startInteraction } from './interactions.ts';
+import { removeInteraction, showInteraction, startInteraction } from './interactions.ts';
 import { MODELS, countTokensOf, modelAnswer } from './models.ts';
 import { perform } from './perform.ts';
 import { streamGenerateContent } from './stream.ts';
@@ -99,6 +99,7 @@ function routesOf(context: GeminiContext & VeoContext): WireRoute[] {
     route(['GET', '/v1beta/models/:model/operations/:id'], 'operation', showOperation),
     route(['POST', '/v1beta/interactions'], 'interaction', startInteraction),
     route(['GET', '/v1beta/interactions/:id'], 'interaction-status', showInteraction),
+    route(['DELETE', '/v1beta/interactions/:id'], 'interaction-removal', removeInteraction),
     route(['GET', '/v1beta/files/:id/download'], 'download', downloadVideo),
     route(['GET', '/v1beta/models'], 'models', () => json({ models: MODELS })),
     route(['GET', '/v1beta/models/:model'], 'models', (_context, { params }) =>

@@ -72,7 +72,7 @@ export async function generate(
   const { runner } = context;
   const job = await submit(context, requested, { isImage, fault });
   if ('answer' in job) return job;
-  return endOf(context, await runner.ended(job.id, request.signal), { model, requested, isImage });
+  return endOf(context, await runner.answered(job.id, request.signal), { model, requested, isImage });
 }
 
 async function submit(

@@ -97,6 +97,15 @@ export async function showInteraction(
   return json(interactionJson(job, fileOf(context, id, baseUrl)));
 }
 
+/** DELETE /v1beta/interactions/{id}. */
+export async function removeInteraction({ runner }: VeoContext, { params }: WireRequest): Promise<Answer> {
+  const { id = '' } = params;
+  if (runner.get(id)?.operation !== 'video')
+    return googleError('NOT_FOUND', 'Requested entity was not found.');
+  await runner.forget(id);
+  return json({});
+}
+
 function fileOf({ expiry }: VeoContext, id: string, baseUrl: string): string {
   return `${baseUrl}/v1beta/files/${id}e${expiry.versionOf(id)}:download?alt=media`;
 }

@@ -36,6 +36,6 @@ export async function runCall(
     fault: jobFaultOf(fault),
   });
   if (accepted === null) return { answer: refusal(1002) };
-  const job = await runner.ended(id, request.signal);
+  const job = await runner.answered(id, request.signal);
   return job.state === 'finished' ? { job } : { answer: refusalOf(job) };
 }

@@ -14,7 +14,7 @@ import { FAILED, MODERATED, refusal } from './answers.ts';
 import type { MinimaxParts } from './parts.ts';
 import { perform } from './perform.ts';
 import { synthesize } from './speech.ts';
-import { queryVideoOfVersion2, startVideoOfVersion2, taskBody } from './videos-v2.ts';
+import { queryVideoOfVersion2, removeVideoOfVersion2, startVideoOfVersion2, taskBody } from './videos-v2.ts';
 import { queryVideo, retrieveFile, startVideo, videoAnswer } from './videos.ts';
 import { cloneVoice, getVoices, uploadFile } from './voices.ts';
 
@@ -117,6 +117,7 @@ function routesOf(parts: MinimaxParts): WireRoute[] {
     get('/v1/query/video_generation', 'query', queryVideo),
     post('/v2/video_generation', 'videoV2', startVideoOfVersion2),
     get('/v2/query/video_generation/:id', 'queryV2', queryVideoOfVersion2),
+    { ...post('/v2/video_generation/:id', 'deleteV2', removeVideoOfVersion2), method: 'DELETE' },
     get('/v1/files/retrieve', 'retrieve', retrieveFile),
     post('/v1/t2a_v2', 'speech', synthesize),
     post('/v1/files/upload', 'upload', uploadFile),

@@ -78,6 +78,21 @@ export async function queryVideoOfVersion2(
   return json(taskBody(job, results.urlOf(job, baseUrl)));
 }
 
+/** DELETE /v2/video_generation/{task_id}: cancels what waits, deletes what has ended. */
+export async function removeVideoOfVersion2(
+  { runner }: MinimaxParts,
+  { params }: WireRequest,
+): Promise<Answer> {
+  const id = params['id'] ?? '';
+  const job = runner.get(id);
+  if (job?.operation !== 'videoV2') return problem(400, 'record not found', 2013);
+  if (job.state === 'running' || job.state === 'cancelled') return problem(400, `task is ${job.state}`, 2013);
+  const action = job.state === 'queued' ? 'cancelled' : 'deleted';
+  if (action === 'cancelled') await runner.cancel(id);
+  else await runner.forget(id);
+  return json({ task_id: id, action });
+}
+
 const STATUS: Readonly<Record<JobState, string>> = {
   queued: 'queued',
   running: 'running',

@@ -41,7 +41,7 @@ export async function startAndWait(context: OpenaiContext, start: OpenaiStart): 
 
 /** Waits for the end of accepted work; `answer` is the error when there is no result. */
 export async function endOfWork({ runner }: OpenaiContext, job: Job, signal: AbortSignal): Promise<Started> {
-  return endOf(await runner.ended(job.id, signal), runner);
+  return endOf(await runner.answered(job.id, signal), runner);
 }
 
 /** The job of a start, or the error. */

@@ -98,7 +98,7 @@ export async function generate(
     fault: jobFaultOf(fault),
   });
   if (job === null) return exception(500, { error: 'RuntimeError', errors: 'the queue is full' });
-  return endOf(parts, await parts.runner.ended(id, request.signal), requested.send_images);
+  return endOf(parts, await parts.runner.answered(id, request.signal), requested.send_images);
 }
 
 /** Why the server can't: it has no such sampler or script, and no second pass. */

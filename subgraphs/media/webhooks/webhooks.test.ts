@@ -402,7 +402,7 @@ describe('the delivery log', () => {
     const [done = '', open = ''] = await endedTasks(receiver.url, 2);
     await inState(done, 'DELIVERED');
     await inState(open, 'DELIVERED');
-    const prunes = () => prune({ ...engine, eventRetentionDays: 30 });
+    const prunes = () => prune({ ...engine, registry: registryOf(), eventRetentionDays: 30 });
     await prunes();
     expect(await engine.count('media.webhook_deliveries')).toBe(2);
     await sql`update media.webhook_deliveries set created_at = now() - interval '31 days'`.execute(

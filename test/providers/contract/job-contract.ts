@@ -39,6 +39,9 @@ export function jobContract(row: ContractRow, job: JobRow, world: () => Environm
     if (extent(job !== row.jobs[0], false)) return;
     startContract({ row, job, can, bench });
     statusContract({ row, job, can, bench });
+    describe.runIf(job.operations.erase !== undefined)('erasing it', () => {
+      eraseContract({ row, job, can, bench });
+    });
     describe.runIf(can.cancel)('cancelling it', () => {
       cancelContract({ row, job, can, bench });
     });
@@ -377,6 +380,19 @@ function statusContract({ row, job, bench }: Suite): void {
     } finally {
       await elsewhere.close();
     }
+  });
+}
+
+function eraseContract({ row, job, bench }: Suite): void {
+  it('is one documented request, after which nothing of it is left, and is done when there is nothing', async () => {
+    const { environment, start, end, status, erase } = bench();
+    const handle = await start();
+    await end(handle);
+    await erase(handle);
+    const wanted = documented(row.fixture, must(job.operations.erase, 'operation'));
+    await expectDocumented(must(environment.proxy.sent.at(-1), 'request'), wanted, row.basePath);
+    expect(await failureOf(status(handle))).toMatchObject({ code: 'LOST' });
+    await erase(handle);
   });
 }
 

@@ -25,6 +25,7 @@ export interface JobHarness {
   /** Asks whether a start with this reference happened. */
   readonly find: (reference: string) => Promise<Handle | 'absent' | 'unknowable'>;
   readonly cancel: (handle: Handle) => Promise<'cancelled' | 'too-late'>;
+  readonly erase: (handle: Handle) => Promise<void>;
   /** What the wire carries for a reference. */
   readonly carried: (reference: string) => string;
   /** How many requests of the start went out. */
@@ -70,6 +71,7 @@ export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment)
     end: async (handle) => must((await follow(handle, isFinal)).at(-1), 'end'),
     find: async (reference) => must(await job.find?.(reference, context), 'way to ask for a start'),
     cancel: async (handle) => must(await job.cancel?.(handle, context), 'way to cancel'),
+    erase: async (handle) => must(job.erase, 'way to erase')(handle, context),
     carried,
     startsSent: () => world.proxy.sent.filter(({ path }) => path === basePath + startPath).length,
   };

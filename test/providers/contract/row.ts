@@ -45,6 +45,7 @@ export interface JobRow {
     readonly status: string;
     readonly list: string;
     readonly cancel: string;
+    readonly erase?: string;
     readonly download: string;
     /** Documented requests that may go along with a start or a status. */
     readonly besides?: readonly string[];

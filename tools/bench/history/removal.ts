@@ -40,6 +40,12 @@ export async function removal(
   const options = {
     database: mediaDatabase(database),
     files: { prune: () => Promise.resolve(0), remove: () => Promise.reject(new Error('no file is removed')) },
+    queue: {
+      isDefined: () => Promise.resolve(false),
+      enqueue: () => Promise.resolve(),
+      wake: () => undefined,
+    },
+    registry: { ofAttempt: () => null },
     eventRetentionDays: 1,
   };
   const removing = prune(options).then(() => void (ended = performance.now()));

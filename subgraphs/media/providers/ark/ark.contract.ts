@@ -42,7 +42,7 @@ const ark: ContractRow = {
         seed: 7,
       },
       referenceField: null,
-      operations: { status: 'get', list: 'none', cancel: 'none', download: 'download' },
+      operations: { status: 'get', list: 'none', cancel: 'none', download: 'download', erase: 'delete' },
       unplayed: ['lost-silently'],
       results: { type: 'mp4', isHidden: true },
       tellsProgress: false,

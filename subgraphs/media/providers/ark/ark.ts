@@ -1,9 +1,9 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
-import type { Provider } from '../contract/provider.ts';
+import type { Handle, Provider } from '../contract/provider.ts';
 import { contentItems, ratioOf } from '../shared/content-items.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
-import { jobStatus, startedId } from './wire.ts';
+import { jobStatus, startedId, throwUnlessErased } from './wire.ts';
 
 const TASKS = '/contents/generations/tasks';
 const DEFAULT_MODEL = 'doubao-seedance-2-0-260128';
@@ -38,11 +38,19 @@ export function createArk(options: { readonly http: HttpClient }): Provider {
           });
           return { id: startedId(answer) };
         },
-        async status({ id }, context) {
-          const path = `${TASKS}/${encodeURIComponent(typeof id === 'string' ? id : '')}`;
-          return jobStatus(await exchange(context, { method: 'GET', path, retry: 'safe' }));
+        async status(handle, context) {
+          return jobStatus(await exchange(context, { method: 'GET', path: pathOf(handle), retry: 'safe' }));
+        },
+        async erase(handle, context) {
+          throwUnlessErased(
+            await exchange(context, { method: 'DELETE', path: pathOf(handle), retry: 'safe' }),
+          );
         },
       },
     },
   };
+}
+
+function pathOf({ id }: Handle): string {
+  return `${TASKS}/${encodeURIComponent(typeof id === 'string' ? id : '')}`;
 }

@@ -29,6 +29,11 @@ export function startedId(answer: ExchangeAnswer): string {
   return read(started, answer, 'a start').id;
 }
 
+/** Throws what refuses a deletion; a task that is not there any more is deleted. */
+export function throwUnlessErased(answer: ExchangeAnswer): void {
+  if (answer.status !== 404) throwRefusal(answer, false);
+}
+
 /** The status of a task. Unknown states mean running. */
 export function jobStatus(answer: ExchangeAnswer): JobStatus {
   throwRefusal(answer, false);

@@ -29,6 +29,12 @@ export async function cancelJob(
   return json.cancelled === true ? 'cancelled' : 'too-late';
 }
 
+/** Takes a prompt out of its machine's history. The files that it made stay there: no request removes them. */
+export async function eraseJob(exchange: Exchange, handle: Handle, context: CallContext): Promise<void> {
+  const { node, promptId } = readHandle(handle, context.connection);
+  await send(exchange, at(context, node), { path: '/history', json: { delete: [promptId] } });
+}
+
 async function cancelByQueue(
   exchange: Exchange,
   there: CallContext,

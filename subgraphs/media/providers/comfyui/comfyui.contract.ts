@@ -60,6 +60,7 @@ const comfyui: ContractRow = {
         status: 'history',
         list: 'history',
         cancel: 'cancel',
+        erase: 'forget',
         download: 'view',
         besides: ['queue', 'upload'],
       },

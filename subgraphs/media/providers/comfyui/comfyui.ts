@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../../../platform/http/http-client.ts';
 import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
-import { cancelJob } from './cancel.ts';
+import { cancelJob, eraseJob } from './cancel.ts';
 import { machineFacts } from './facts.ts';
 import { createInventories, missingEverywhere } from './inventories.ts';
 import { createPool, nodeProblems, type Pool } from './pool.ts';
@@ -33,6 +33,7 @@ export function createComfyui(options: { readonly http: HttpClient }): Provider 
         status: (handle, context) =>
           pool.watchingHealth(handle, context, () => promptStatus(exchange, handle, context)),
         cancel: (handle, context) => cancelJob(exchange, handle, context),
+        erase: (handle, context) => eraseJob(exchange, handle, context),
         watch: (handle, context, report) => watchPrompt({ exchange, handle, context, report }),
       },
     },

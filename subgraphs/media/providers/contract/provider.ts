@@ -164,6 +164,8 @@ export interface JobCapability<Request extends WorkRequest = WorkRequest> {
   status(handle: Handle, context: CallContext): Promise<JobStatus>;
   /** Cancels the work. Present where the wire supports it. */
   cancel?(handle: Handle, context: CallContext): Promise<'cancelled' | 'too-late'>;
+  /** Deletes what the upstream keeps of work that has ended; nothing when it keeps none. Present where the wire supports it. */
+  erase?(handle: Handle, context: CallContext): Promise<void>;
   /** Milliseconds between status requests. */
   readonly pollMs: number;
   /**

@@ -14,10 +14,16 @@ import { isAboutContent, read, refusedContent, throwRefusal, throwStartRefusal }
  */
 export function interactionJob(
   exchange: Exchange,
-): Required<Pick<JobCapability<VideoRequest>, 'start' | 'status'>> {
+): Required<Pick<JobCapability<VideoRequest>, 'start' | 'status' | 'erase'>> {
   return {
     start: (request, context) => start(exchange, request, context),
     status: (handle, context) => status(exchange, handle, context),
+    erase: async (handle, context) => {
+      const path = `/interactions/${encodeURIComponent(idOf(handle))}`;
+      const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
+      // The Developer API has answered 501: it keeps them for as long as its terms say.
+      if (answer.status !== 404 && answer.status !== 501) throwRefusal(answer);
+    },
   };
 }
 

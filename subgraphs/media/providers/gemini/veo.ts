@@ -32,6 +32,10 @@ export function videoJob(exchange: Exchange): JobCapability<VideoRequest> {
         : start(exchange, request, context),
     status: (handle, context) =>
       'interaction' in handle ? omni.status(handle, context) : status(exchange, handle, context),
+    // Operations of Veo can't be deleted: they end after some days.
+    erase: async (handle, context) => {
+      if ('interaction' in handle) await omni.erase(handle, context);
+    },
   };
 }
 

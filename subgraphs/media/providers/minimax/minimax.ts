@@ -3,7 +3,7 @@ import type { Provider } from '../contract/provider.ts';
 import { createExchange } from '../shared/exchange.ts';
 import { answerChallenge } from './challenge.ts';
 import { synthesize } from './speech.ts';
-import { startVideo, videoStatus } from './video.ts';
+import { eraseVideo, startVideo, videoStatus } from './video.ts';
 import { cloneVoice, listVoices, uploadFile, voiceIdProblems } from './voices.ts';
 
 /**
@@ -21,6 +21,7 @@ export function createMinimax(options: { readonly http: HttpClient }): Provider 
         pollMs: 2_000,
         start: (request, context) => startVideo(exchange, request, context),
         status: (handle, context) => videoStatus(exchange, handle, context),
+        erase: (handle, context) => eraseVideo(exchange, handle, context),
       },
     },
     calls: {

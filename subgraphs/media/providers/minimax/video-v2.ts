@@ -58,6 +58,18 @@ export async function startVideoOfVersion2(
   return { taskId, version: '2' };
 }
 
+/** DELETE /v2/video_generation/{task_id}, of one that has ended. */
+export async function eraseVideoOfVersion2(
+  exchange: Exchange,
+  taskId: string,
+  context: CallContext,
+): Promise<void> {
+  const path = pathOf(context.connection, `/v2/video_generation/${encodeURIComponent(taskId)}`);
+  const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
+  // A task that is unknown, or was cancelled, is refused as invalid: there is nothing to delete.
+  if (answer.status !== 400) throwRefusal(answer, { content: 'prompt', invalid: 'LOST', hasCode: false });
+}
+
 /** GET /v2/query/video_generation/{task_id}. Unknown states mean running. */
 export async function videoStatusOfVersion2(
   exchange: Exchange,

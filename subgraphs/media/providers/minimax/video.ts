@@ -8,7 +8,12 @@ import { dataUri, type Exchange } from '../shared/exchange.ts';
 import { id, text } from '../shared/reader.ts';
 import { withVendorOptions } from '../shared/vendor-options.ts';
 import { pathOf } from './path.ts';
-import { isOfVersion2, startVideoOfVersion2, videoStatusOfVersion2 } from './video-v2.ts';
+import {
+  eraseVideoOfVersion2,
+  isOfVersion2,
+  startVideoOfVersion2,
+  videoStatusOfVersion2,
+} from './video-v2.ts';
 import { failureOfVideo, read, throwRefusal } from './wire.ts';
 
 /** Videos: one submission for text, a first frame, or a first and a last one; the result is a file id to resolve. */
@@ -52,6 +57,12 @@ export async function startVideo(
     });
   }
   return { taskId };
+}
+
+/** Deletes what is kept of a video that has ended; v1 has no request for it. */
+export async function eraseVideo(exchange: Exchange, handle: Handle, context: CallContext): Promise<void> {
+  const { taskId, version } = handle;
+  if (version === '2' && typeof taskId === 'string') await eraseVideoOfVersion2(exchange, taskId, context);
 }
 
 async function imageOf(file: InputFile, field: string): Promise<string> {

@@ -15,6 +15,11 @@ export function videoJob(exchange: Exchange, dialect: VideoDialect = {}): JobCap
     pollMs: 3_000,
     start: (request, context) => start(exchange, request, { ...context, dialect }),
     status: (handle, context) => status(exchange, handle, context),
+    erase: async (handle, context) => {
+      const path = `/videos/${encodeURIComponent(idOf(handle))}`;
+      const answer = await exchange(context, { method: 'DELETE', path, retry: 'safe' });
+      if (answer.status !== 404) throwRefusal(answer);
+    },
   };
 }
 

@@ -2,8 +2,12 @@ import { internalCaller, mayChange, type Caller } from '../../../../platform/acc
 import { isManageToken } from '../../../../platform/access/manage-token.ts';
 import { AppError, notFound } from '../../../../platform/errors.ts';
 import { isUuid } from '../../../../platform/ids.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
+import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { ERASE_QUEUE } from '../rules/queues.ts';
+import { upstreamErasures } from './erase-upstream.ts';
 
 /** Removing tasks that have ended, with all that was kept of them: prompt, log, attempts, and the files they made. */
 
@@ -11,6 +15,8 @@ import type { FileService } from '../../files/files.ts';
 export interface RemovalParts {
   readonly database: MediaDatabase;
   readonly files: Pick<FileService, 'remove'>;
+  readonly queue: Pick<Queue, 'isDefined' | 'enqueue' | 'wake'>;
+  readonly registry: Pick<GeneratorRegistry, 'ofAttempt'>;
 }
 
 /** Days for which an execution may still ask for its task: without it the execution would start the work again. */
@@ -58,17 +64,26 @@ export async function removeOldTasks(parts: RemovalParts, days: number, limit: n
   return rows.length;
 }
 
-/** Files first: a process that dies in between leaves a task that is found again, and no file that nothing names. */
-export async function removeTask({ database, files }: RemovalParts, id: string): Promise<void> {
+/**
+ * Files first: a process that dies in between leaves a task that is found again, and no file that nothing names. What providers keep is
+ * deleted by jobs, as they may be away.
+ */
+export async function removeTask(parts: RemovalParts, id: string): Promise<void> {
+  const { database, files, queue } = parts;
   const made = await database.selectFrom('media.media').select('id').where('taskId', '=', id).execute();
   for (const file of made) await removeFile({ files }, file.id);
+  // A release before has workers that don't know the queue.
+  const isErasing = await queue.isDefined(ERASE_QUEUE);
   await database.transaction().execute(async (transaction) => {
+    if (isErasing)
+      await queue.enqueue(transaction, ...(await upstreamErasures(transaction, parts.registry, id)));
     await transaction.deleteFrom('media.idempotency').where('taskId', '=', id).execute();
     // Logs are not tied to their tasks, so that writing them needs no look at these.
     await transaction.deleteFrom('media.taskEvents').where('taskId', '=', id).execute();
     // Steps, attempts and webhook deliveries go with it; totals of usage stay.
     await transaction.deleteFrom('media.tasks').where('id', '=', id).execute();
   });
+  if (isErasing) queue.wake(ERASE_QUEUE);
 }
 
 /** Removes a file; nothing when it is gone. */

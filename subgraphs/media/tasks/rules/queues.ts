@@ -8,6 +8,9 @@ import type { EndListener } from './end-listener.ts';
 /** Fetching the results of finished work into the object store. */
 export const STORE_QUEUE = 'media.store-result';
 
+/** Deleting what providers keep of removed tasks. */
+export const ERASE_QUEUE = 'media.erase-upstream';
+
 /** Queues declared at once: the first start declares fifty, and has few connections. */
 const AT_ONCE = 4;
 
@@ -40,7 +43,7 @@ export interface QueueOptions {
  */
 export async function defineTaskQueues({ queue, registry, endListener }: QueueOptions): Promise<void> {
   const options = { retryLimit: 50, retryDelaySeconds: 1, retryDelayMaxSeconds: 60 };
-  const names = [...registry.all().map(({ id }) => startQueue(id)), STORE_QUEUE];
+  const names = [...registry.all().map(({ id }) => startQueue(id)), STORE_QUEUE, ERASE_QUEUE];
   for (let at = 0; at < names.length; at += AT_ONCE) {
     await Promise.all(names.slice(at, at + AT_ONCE).map((name) => queue.define(name, options)));
   }

@@ -151,7 +151,7 @@ describe('idempotency', () => {
       `update media.idempotency set created_at = now() - interval '31 days' where task_id = $1`,
       [task.id],
     );
-    await prune({ database: engine.database, files: engine.files, eventRetentionDays: 30 });
+    await prune({ ...engine, registry, eventRetentionDays: 30 });
     await expect(service.events(task.id, 0, 10)).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
     expect(await service.readMany(me, [task.id])).toMatchObject([{ state: 'CANCELLED' }]);
     expect((await service.submit(me, submission)).id).not.toBe(task.id);
@@ -173,7 +173,7 @@ describe('idempotency', () => {
       await days(8, 'test.ended'),
       await days(31, 'test.ended'),
     ];
-    const options = { database: engine.database, files: engine.files, eventRetentionDays: 30 };
+    const options = { ...engine, registry, eventRetentionDays: 30 };
     await prune({ ...options, taskRetentionDays: 7 });
     const found = await service.readMany(me, [young, old, kept, done]);
     expect(found.map((task) => task?.id ?? null)).toEqual([young, null, kept, null]);
@@ -192,7 +192,7 @@ describe('idempotency', () => {
        where id = any(array[$1, $2]::uuid[])`,
       [old.id, young.id],
     );
-    const options = { database: engine.database, files: engine.files, eventRetentionDays: 30 };
+    const options = { ...engine, registry, eventRetentionDays: 30 };
     await prune({ ...options, promptRetentionDays: 7 });
     const found = await service.readMany(me, [old.id, young.id]);
     expect(found).toMatchObject([
@@ -212,7 +212,7 @@ describe('idempotency', () => {
       insert into media.tasks (id, owner, kind, generator, input, state, stage, last_seq, ended_at)
       select gen_random_uuid(), 'many', 'IMAGE', 'test', '{}', 'CANCELLED', 'cancelled', 1, now() - interval '40 days'
       from generate_series(1, 1201)`);
-    await prune({ database: engine.database, files: engine.files, eventRetentionDays: 30 });
+    await prune({ ...engine, registry, eventRetentionDays: 30 });
     const { rows } = await engine.pool.query(
       `select 1 from media.tasks where owner = 'many' and not events_pruned`,
     );

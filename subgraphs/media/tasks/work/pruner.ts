@@ -6,11 +6,11 @@ import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
 import { forgetPrompts } from '../removal/forget-prompts.ts';
 import { DAYS_OF_NOBODY, removeOldConversations } from '../removal/old-conversations.ts';
-import { removeOldTasks } from '../removal/remove.ts';
+import { removeOldTasks, type RemovalParts } from '../removal/remove.ts';
 import type { EndListener } from '../rules/end-listener.ts';
 
 /** Removes what is stored for a time only: event logs, webhook deliveries, idempotency records, temporary files, copies at providers. */
-export interface PruneOptions {
+export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry'> {
   readonly database: MediaDatabase;
   readonly files: Pick<FileService, 'prune' | 'remove'>;
   readonly endListener?: EndListener | undefined;

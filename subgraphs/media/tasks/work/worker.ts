@@ -14,8 +14,9 @@ import type { Binding, GeneratorRegistry } from '../../generators/bindings/bindi
 import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { eraseOwners } from '../removal/erase-owner.ts';
+import { createErasureHandler } from '../removal/erase-upstream.ts';
 import type { EndListener } from '../rules/end-listener.ts';
-import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
+import { defineTaskQueues, ERASE_QUEUE, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { DEFAULT_LIMITS, DEFAULT_SLOTS, type WorkerLimits, type WorkerSlots } from './attempts/limits.ts';
@@ -107,6 +108,11 @@ export function createWorkerParts(options: TaskWorkerOptions) {
   const queues: readonly WorkedQueue[] = [
     ...starts,
     { queue: STORE_QUEUE, slots: { slots: slots.store }, handler },
+    {
+      queue: ERASE_QUEUE,
+      slots: { slots: ERASED_UPSTREAM_AT_ONCE },
+      handler: createErasureHandler(options.registry),
+    },
   ];
   return {
     ...dependencies,
@@ -120,6 +126,9 @@ export function createWorkerParts(options: TaskWorkerOptions) {
 
 /** Seconds for status requests that are under way when the worker stops; others ask again. */
 const STATUS_GRACE_SECONDS = 2;
+
+/** Requests at once that delete what providers keep. */
+const ERASED_UPSTREAM_AT_ONCE = 2;
 
 /** Between looks for owners to be erased, and how many of their tasks or files go at once. */
 const ERASURE_PAUSE_MS = 5_000;
