@@ -271,7 +271,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/prices',
         'tasks/storage',
       ],
-      'tasks/removal': ['database', 'files'],
+      'tasks/removal': [
+        'database',
+        'domain',
+        'domain/work',
+        'files',
+        'generators/bindings',
+        'providers/contract',
+        'tasks/storage',
+      ],
       'personal-data': ['database'],
       'tasks/rules': [
         'tasks/removal',

@@ -5,11 +5,13 @@ import { requestKind } from '../../domain/work/request.ts';
 import type { StepKind } from '../../domain/work/work.ts';
 import type { GeneratorRegistry, PlacedAttempt } from '../../generators/bindings/binding.ts';
 import type { Handle, JobCapability } from '../../providers/contract/provider.ts';
-import { ERASE_QUEUE } from '../rules/queues.ts';
 import { readAttempts } from '../storage/attempt-store.ts';
 import { readSteps } from '../storage/step-store.ts';
 
 /** Deleting at a provider what it keeps of the work of a removed task, where its wire has a request for that. */
+
+/** Its queue. */
+export const ERASE_QUEUE = 'media.erase-upstream';
 
 /** What of an attempt outlives its task until the provider has deleted it: ids, no words. */
 interface ErasedAttempt extends PlacedAttempt {

@@ -6,8 +6,7 @@ import type { Queue } from '../../../../platform/queue/queue.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { FileService } from '../../files/files.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
-import { ERASE_QUEUE } from '../rules/queues.ts';
-import { upstreamErasures } from './erase-upstream.ts';
+import { ERASE_QUEUE, upstreamErasures } from './erase-upstream.ts';
 
 /** Removing tasks that have ended, with all that was kept of them: prompt, log, attempts, and the files they made. */
 

@@ -1,15 +1,13 @@
 import type { NewJob, Queue } from '../../../../platform/queue/queue.ts';
 import { asJson } from '../../domain/task.ts';
 import type { GeneratorRegistry } from '../../generators/bindings/binding.ts';
+import { ERASE_QUEUE } from '../removal/erase-upstream.ts';
 import type { EndListener } from './end-listener.ts';
 
 /** Names and options of the task engine's queues. */
 
 /** Fetching the results of finished work into the object store. */
 export const STORE_QUEUE = 'media.store-result';
-
-/** Deleting what providers keep of removed tasks. */
-export const ERASE_QUEUE = 'media.erase-upstream';
 
 /** Queues declared at once: the first start declares fifty, and has few connections. */
 const AT_ONCE = 4;

@@ -14,9 +14,9 @@ import type { Binding, GeneratorRegistry } from '../../generators/bindings/bindi
 import type { BudgetWarnings } from '../accounting/settle.ts';
 import type { WorkObserver } from '../accounting/work-observer.ts';
 import { eraseOwners } from '../removal/erase-owner.ts';
-import { createErasureHandler } from '../removal/erase-upstream.ts';
+import { createErasureHandler, ERASE_QUEUE } from '../removal/erase-upstream.ts';
 import type { EndListener } from '../rules/end-listener.ts';
-import { defineTaskQueues, ERASE_QUEUE, startQueue, STORE_QUEUE } from '../rules/queues.ts';
+import { defineTaskQueues, startQueue, STORE_QUEUE } from '../rules/queues.ts';
 import { createTransitions } from '../rules/transitions.ts';
 import { createTransactor } from '../storage/transactor.ts';
 import { DEFAULT_LIMITS, DEFAULT_SLOTS, type WorkerLimits, type WorkerSlots } from './attempts/limits.ts';
