@@ -1,18 +1,17 @@
 import type { Logger } from '../../platform/process/logger.ts';
 import type { CallerLookup } from '../authentication/credentials.ts';
-import type { Step } from '../request/steps.ts';
 import type { FindElsewhere } from '../transports/websocket/elsewhere.ts';
 import type { Cells } from './cells-file.ts';
 import { askHomeCell } from './home-callers.ts';
 import { operationElsewhere } from './operations-elsewhere.ts';
 import { createCellProxy } from './pass-on.ts';
-import { passOnToCells } from './step.ts';
+import { type CellSteps, passOnToCells } from './step.ts';
 
 /** What a gateway does with the other cells. */
 export interface CellLinks {
   readonly cells: Cells;
   /** Passes requests that are for another cell on to it. */
-  readonly step: Step;
+  readonly steps: CellSteps;
   /** Asks the home cell about credentials; null in the home cell itself. */
   readonly lookup: CallerLookup | null;
   /** Finds the cell that runs an operation of a WebSocket. */
@@ -33,7 +32,7 @@ export function createCellLinks({
   const home = homeUrl === undefined ? null : askHomeCell(homeUrl);
   return {
     cells,
-    step: passOnToCells(cells, proxy),
+    steps: passOnToCells(cells, proxy),
     lookup: home?.lookup ?? null,
     elsewhere: (operation, socket) => operationElsewhere(cells, operation, socket),
     async close() {

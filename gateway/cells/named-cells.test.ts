@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { markId, newId } from '../../platform/ids.ts';
-import { cellOfAddress, cellOfOperation } from './named-cells.ts';
+import { cellOfAddress, cellOfMessage, cellOfOperation, cellOfOperations } from './named-cells.ts';
 
 const urls = new Map([0, 1, 2].map((cell) => [cell, `https://cell-${cell}.example`]));
 const cells = { own: 1, home: 0, urls };
@@ -44,5 +44,40 @@ describe('the cell of an operation', () => {
     expect(inQuery('{ viewer { id } }')).toBe(0);
     expect(inQuery('{ viewer { id } tasks { totalCount } }')).toBeNull();
     expect(inQuery('{ tasks { edges { node { id } } } }')).toBeNull();
+  });
+});
+
+describe('the cell of a batch', () => {
+  const operation = (query: string, variables = {}) => ({ query, operationName: undefined, variables });
+  const asks = (id = '') => operation('query ($id: ID!) { task(id: $id) { id } }', { id });
+
+  it('is that of all ids of its operations', () => {
+    expect(cellOfOperations([asks(other), asks(other)], cells)).toBe(2);
+    expect(cellOfOperations([asks(other), asks(own)], cells)).toBeNull();
+    expect(cellOfOperations([operation('{ viewer { id } }'), operation('{ sessions { id } }')], cells)).toBe(
+      0,
+    );
+    expect(
+      cellOfOperations([operation('{ viewer { id } }'), operation('{ tasks { id } }')], cells),
+    ).toBeNull();
+    expect(cellOfOperations([], cells)).toBeNull();
+  });
+});
+
+describe('the cell of a message of MCP', () => {
+  const call = (params: unknown) => cellOfMessage({ jsonrpc: '2.0', id: other, method: 'x', params }, cells);
+
+  it.each([
+    ['a task among the arguments of a tool', { name: 'get_task', arguments: { task_id: other } }, 2],
+    ['a file by its resource', { arguments: { image: `kiln://media/${other}` } }, 2],
+    ['a task of the protocol', { taskId: first }, 0],
+    ['tasks that are listened to', { notifications: { taskIds: [other] } }, 2],
+    ['the address of a resource', { uri: `kiln://tasks/${other}` }, 2],
+    ['the address of a file', { uri: `https://kiln.example/files/${other}/fox.png` }, 2],
+    ['a prompt about an id', { arguments: { prompt: `a sign that says ${other}` } }, null],
+    ['what clients say of themselves', { _meta: { progressToken: other } }, null],
+    ['nothing', undefined, null],
+  ])('is found by %s', (_, params, cell) => {
+    expect(call(params)).toBe(cell);
   });
 });

@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 
 import { SIGN_INS } from '../../platform/access/root-field-rates.ts';
-import { cellOf, isUuid } from '../../platform/ids.ts';
+import { cellOf } from '../../platform/ids.ts';
 import { isObject } from '../../platform/json.ts';
 import type { OperationRequest } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
@@ -11,6 +11,8 @@ import type { Cells } from './cells-file.ts';
 const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** String values of a document that are nothing but an id. */
 const QUOTED_UUIDS = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/gi;
+/** A value that is an id, or what MCP's clients know it by. */
+const ID_OR_ADDRESS = /^(?:kiln:\/\/(?:tasks|media)\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 /** Values that callers make up themselves. */
 const OWN_CHOICE = /key$/i;
 /** Most values of variables that are looked at. */
@@ -45,11 +47,32 @@ export function cellOfAddress(url: string, cells: Cells): number | null {
 }
 
 /** The other cell that a GraphQL operation is for: that of the ids among its values, or the home cell for accounts; null for this one. */
-export function cellOfOperation({ query, variables }: OperationRequest, cells: Cells): number | null {
-  const ids = [...query.matchAll(QUOTED_UUIDS)].map(([, id = '']) => id);
-  const found = new Set([...ids, ...idsIn(variables)].flatMap((id) => cellOf(id) ?? []));
-  if (found.size === 0 && cells.home !== cells.own && isForHome(query)) return cells.home;
-  return otherCell(found, cells);
+export function cellOfOperation(operation: OperationRequest, cells: Cells): number | null {
+  return cellOfOperations([operation], cells);
+}
+
+/** The same of all operations of a batch together. */
+export function cellOfOperations(operations: readonly OperationRequest[], cells: Cells): number | null {
+  const ids = operations.flatMap(({ query, variables }) => [
+    ...[...query.matchAll(QUOTED_UUIDS)].map(([, id = '']) => id),
+    ...idsIn(variables),
+  ]);
+  const found = new Set(ids.flatMap((id) => cellOf(id) ?? []));
+  if (found.size > 0 || operations.length === 0 || cells.home === cells.own) return otherCell(found, cells);
+  return operations.every(({ query }) => isForHome(query)) ? cells.home : null;
+}
+
+/** Names of MCP: the address of a resource, and what clients say of themselves. */
+const RESOURCE = 'uri';
+const OF_THE_PROTOCOL = '_meta';
+
+/** The other cell that a message of MCP is for: that of the tasks and files among its parameters; null for this one. */
+export function cellOfMessage(message: unknown, cells: Cells): number | null {
+  const { params } = Object(message) as { readonly params?: unknown };
+  if (!isObject(params)) return null;
+  const { [RESOURCE]: uri, [OF_THE_PROTOCOL]: _, ...values } = params;
+  const ids = [...(typeof uri === 'string' ? (uri.match(UUIDS) ?? []) : []), ...idsIn(values)];
+  return otherCell(new Set(ids.flatMap((id) => cellOf(id) ?? [])), cells);
 }
 
 function otherCell(found: ReadonlySet<number>, { own, urls }: Cells): number | null {
@@ -62,7 +85,7 @@ function idsIn(variables: unknown): string[] {
   const open: unknown[] = [variables];
   for (let looked = 0; open.length > 0 && looked < MAX_VALUES; looked++) {
     const value = open.pop();
-    if (typeof value === 'string' && isUuid(value)) ids.push(value);
+    if (typeof value === 'string') ids.push(...(ID_OR_ADDRESS.exec(value)?.slice(1) ?? []));
     else if (Array.isArray(value)) open.push(...(value as unknown[]).slice(0, MAX_VALUES));
     else if (isObject(value))
       for (const [name, member] of Object.entries(value)) if (!OWN_CHOICE.test(name)) open.push(member);

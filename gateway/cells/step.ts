@@ -2,35 +2,59 @@ import { GraphQLError } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
 import { answerGraphql } from '../authentication/authenticate.ts';
+import { contextOf } from '../request/request-context.ts';
 import type { Exchange, Step } from '../request/steps.ts';
-import { takeBody } from '../request/taken-body.ts';
+import { type TakenBody, takenBodyOf, takeBytes } from '../request/taken-body.ts';
 import { readOperation } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
-import { cellOfAddress, cellOfOperation } from './named-cells.ts';
+import { cellOfAddress, cellOfMessage, cellOfOperations } from './named-cells.ts';
 import { type CellProxy, PASSED_ON } from './pass-on.ts';
 
-/** Largest GraphQL body in which ids are looked for; larger ones are served here. */
-const MAX_BODY_BYTES = 64 * 1024;
+/** The steps that pass requests for another cell on to it. */
+
+/** Largest body that is read before it is known whose it is. */
+const SMALL_BODY_BYTES = 64 * 1024;
+/** Largest body of a known caller: no endpoint whose bodies are looked into takes a larger one. */
+const LARGE_BODY_BYTES = 1024 * 1024;
 const IS_GRAPHQL = /^\/graphql\/?$/;
+const IS_MCP = /^\/mcp\/?$/;
 /** What each cell says of itself. */
 const OF_EACH = /^\/(?:console|cells|caller|hooks|sandbox)(?:\/|$)/;
 
-/** The step that passes requests for another cell on to it, before anybody looks at their credential: the other cell does. */
-export function passOnToCells(cells: Cells, proxy: CellProxy): Step {
-  return (exchange) => {
-    const { request, path } = exchange;
-    if (request.headers[PASSED_ON] !== undefined || OF_EACH.test(path)) return true;
-    const cell = cellOfAddress(request.url ?? '/', cells);
-    if (cell !== null) return passOn(exchange, cell);
-    return hasSmallOperation(exchange) ? byBody(exchange) : true;
+/** What a request goes through on its way. */
+export interface CellSteps {
+  /** By its address or a small body, before anybody looks at its credential: the other cell does. */
+  readonly first: Step;
+  /** By a large body, once its caller is known: strangers have none of that size read. */
+  readonly whenKnown: Step;
+}
+
+/** Makes the steps. */
+export function passOnToCells(cells: Cells, proxy: CellProxy): CellSteps {
+  return {
+    first(exchange) {
+      if (isOfThisCell(exchange)) return true;
+      const cell = cellOfAddress(exchange.request.url ?? '/', cells);
+      if (cell !== null) return passOn(exchange, cell);
+      const length = lengthOfJson(exchange);
+      return length > 0 && length <= SMALL_BODY_BYTES ? byBody(exchange) : true;
+    },
+    whenKnown(exchange) {
+      const length = lengthOfJson(exchange);
+      if (length <= SMALL_BODY_BYTES || length > LARGE_BODY_BYTES || isOfThisCell(exchange)) return true;
+      return contextOf(exchange.request).caller.kind === 'anonymous' ? true : byBody(exchange);
+    },
   };
 
   async function byBody(exchange: Exchange): Promise<boolean> {
-    const body = await takeBody(exchange.request);
-    if (body === null || body === 'unreadable') return true;
-    const operation = readOperation(body.value);
-    const cell = operation instanceof GraphQLError ? null : cellOfOperation(operation, cells);
-    return cell === null || passOn(exchange, cell, Buffer.from(JSON.stringify(body.value)));
+    const { request, path } = exchange;
+    if (takenBodyOf(request) !== undefined) return true;
+    const taken = await takeBytes(request);
+    if (taken === null) return true;
+    const cell = IS_MCP.test(path)
+      ? cellOfMessage(valueOf(taken.body), cells)
+      : cellOfOperations(operationsIn(valueOf(taken.body)), cells);
+    return cell === null || passOn(exchange, cell, taken.bytes);
   }
 
   async function passOn(exchange: Exchange, cell: number, body?: Buffer): Promise<false> {
@@ -44,14 +68,24 @@ export function passOnToCells(cells: Cells, proxy: CellProxy): Step {
   }
 }
 
-function hasSmallOperation({ request: { method, headers }, path }: Exchange): boolean {
-  const length = Number(headers['content-length']);
-  return (
+function isOfThisCell({ request, path }: Exchange): boolean {
+  return request.headers[PASSED_ON] !== undefined || OF_EACH.test(path);
+}
+
+const valueOf = (body: TakenBody): unknown => (body === 'unreadable' ? null : body.value);
+
+/** The operations of a body, which may be a batch; none where it is not understood: whoever serves it says so. */
+function operationsIn(value: unknown) {
+  const operations = (Array.isArray(value) ? value : [value]).map(readOperation);
+  return operations.filter((operation) => !(operation instanceof GraphQLError));
+}
+
+/** Bytes of a body in which ids are looked for; 0 of any other. */
+function lengthOfJson({ request: { method, headers }, path }: Exchange): number {
+  const isLookedInto =
     method === 'POST' &&
-    IS_GRAPHQL.test(path) &&
+    (IS_GRAPHQL.test(path) || IS_MCP.test(path)) &&
     headers['content-type']?.startsWith('application/json') === true &&
-    headers['content-encoding'] === undefined &&
-    length > 0 &&
-    length <= MAX_BODY_BYTES
-  );
+    headers['content-encoding'] === undefined;
+  return isLookedInto ? Number(headers['content-length'] ?? 0) : 0;
 }

@@ -3,25 +3,43 @@ import type { IncomingMessage } from 'node:http';
 import { whenClosed } from '../../platform/http/server.ts';
 import { requestSlot } from '../../platform/request-slot.ts';
 
-/** Small JSON bodies that were read before anybody was asked who serves the request. */
+/** JSON bodies that were read before anybody was asked who serves the request. */
 
 /** A body that was read: its value, or that it is no JSON object or list. */
 export type TakenBody = { readonly value: unknown } | 'unreadable';
 
 const taken = requestSlot<IncomingMessage, TakenBody>('body');
+const takenBytes = requestSlot<IncomingMessage, Buffer>('bytes');
 
 /** The body of a request that was read already; undefined where nobody has. */
 export function takenBodyOf(request: IncomingMessage): TakenBody | undefined {
   return taken.of(request);
 }
 
-/** Reads a body whose length is known to be small; null when the client was gone before its end. */
+/** Reads a body whose length is known and within its bound; null when the client was gone before its end. */
 export async function takeBody(request: IncomingMessage): Promise<TakenBody | null> {
   const bytes = await readBytes(request);
   if (bytes === null) return null;
   const body = parseBody(bytes.toString());
   taken.keep(request, body);
   return body;
+}
+
+/** The same for who needs the bytes as they came as well, and keeps them for those after it. */
+export async function takeBytes(
+  request: IncomingMessage,
+): Promise<{ readonly bytes: Buffer; readonly body: TakenBody } | null> {
+  const bytes = await readBytes(request);
+  if (bytes === null) return null;
+  const body = parseBody(bytes.toString());
+  taken.keep(request, body);
+  takenBytes.keep(request, bytes);
+  return { bytes, body };
+}
+
+/** The bytes of a body that was read already and kept; undefined where nobody has. */
+export function takenBytesOf(request: IncomingMessage): Buffer | undefined {
+  return takenBytes.of(request);
 }
 
 function readBytes(request: IncomingMessage): Promise<Buffer | null> {

@@ -69,8 +69,9 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const { cells } = options;
   const enter = inOrder(
     cors.step,
-    ...(cells === undefined ? [] : [cells.step]),
+    ...(cells === undefined ? [] : [cells.steps.first]),
     authenticate(authenticationOf(options, callers)),
+    ...(cells === undefined ? [] : [cells.steps.whenKnown]),
   );
   const served = { options, basePath, enter, compression };
   const express = createExpressPipeline({ ...served, health, graphql: graphql.router });

@@ -91,16 +91,18 @@ function byCredential(
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
 
-/** Reads JSON bodies; small ones may have been read before. The parser itself would read all of one that is too large. */
+/** Reads JSON bodies; some have been read before. The parser itself would read all of one that is too large. */
 function readJson(maxBytes: number, errors: ErrorFormatter): RequestHandler {
   const parser = json({ limit: maxBytes, type: JSON_TYPES });
   return (request, response, next) => {
     const taken = takenBodyOf(request);
+    const refuse = () => refuseUnread(request, response, { errors: [tooLarge(request, errors)] });
     if (taken === undefined) {
       if (!request.is(JSON_TYPES)) return next();
-      const refuse = () => refuseUnread(request, response, { errors: [tooLarge(request, errors)] });
       return whenTooLarge(request, maxBytes, refuse) ? undefined : parser(request, response, next);
     }
+    // Whoever took it had a bound of its own.
+    if (Number(request.headers['content-length']) > maxBytes) return refuse();
     if (taken === 'unreadable') return next({ status: 400, type: 'entity.parse.failed' });
     request.body = taken.value;
     next();

@@ -113,6 +113,21 @@ describe('cells', () => {
     expect(status.body).toMatchObject({ status: true, data: expect.anything() });
   });
 
+  it('answer for a task of another cell by a body of any size, and over MCP', async () => {
+    const id = await startedIn(1);
+    const long = `${' '.repeat(100_000)}${JSON.stringify({ query: TASK, variables: { id } })}`;
+    const json = { ...key, 'content-type': 'application/json' };
+    expect((await rest(url(2), 'POST', '/graphql', long, json)).body.data.task).toMatchObject({ id });
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+    const message = { ...call, params: { name: 'get_task', arguments: { task_id: id } } };
+    const answer = await fetch(`${url(2)}/mcp`, {
+      method: 'POST',
+      headers: { ...json, accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(message),
+    });
+    expect(await answer.text()).toContain(`\\"task_id\\": \\"${id}`);
+  });
+
   it.each(Object.keys(followers) as (keyof typeof followers)[])(
     'let %s follow a task of another cell to its end',
     async (protocol) => {

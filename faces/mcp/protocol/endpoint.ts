@@ -26,6 +26,8 @@ export interface McpEndpointOptions {
   /** Absent: no limits. */
   readonly rates?: RateCounter | undefined;
   readonly listen: Listen;
+  /** The body of a request that was read before; undefined where nobody has. */
+  readonly bodyOf?: ((request: IncomingMessage) => Buffer | undefined) | undefined;
   /** Whether pages of an origin may send requests. */
   readonly allowsOrigin: (origin: string) => boolean;
   readonly logger: Logger;
@@ -33,7 +35,7 @@ export interface McpEndpointOptions {
 
 /** The endpoint. */
 export interface McpEndpoint {
-  /** Serves one request whose body is unread. It rejects for mistakes of ours alone. */
+  /** Serves one request. It rejects for mistakes of ours alone. */
   serve(exchange: Exchange): Promise<void>;
   /** Ends what is open. */
   close(): Promise<void>;
@@ -67,7 +69,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         return refuse(exchange, 405, { code: REFUSED, message: 'this path takes POST' });
       }
       try {
-        const body = await readBytes(request, MAX_BODY_BYTES);
+        const body = options.bodyOf?.(request) ?? (await readBytes(request, MAX_BODY_BYTES));
         await answer(options, sdk, { ...exchange, body, message: parseJson(body.toString()) });
       } catch (error) {
         sendError(error, exchange, logger);
