@@ -20,17 +20,32 @@ interface Parts {
   readonly clock?: () => number;
 }
 
-/** Milliseconds for which an answer is good for all who ask: a day of attempts is read for it. */
+/** Milliseconds for which an answer is good for all who ask. */
 const KEPT_MS = 30_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** After this an hour that is over gets no more ends: transactions of its last moment have committed. */
+const LATE_MS = 300_000;
 /** Bindings times hours. */
 const MOST = 12_500;
 
-/** Reads the last 24 hours of every binding, by hour; hours without an end are left out. */
+/** Reads the hours of the last 24 of every binding; those without an end are left out. Hours that are over are read once. */
 export function createProviderHours({ database, registry, clock = Date.now }: Parts) {
   let kept: { readonly until: number; readonly hours: Promise<readonly ProviderHour[]> } | null = null;
+  let over: { readonly until: number; readonly hours: readonly ProviderHour[] } = { until: 0, hours: [] };
+  const read = async (): Promise<readonly ProviderHour[]> => {
+    const now = clock();
+    const first = hourOf(now - DAY_MS);
+    const known = over.hours.filter(({ hour }) => hour.getTime() >= first);
+    const since = new Date(Math.max(first, over.until));
+    const hours = [...known, ...(await readHours(database, registry, since))];
+    const until = hourOf(now - LATE_MS);
+    over = { until, hours: hours.filter(({ hour }) => hour.getTime() < until) };
+    return hours;
+  };
   return (): Promise<readonly ProviderHour[]> => {
     if (kept !== null && kept.until > clock()) return kept.hours;
-    const hours = readHours(database, registry);
+    const hours = read();
     kept = { until: clock() + KEPT_MS, hours };
     // A failure is told to those who have asked, and to nobody else.
     hours.catch(() => (kept = null));
@@ -38,9 +53,12 @@ export function createProviderHours({ database, registry, clock = Date.now }: Pa
   };
 }
 
+const hourOf = (time: number): number => time - (time % HOUR_MS);
+
 async function readHours(
   database: MediaDatabase,
   registry: Pick<GeneratorRegistry, 'all'>,
+  since: Date,
 ): Promise<readonly ProviderHour[]> {
   const places = registry.all().map(({ id, name, provider }) => ({ id, name, provider: provider.name }));
   const { rows } = await sql<ProviderHour>`/* provider-health.hours */
@@ -51,7 +69,7 @@ async function readHours(
       count(*)::integer as attempts, (count(*) filter (where state = 'SUCCEEDED'))::integer as succeeded
     from media.attempts attempt left join place
       on binding_name is null and place.id = binding and place.provider = attempt.provider
-    where ended_at > now() - interval '24 hours' and claim is not null
+    where ended_at >= ${since} and claim is not null
     group by 1, 2 limit ${MOST}`.execute(database);
   return rows;
 }

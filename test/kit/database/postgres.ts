@@ -68,8 +68,10 @@ function runFolder(): string {
 /** Bytes from which on a folder in memory is large enough for all databases of a run. */
 const LARGE_ENOUGH = 4e9;
 
-/** In memory where there is room: every test makes, and removes, a database of some hundred files. */
+/** In memory where there is room: every test makes, and removes, a database of some hundred files. TEST_DATABASE_FOLDER: elsewhere. */
 function runParent(): string {
+  const { TEST_DATABASE_FOLDER: folder } = process.env;
+  if (folder !== undefined) return folder;
   if (process.platform !== 'linux') return tmpdir();
   try {
     const { bsize, blocks } = statfsSync('/dev/shm');
