@@ -77,12 +77,21 @@ describe('the chart', () => {
 describe.skipIf(!hasHelm)('the chart as helm takes it', () => {
   const render = (...words: string[]) => helm('template', 'kiln', '.', '--kube-version', '1.33.0', ...words);
 
+  const rendered = (file: string) => {
+    const objects = parseAllDocuments(render('--values', file).stdout).map((document) => document.toJS());
+    const of = (kind: string, role: string) => {
+      const found = objects.find((one) => one.kind === kind && one.metadata.name === `kiln-${role}`);
+      if (found === undefined) throw new Error(`no ${kind} of ${role}`);
+      return found;
+    };
+    return { objects, of };
+  };
+
   it.each(sets)('is sound with %s, and makes whole documents', (file) => {
     const lint = helm('lint', '.', '--strict', '--kube-version', '1.33.0', '--values', file);
     expect(lint).toMatchObject({ status: 0 });
-    const rendered = render('--values', file);
-    expect(rendered).toMatchObject({ status: 0, stderr: '' });
-    const objects = parseAllDocuments(rendered.stdout).map((document) => document.toJS());
+    expect(render('--values', file)).toMatchObject({ status: 0, stderr: '' });
+    const { objects } = rendered(file);
     const deployments = objects.filter(({ kind }) => kind === 'Deployment');
     expect(deployments.length).toBe(file.includes('demo') ? 1 : ROLES.length);
     // Nothing of the chart is a secret, and no pod may become root.
@@ -95,6 +104,72 @@ describe.skipIf(!hasHelm)('the chart as helm takes it', () => {
         expect(new Set(names).size).toBe(names.length);
       }
     }
+  });
+
+  it('scales each role by its own metrics, and takes pods away one at a time', () => {
+    const { objects, of } = rendered('ci/everything.yaml');
+    const [gateway, media] = ['gateway', 'media'].map((role) => of('HorizontalPodAutoscaler', role).spec);
+    const cpu = (role: string) => ({
+      type: 'Resource',
+      resource: {
+        name: 'cpu',
+        target: { type: 'Utilization', averageUtilization: values[role].autoscaling.cpuPercent },
+      },
+    });
+    const ofPods = (name: string, averageValue: string) => ({
+      type: 'Pods',
+      pods: { metric: { name }, target: { type: 'AverageValue', averageValue } },
+    });
+    expect(gateway.metrics).toEqual([
+      cpu('gateway'),
+      ofPods('kiln_open_streams', '4000'),
+      ofPods('kiln_nodejs_eventloop_lag_p99_seconds', '100m'),
+    ]);
+    expect(media).toMatchObject({ minReplicas: 2, maxReplicas: 4, metrics: [cpu('media')] });
+    const slowly = {
+      scaleDown: {
+        stabilizationWindowSeconds: 300,
+        policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }],
+      },
+    };
+    const worker = of('ScaledObject', 'worker').spec;
+    expect([gateway, media].map(({ behavior }) => behavior)).toEqual([slowly, slowly]);
+    expect(worker.advanced.horizontalPodAutoscalerConfig.behavior).toEqual(slowly);
+    const asked = worker.triggers.map(({ metadata }: { metadata: { query: string } }) => metadata.query);
+    expect(asked).toEqual([
+      expect.stringContaining('kiln_queue_oldest_seconds'),
+      expect.stringContaining('kiln_poll_lag_seconds'),
+    ]);
+    // A number of replicas would undo at each upgrade what the autoscaler has done.
+    for (const { metadata, spec } of objects.filter(({ kind }) => kind === 'Deployment'))
+      expect([metadata.name, spec.replicas]).toEqual([
+        metadata.name,
+        metadata.name.endsWith('workflow') ? values.workflow.replicas : undefined,
+      ]);
+  });
+
+  it('spreads pods over zones and nodes, and keeps all but one when nodes are emptied', () => {
+    const { objects, of } = rendered('ci/everything.yaml');
+    for (const role of ROLES) {
+      const { spec } = of('Deployment', role);
+      const labels = spec.selector.matchLabels;
+      const spread = spec.template.spec.topologySpreadConstraints.map(
+        ({ topologyKey, labelSelector }: { topologyKey: string; labelSelector: unknown }) => [
+          topologyKey,
+          labelSelector,
+        ],
+      );
+      expect(spread).toEqual([
+        ['topology.kubernetes.io/zone', { matchLabels: labels }],
+        ['kubernetes.io/hostname', { matchLabels: labels }],
+      ]);
+      if (role === 'workflow') continue;
+      expect(of('PodDisruptionBudget', role).spec).toMatchObject({
+        maxUnavailable: 1,
+        selector: { matchLabels: labels },
+      });
+    }
+    expect(objects.filter(({ kind }) => kind === 'PodDisruptionBudget')).toHaveLength(3);
   });
 
   it.each([

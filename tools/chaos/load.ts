@@ -40,7 +40,7 @@ class NotToRepeat extends Error {}
 /** Starts the load at both gateways: pictures over GraphQL and REST, some of them followed, and purchases. */
 export async function startLoad(
   gateways: readonly string[],
-  pauseMs: number,
+  pauseMs: number | (() => number),
   patienceMs?: number,
 ): Promise<Load> {
   const seen: Seen = {
@@ -67,7 +67,7 @@ export async function startLoad(
       const order = gateways.map((_, index) => gateways[(number + index) % gateways.length] ?? '');
       begin(submit(order, number, seen));
       if (number % 10 === 5) begin(buy(order, number, session, seen));
-      await pause(pauseMs);
+      await pause(typeof pauseMs === 'number' ? pauseMs : pauseMs());
     }
   })();
   return {

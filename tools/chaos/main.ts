@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util';
 
 import { keepLogs, printFindings } from './report.ts';
 import { runChaos, type ChaosRun } from './run.ts';
+import { runScaling } from './scaling/run-scaling.ts';
 import { shapes } from './shapes.ts';
 import { startTopology } from './topology.ts';
 
 /**
  * Everything that goes wrong, under load: `npm run chaos -- --minutes 3 --seed 7 --pause 300`. `--quick` is each
  * kind of fault once, and short; `--patience SECONDS` is the longest wait for anything (default: minutes); `--shape replicas` is three whole Kilns,
- * `--shape processes` one with PROCESSES=auto; `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has
+ * `--shape processes` one with PROCESSES=auto, `--shape scaling` parts that come and go by the chart's rules in place of faults; `--events postgres` does without NATS where it is installed; `--logs FOLDER` keeps what each process has
  * printed. Prints a table and ends with 1 when anything is wrong.
  */
 const { values } = parseArgs({
@@ -23,8 +24,9 @@ const { values } = parseArgs({
     patience: { type: 'string' },
   },
 });
-const shape = shapes.find((one) => one === values.shape);
-if (shape === undefined) throw new Error(`--shape is one of ${shapes.join(', ')}`);
+const all = [...shapes, 'scaling'] as const;
+const shape = all.find((one) => one === values.shape);
+if (shape === undefined) throw new Error(`--shape is one of ${all.join(', ')}`);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
@@ -36,21 +38,31 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 if (topology.disk === null) say('the disk can not be filled or slowed here: mounting one is not allowed');
 if (topology.nats === null) say('NATS is left out: PostgreSQL tells processes what has changed');
 let isRight = false;
+const patienceMs = values.patience === undefined ? undefined : Number(values.patience) * 1_000;
 try {
+  isRight = shape === 'scaling' ? await scaled() : await broken();
+} finally {
+  if (values.logs !== undefined) keepLogs(topology, values.logs);
+  await topology.close();
+}
+process.exit(isRight ? 0 : 1);
+
+async function scaled(): Promise<boolean> {
+  const { findings, seen } = await runScaling(topology, { say, patienceMs });
+  return printFindings(findings, seen, say);
+}
+
+async function broken(): Promise<boolean> {
   const run = await runChaos(topology, {
     seed,
     say,
     lastsMs: values.quick ? 0 : Number(values.minutes) * 60_000,
     faultMs: values.quick ? 2_000 : 6_000,
     pauseMs: Number(values.pause),
-    patienceMs: values.patience === undefined ? undefined : Number(values.patience) * 1_000,
+    patienceMs,
   });
-  isRight = print(run);
-} finally {
-  if (values.logs !== undefined) keepLogs(topology, values.logs);
-  await topology.close();
+  return print(run);
 }
-process.exit(isRight ? 0 : 1);
 
 function print({ seen, findings, faults }: ChaosRun): boolean {
   say('');

@@ -4,7 +4,8 @@ import { freePorts } from '../../test/topology/places.ts';
 
 /** Apart, several of the whole, or several processes of one port under a supervisor. */
 export const shapes = ['split', 'replicas', 'processes'] as const;
-export type Shape = (typeof shapes)[number];
+/** Those, and parts of which there are more or fewer by what they have to do. */
+export type Shape = (typeof shapes)[number] | 'scaling';
 
 /** A process that is killed, stopped and started again. */
 interface Part {
@@ -16,6 +17,8 @@ interface Part {
   readonly isRelayed: boolean;
   /** Settings of its own. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Whether it is started only when there is more to do. */
+  readonly isSpare?: boolean;
 }
 
 /** All parts, and where callers find them. */
@@ -38,6 +41,7 @@ const SCRIPTS = {
 
 /** Makes the layout over free ports. `folder` is where replicas keep what is their own. */
 export async function layoutOf(shape: Shape, folder: string): Promise<Layout> {
+  if (shape === 'scaling') return scalingLayout();
   const [one = '', two = '', three = '', four = '', five = ''] = (await freePorts(5)).map(
     (port) => `http://127.0.0.1:${port}`,
   );
@@ -85,6 +89,43 @@ function splitLayout([one, two, mediaOne, mediaTwo, workflow]: [
     settings: {
       MEDIA_URL: `${mediaOne}/graphql,${mediaTwo}/graphql`,
       WORKFLOW_URL: `${workflow}/graphql`,
+    },
+    needsBucket: false,
+  };
+}
+
+/** Most parts of a role that is scaled, and how many are there from the beginning. */
+const MOST = 4;
+const FIRST = 2;
+
+async function scalingLayout(): Promise<Layout> {
+  const ports = await freePorts(3 * MOST + 1);
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const [gateways, media] = [urls.slice(0, MOST), urls.slice(MOST, 2 * MOST)];
+  const several = (role: Part['role'], partFor: (index: number) => Part) =>
+    Array.from({ length: MOST }, (_, index): [string, Part] => [
+      `${role} ${index + 1}`,
+      { ...partFor(index), isSpare: index >= FIRST },
+    ]);
+  const workflow = urls.at(-1) ?? '';
+  return {
+    parts: Object.fromEntries([
+      ...several('media', (index) => partOf('media', media[index] ?? '')),
+      ['workflow', partOf('workflow', workflow)],
+      // A worker has one start at a time, so that work waits on a machine on which nothing else would be scarce.
+      ...several('worker', (index) =>
+        partOf('worker', null, {
+          settings: { METRICS_PORT: String(ports[2 * MOST + index]), START_SLOTS: '1' },
+        }),
+      ),
+      ...several('gateway', (index) => partOf('gateway', gateways[index] ?? '')),
+    ]),
+    gateways: [gateways[0] ?? '', gateways[1] ?? ''],
+    settings: {
+      // Those that do not run are asked nothing, as an address without a process behind it.
+      MEDIA_URL: media.map((url) => `${url}/graphql`).join(','),
+      WORKFLOW_URL: `${workflow}/graphql`,
+      DRAIN_SECONDS: '1',
     },
     needsBucket: false,
   };

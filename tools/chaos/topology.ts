@@ -13,7 +13,8 @@ import { layoutOf, type Shape } from './shapes.ts';
 
 /** Kiln in one of its shapes over one database, one store of files and one sandbox. */
 export interface Topology {
-  readonly gateways: readonly [string, string];
+  /** Those that callers are sent to; a shape that is scaled has more of them for a while. */
+  readonly gateways: readonly string[];
   /** The names of its parts. */
   readonly parts: readonly string[];
   readonly database: ChaosDatabase;
@@ -30,6 +31,14 @@ export interface Topology {
   end(name: string, signal: NodeJS.Signals): Promise<void>;
   /** Starts a part, of another version's checkout if one is named; of that which it was started with else. */
   start(name: string, checkout?: string): Promise<void>;
+  /** The running parts of a role, and those that may be started besides. */
+  runningOf(role: string): readonly string[];
+  sparesOf(role: string): readonly string[];
+  /** Ends a part as planned: callers are sent elsewhere before. */
+  retire(name: string): Promise<void>;
+  pidOf(name: string): number;
+  /** What a part says of itself at METRICS_PORT. */
+  metricsOf(name: string): Promise<string>;
   /** What each part has printed, over all its starts. */
   outputs(): ReadonlyMap<string, string>;
   /** How many starts ended before the part was ready, because something else was broken, and were made again. */
@@ -61,13 +70,14 @@ export async function startTopology({
   settings: more = async () => ({}),
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
-  const { parts, gateways, needsBucket, settings: shared } = await layoutOf(shape, folder.path);
+  const { parts, gateways: first, needsBucket, settings: shared } = await layoutOf(shape, folder.path);
+  const gateways: string[] = [...first];
   const files = path.join(folder.path, 'files');
   const disk = needsBucket ? null : mountDisk(files);
   const bucket = needsBucket ? await startS3Server() : null;
   const [database, sandbox, nats] = await Promise.all([
     startChaosDatabase(path.join(folder.path, 'database')),
-    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: gateways[0], log: 'silent' }),
+    startSandboxProcess(path.join(folder.path, 'sandbox'), { kilnUrl: first[0], log: 'silent' }),
     isOnNats && isOnPath('nats-server')
       ? startServerOnPath('nats-server', (port) => ['-a', '127.0.0.1', '-p', port])
       : null,
@@ -77,7 +87,7 @@ export async function startTopology({
     DATABASE_URL: database.connectionString,
     SANDBOX_URL: sandbox.url,
     DATA_DIR: files,
-    PUBLIC_URL: gateways[0],
+    PUBLIC_URL: first[0],
     ...shared,
     ...bucket?.settings,
     INTERNAL_KEY: 'only-for-tests-0123456789abcdef0123456789',
@@ -117,10 +127,32 @@ export async function startTopology({
         },
       );
     }
+    if (role === 'gateway' && url !== null && !gateways.includes(url)) gateways.push(url);
   };
-  for (const name of Object.keys(parts)) await start(name, checkout);
+  const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
+    const program = running.get(name);
+    if (program?.isOver()) crashes.push(name);
+    await program?.end(signal);
+    ended.set(name, outputOf(name));
+    running.delete(name);
+  };
+  const namesOf = (role: string) => Object.keys(parts).filter((name) => parts[name]?.role === role);
+  for (const [name, { isSpare }] of Object.entries(parts)) if (isSpare !== true) await start(name, checkout);
   return {
     gateways,
+    runningOf: (role) => namesOf(role).filter((name) => running.has(name)),
+    sparesOf: (role) => namesOf(role).filter((name) => !running.has(name)),
+    pidOf: (name) => running.get(name)?.pid ?? 0,
+    async metricsOf(name) {
+      const port = parts[name]?.settings['METRICS_PORT'] ?? '';
+      return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    },
+    async retire(name) {
+      const { url } = parts[name] ?? {};
+      const at = gateways.indexOf(url ?? '');
+      if (at !== -1) gateways.splice(at, 1);
+      await end(name, 'SIGTERM');
+    },
     parts: Object.keys(parts),
     database,
     relay,
@@ -132,13 +164,7 @@ export async function startTopology({
       const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
       process.kill(Number(children.at(-1)), 'SIGKILL');
     },
-    async end(name, signal) {
-      const program = running.get(name);
-      if (program?.isOver()) crashes.push(name);
-      await program?.end(signal);
-      ended.set(name, outputOf(name));
-      running.delete(name);
-    },
+    end,
     start,
     nats,
     startedAgain: () => again,
