@@ -18,6 +18,8 @@ interface Example {
   readonly runBy: string;
 }
 
+/** Any that is there. */
+const FILE = import.meta.filename;
 const HEADERS = `headers: [{ propagate: x-tenant, as: x-org }, { insert: x-team, value: orders }, { remove: authorization }]`;
 const JWT = `authentication: { issuers: [{ issuer: https://id.example, jwks: https://id.example/keys.json, audiences: [shop] }] }
 headers: [{ claim: sub, as: x-user }]`;
@@ -64,7 +66,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     'apq.enabled': { here: 'persistedOperations: { automatic: true }', runBy: 'gateway-persisted' },
     'batching: { enabled, maximum_size }': { here: 'limits: { batch: 5 }', runBy: 'gateway-cost' },
     'tls.subgraph.all.certificate_authorities': {
-      here: 'subgraphs: { shop: { tls: { ca: ca.pem, certificate: gateway.pem, key: key.pem } } }',
+      here: `subgraphs: { shop: { tls: { ca: ${FILE}, certificate: ${FILE}, key: ${FILE} } } }`,
       runBy: 'gateway-tls',
     },
     sandbox: { here: 'introspection: true', runBy: 'gateway-file' },

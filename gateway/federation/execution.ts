@@ -1,6 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 
 import { AppError } from '../../platform/errors.ts';
+import { answerBytes } from '../../platform/graphql/operations/answer-bytes.ts';
 import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
 import type { Documents, SharedForm } from '../../platform/graphql/operations/documents.ts';
 import type {
@@ -106,7 +107,10 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (plan.kind === 'subscription') throw notHere('a subscription needs graphql-ws, SSE or multipart');
       const input = inputOf(withValues(request, form));
       const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
-      const result = complete === undefined ? ran : complete(ran);
+      if (complete === undefined && (form === undefined || form.names.size === 0)) return ran;
+      // What is changed is no longer what a subgraph has answered.
+      const own = answerBytes(ran) === undefined ? ran : { data: ran.data };
+      const result = complete === undefined ? own : complete(own);
       return form === undefined ? result : renamedResult(result, form);
     } catch (thrown) {
       return failed(thrown, request);

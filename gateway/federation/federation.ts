@@ -119,7 +119,8 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       const { document, errors } = documents.prepare(query);
       if (errors !== undefined)
         throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
-      planner.planOf(document, operationName);
+      planner.partsOf(document, operationName, {});
+      void planner.planOf(document, operationName).plan;
     },
     *planned() {
       for (const { query, document } of documents.all()) {

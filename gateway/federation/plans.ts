@@ -122,16 +122,23 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     const fetchedModel = () =>
       part === asked ? model : operationFromDocument(apiModel, fetched, { ...named, validate: false });
     const isWhole = document === asked && part === asked;
-    const ofOne = isWhole ? planOfOne(operation.operation) : null;
-    const plan = ofOne ?? planner.buildQueryPlan(fetchedModel());
-    refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), plan);
+    const ofOne = once(() => (isWhole ? planOfOne(operation.operation) : null));
+    const makeQueryPlan = (): QueryPlan => {
+      const made = ofOne() ?? planner.buildQueryPlan(fetchedModel());
+      refuseUnplanned(operationContext({ schema: apiSchema, document: fetched, operationName }), made);
+      return made;
+    };
     const compiled = (made: QueryPlan): CompiledPlan => {
-      const own = compilePlan({ plan: made, operation, model, supergraphSchema });
+      const isPassedOn = made === ofOne();
+      const own = compilePlan({ plan: made, operation, model, supergraphSchema, isPassedOn });
       return document === asked ? own : { run: async (input) => restore(await own.run(input)) };
     };
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     const planned: PlannedOperation = { operation, coerceVariables, restore };
+    if (asked !== given && operation.operation.operation !== 'subscription')
+      return Object.assign(madeWhenRun(makeQueryPlan, compiled), { kind: 'request' as const, ...planned });
+    const plan = makeQueryPlan();
     if (plan.node?.kind !== 'Subscription')
       return { kind: 'request', ...planned, plan, compiled: compiled(plan) };
     const { primary, rest } = plan.node;
@@ -173,6 +180,18 @@ function readParts(supergraphSdl: string, given: { readonly isChecked: boolean; 
 /** An answer at once is planned as if nothing were deferred. */
 function answeredAtOnce(document: DocumentNode, defers: boolean): DocumentNode {
   return defers ? withoutDefer(document) : document;
+}
+
+/** A plan that is made when it is run first: an operation with parts has another plan for these, and often needs no more. */
+function madeWhenRun(makeQueryPlan: () => QueryPlan, compile: (plan: QueryPlan) => CompiledPlan) {
+  const plan = once(makeQueryPlan);
+  const compiled = once(() => compile(plan()));
+  return {
+    get plan() {
+      return plan();
+    },
+    compiled: { run: async (input) => compiled().run(input) } satisfies CompiledPlan,
+  };
 }
 
 type MakePlan = (whole: DocumentNode, operationName: string | undefined, part: DocumentNode) => OperationPlan;

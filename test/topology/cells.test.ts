@@ -125,7 +125,9 @@ describe('cells', () => {
       headers: { ...json, accept: 'application/json, text/event-stream' },
       body: JSON.stringify(message),
     });
-    expect(await answer.text()).toContain(`\\"task_id\\": \\"${id}`);
+    const told = await answer.text();
+    expect(told).toContain(`Task ${id} `);
+    expect(told).not.toContain('NOT_FOUND');
   });
 
   it.each(Object.keys(followers) as (keyof typeof followers)[])(

@@ -8,11 +8,12 @@ import {
 } from '@apollo/query-planner';
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
+import { answerBytes } from '../../../platform/graphql/operations/answer-bytes.ts';
 import { noteAnswered } from '../../../platform/graphql/operations/partial-data.ts';
 import type { OperationContext } from '../operation/operation-context.ts';
 import { createEntityCache } from './entity-cache.ts';
 import { compileEntityFetch } from './entity-fetch.ts';
-import { compileRootFetch, type FetchPlace } from './fetch.ts';
+import { compileRootFetch, compileSend, type FetchPlace, usedVariables } from './fetch.ts';
 import { type ResponsePath, valuesAt } from './response-path.ts';
 import type { Run, RunInput, Step } from './run.ts';
 import { compileShaper } from './shape/shape-result.ts';
@@ -29,17 +30,27 @@ export interface PlanToCompile {
   /** The operation as the planner has read it. */
   readonly model: Operation;
   readonly supergraphSchema: GraphQLSchema;
+  /** Whether its only fetch sends the operation as it is, to a subgraph that has all of it: what that answers is the answer. */
+  readonly isPassedOn?: boolean;
 }
 
 /** Compiles a plan: its nodes become functions, its answer's shape is known beforehand. */
-export function compilePlan({ plan, operation, model, supergraphSchema }: PlanToCompile): CompiledPlan {
+export function compilePlan(options: PlanToCompile): CompiledPlan {
+  const { plan, operation, model, supergraphSchema, isPassedOn = false } = options;
   const shape = compileShaper(model, operation);
   const { node } = plan;
   if (node?.kind === 'Subscription') throw new Error('a subscription has a plan for each of its events');
   const step = compileSteps(node, { model, supergraphSchema });
+  const only = isPassedOn && node?.kind === 'Fetch' ? node : null;
+  const send = only === null ? null : compileSend(only);
   return {
     async run(input) {
-      const run = createRun(input, operation);
+      let run = createRun(input, operation);
+      if (only !== null && send !== null) {
+        const result = await send(run, usedVariables(only, run));
+        if (answerBytes(result) !== undefined) return result;
+        run = { ...run, answered: { fetch: only, result } };
+      }
       await step?.(run, [run.data]);
       const result = shape(run);
       if (run.isAnswered && result.errors !== undefined && result.data) noteAnswered(result.data);

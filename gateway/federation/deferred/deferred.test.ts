@@ -1,6 +1,7 @@
 import { composeServices } from '@apollo/composition';
+import { QueryPlanner } from '@apollo/query-planner';
 import { type ExecutionResult, GraphQLError, parse } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { anonymousCaller } from '../../../platform/access/caller.ts';
 import type { AnswerPart } from '../../../platform/graphql/operations/answer-parts.ts';
@@ -137,6 +138,22 @@ it('gives the first part while a deferred one is still fetched, and each as soon
     hasNext: false,
   });
   expect(await parts.next()).toEqual({ done: true, value: undefined });
+});
+
+it('is planned once: with parts for who takes them, and as a whole when somebody does not', async () => {
+  const plans = vi.spyOn(QueryPlanner.prototype, 'buildQueryPlan');
+  const federation = await federationOf({});
+  const query = '{ product { name ... @defer { count reviews { text } } } }';
+  const parts = await federation.executeInParts({ query, variables: {}, context: context() });
+  if (!('next' in parts)) throw new Error('it came at once');
+  await Array.fromAsync(parts);
+  expect(plans).toHaveBeenCalledTimes(1);
+  const whole = await federation.execute({ query, variables: {}, context: context() });
+  expect(plain(whole.data)).toMatchObject({ product: { count: 1 } });
+  expect(plans).toHaveBeenCalledTimes(2);
+  await federation.execute({ query, variables: {}, context: context() });
+  expect(plans).toHaveBeenCalledTimes(2);
+  plans.mockRestore();
 });
 
 it('gives a part at each place of a list, from named fragments as well', async () => {

@@ -3,6 +3,7 @@ import { type DocumentNode, type ExecutionResult, getOperationAST, OperationType
 import { runInSpan } from '../../tracing/span.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
 import { callerOf } from '../assertions/caller-assertion.ts';
+import { answerText } from '../operations/answer-bytes.ts';
 import { codedError, failedResult } from '../operations/errors.ts';
 import { MAX_NESTING, nestsDeeperThan } from '../operations/nesting.ts';
 import type { AnsweringSubgraph } from './answering-subgraph.ts';
@@ -32,7 +33,7 @@ export function createAnswerer(
       const span = tracer.start('POST /graphql', { kind: 'server', traceparent });
       const result = await runInSpan(span, () => run(known, { message, signal, entryPoint }));
       span?.end();
-      return bounded(JSON.stringify(result));
+      return bounded(answerText(result));
     };
   };
 }

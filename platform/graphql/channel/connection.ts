@@ -72,11 +72,11 @@ export function createConnection(options: ConnectionOptions): ChannelConnection 
     waiting.clear();
   };
   const answered = (frame: Buffer): void => {
-    const { id, text } = readAnswer(frame);
+    const { id, bytes } = readAnswer(frame);
     if (id === LEAVING) return leave();
     const asked = waiting.get(id);
     waiting.delete(id);
-    asked?.resolve({ status: 200, text });
+    asked?.resolve({ status: 200, text: '', bytes });
   };
   const received = (chunk: Buffer): void => {
     state.heardAt = performance.now();

@@ -71,9 +71,9 @@ export function answerFrames(answers: readonly OutgoingAnswer[]): Buffer {
   return frames;
 }
 
-/** The number and the text of an answer. */
-export function readAnswer(frame: Buffer): OutgoingAnswer {
-  return { id: frame.readUInt32BE(0), text: frame.toString('utf8', LENGTH_BYTES) };
+/** The number and the bytes of an answer. */
+export function readAnswer(frame: Buffer): { readonly id: number; readonly bytes: Buffer } {
+  return { id: frame.readUInt32BE(0), bytes: frame.subarray(LENGTH_BYTES) };
 }
 
 /** Cuts what is received into frames, without their lengths. Throws at one that is larger than `maxBytes`. */

@@ -35,7 +35,7 @@ async function firstAnswer(socket: Socket): Promise<string | null> {
   const read = createFrameReader(1_000_000);
   const answers = new Promise<string>((resolve) => {
     socket.on('data', (chunk: Buffer) => {
-      for (const frame of read(chunk)) resolve(readAnswer(frame).text);
+      for (const frame of read(chunk)) resolve(readAnswer(frame).bytes.toString());
     });
   });
   return Promise.race([answers, once(socket, 'close').then(() => null)]);
@@ -126,7 +126,7 @@ describe('a channel', () => {
     const answers = new Map<number, string>();
     const read = createFrameReader(1_000_000);
     socket.on('data', (chunk: Buffer) => {
-      for (const frame of read(chunk)) answers.set(readAnswer(frame).id, readAnswer(frame).text);
+      for (const frame of read(chunk)) answers.set(readAnswer(frame).id, readAnswer(frame).bytes.toString());
     });
     socket.write(batchFrame(JSON.stringify(asks), signer));
     await expect.poll(() => answers.size).toBe(3);

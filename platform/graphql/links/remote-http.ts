@@ -55,6 +55,8 @@ export interface PostAnswer {
   readonly status: number;
   /** Parses its text: undefined where that is no JSON, else objects that are the caller's to change. */
   readonly json: () => unknown;
+  /** As it came from one of our own processes. */
+  readonly bytes?: Buffer | undefined;
 }
 
 export interface PostClientOptions {
@@ -120,8 +122,8 @@ interface Client {
 
 type Sent<Body> = Omit<PostRequest, 'body'> & { readonly body: Body };
 
-function answerOf({ status, text }: TextAnswer): PostAnswer {
-  return { status, json: () => parseJson(text) };
+function answerOf({ status, text, bytes }: TextAnswer): PostAnswer {
+  return { status, json: () => parseJson(bytes === undefined ? text : bytes.toString()), bytes };
 }
 
 async function exchange(client: Client, { isRead, signal, send }: Exchange): Promise<TextAnswer> {

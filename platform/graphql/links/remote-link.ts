@@ -13,6 +13,7 @@ import { type CallerSigner, claimsOf } from '../assertions/caller-assertion.ts';
 import { createChannels } from '../channel/channels.ts';
 import type { Question } from '../channel/connection.ts';
 import { MAX_ANSWER_BYTES } from '../channel/limits.ts';
+import { unreadAnswer } from '../operations/answer-bytes.ts';
 import { failedResult } from '../operations/errors.ts';
 import type { RequestContext } from '../operations/executor.ts';
 import { isEndOfStream, mapStream } from '../operations/streams.ts';
@@ -90,7 +91,9 @@ export function createRemoteLink(options: RemoteLinkOptions): SubgraphLink {
   const execute = async (request: SubgraphRequest): Promise<ExecutionResult> => {
     const { caller, signal } = request.context;
     try {
-      return includeErrors(parsedResult(decode(await post(request))), caller.traceId);
+      const answer = await post(request);
+      const unread = answer.bytes === undefined ? null : unreadAnswer(answer.bytes);
+      return unread ?? includeErrors(parsedResult(decode(answer)), caller.traceId);
     } catch (thrown) {
       const error = named(thrown, name);
       if (!signal.aborted)

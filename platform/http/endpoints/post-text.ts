@@ -3,7 +3,10 @@ import type { Dispatcher, Pool } from 'undici';
 /** A whole response, bounded in size by its pool. */
 export interface TextAnswer {
   readonly status: number;
+  /** Empty where there are bytes. */
   readonly text: string;
+  /** The answer of one of our own processes, which is often passed on unread. */
+  readonly bytes?: Buffer | undefined;
 }
 
 export interface TextRequest {
