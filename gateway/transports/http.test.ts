@@ -46,6 +46,20 @@ describe('queries over HTTP', () => {
     expect(body.data).toBeUndefined();
   });
 
+  test('answers JSON of the type that its client understands', async () => {
+    gateway = await startTestGateway();
+    const [json, graphql] = ['application/json', 'application/graphql-response+json'];
+    const parts = 'multipart/mixed;deferSpec=20220824';
+    const typeOf = async (accept: string) => {
+      const { headers } = await post(gateway as TestGateway, { query: '{ hello }' }, { accept });
+      return headers.get('content-type');
+    };
+    for (const accept of ['*/*', json, `${parts}, ${json}`])
+      expect([accept, await typeOf(accept)]).toEqual([accept, `${json}; charset=utf-8`]);
+    for (const accept of [`${graphql}, ${json}`, `${parts}, ${graphql}`])
+      expect([accept, await typeOf(accept)]).toEqual([accept, `${graphql}; charset=utf-8`]);
+  });
+
   test.each([
     ['the fast path', 'application/json'],
     ['the Express pipeline', 'application/json;q=0.9'],

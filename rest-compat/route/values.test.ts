@@ -5,6 +5,7 @@ import {
   readBoolean,
   readChoice,
   readInteger,
+  readLinks,
   readNullableText,
   readNumber,
   readText,
@@ -36,6 +37,17 @@ describe('readInteger', () => {
     [[1], 'int_type'],
   ])('reads %j as %s', (raw, expected) => {
     expect(typeOf(readInteger(raw))).toBe(expected);
+  });
+});
+
+describe('readLinks', () => {
+  it.each([
+    ['https://a.test/1,2.png', ['https://a.test/1,2.png']],
+    ['https://a.test/1, HTTP://a.test/2,', ['https://a.test/1', 'HTTP://a.test/2']],
+    ['\r\n https://a.test/1 \n\nhttps://a.test/2 , ', ['https://a.test/1', 'https://a.test/2']],
+    ['', []],
+  ])('reads %j as %j', (raw, links) => {
+    expect(readLinks(raw)).toEqual({ value: links });
   });
 });
 

@@ -3,11 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller } from '../../platform/access/caller.ts';
+import { silentLogger } from '../../platform/process/logger.ts';
 import { createRefund } from '../../sandbox/stripe/objects/money.ts';
 import type { Payment } from '../../subgraphs/workflow/domain/payment.ts';
 import { cancelQueue } from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { checkout } from '../../subgraphs/workflow/payments/checkout.ts';
+import { processEvent } from '../../subgraphs/workflow/payments/events.ts';
+import type { PaymentOutbox } from '../../subgraphs/workflow/payments/payment-events.ts';
 import type { ReconcileStep } from '../../subgraphs/workflow/payments/reconcile.ts';
+import { createPaymentSweeper } from '../../subgraphs/workflow/payments/sweeper.ts';
 import { anna, ben, operator } from './callers.ts';
 import { openPaymentEnvironment, type PaymentEnvironment } from './environment.ts';
 
@@ -243,20 +247,31 @@ describe('a payment', () => {
 describe('the sweep', () => {
   const change = (text: string, ...values: unknown[]) => shop.database.pool.query(text, values);
 
-  it('ends a checkout that never got its page, once its time is over', async () => {
+  it('ends a checkout that never got its page, once its time is over, and tells of it', async () => {
     const { payment } = await bought();
+    const told: string[] = [];
+    const outbox: PaymentOutbox = async (_, before, after) => {
+      if (after.id === payment.id) told.push(`${before.status} ${after.status}`);
+    };
+    const sweeper = createPaymentSweeper({
+      commerce: { ...shop.commerce, outbox },
+      logger: silentLogger(),
+      overdueMs: 0,
+      enqueueLostJobs: () => Promise.resolve(),
+    });
     await change(
       'update workflow.payments set pp_session_id = null, pp_url = null where id = $1',
       payment.id,
     );
-    await shop.sweeper.sweep();
+    await sweeper.sweep();
     expect(await read(payment.id)).toMatchObject({ status: 'PENDING' });
     await change(
       "update workflow.payments set expires_at = now() - interval '1 second' where id = $1",
       payment.id,
     );
-    await shop.sweeper.sweep();
+    await sweeper.sweep();
     expect(await read(payment.id)).toMatchObject({ status: 'CANCELLED' });
+    expect(told).toEqual(['PENDING CANCELLED']);
   });
 
   it('processes events that did not reach us, on whatever page of the list they are', async () => {
@@ -491,6 +506,22 @@ describe('an event', () => {
   it('that nobody signed is refused', async () => {
     const event = { body: Buffer.from('{}'), signature: 't=1,v1=00' };
     await expect(shop.payments.receiveEvent(event)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('that was processed is not looked at again', async () => {
+    const { payment, sessionId } = await bought();
+    const looked: string[] = [];
+    const commerce = { ...shop.commerce, reconcile: async (id: string) => void looked.push(id) };
+    const event = {
+      id: `evt_${randomUUID()}`,
+      type: 'checkout.session.completed',
+      createdAt: new Date(),
+      isLive: false,
+      refersTo: { kind: 'session', sessionId, paymentId: null },
+    } as const;
+    expect(await processEvent(commerce, event)).toBe('done');
+    expect(await processEvent(commerce, event)).toBe('seen');
+    expect(looked).toEqual([payment.id]);
   });
 
   it('of another app of the account is nothing to us', async () => {

@@ -37,9 +37,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
   console: { folders: ['console/src'], tests: ['tools/browser/browser.test.ts'] },
 };
 
-/** What is tests, what tests are made of, or generated. */
+/** What is tests, what tests are made of, or generated: most of the console's changes would be in its operations. */
 const NO_PRODUCT =
-  /\.(test|fixture|contract)\.ts$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$/;
+  /\.(test|fixture|contract)\.tsx?$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$|^console\/src\/api\/operations\.ts$/;
 
 /** The product's files of an area, or of a folder. */
 export function filesOf(name: string, files: readonly string[]): readonly string[] {

@@ -172,13 +172,17 @@ describe('a budget', () => {
     expect(theirs).toMatchObject({ running: 1, currency: null });
     await expect(processes[1]?.tasks.submit(robot, image())).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      message: expect.stringContaining('1 running at once'),
+      message: 'your budget allows 1 running at once, and 1 run now; nothing was started',
       retryAfter: 5,
     });
     await first().tasks.cancel(robot, open.id);
     await settled(theirs.id);
     await service.update(theirs.id, { maxRunning: null, startsPerMinute: 0 });
-    await expect(first().tasks.submit(robot, image())).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await expect(first().tasks.submit(robot, image())).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: 'your budget allows 0 starts a minute; nothing was started',
+      limit: { allowed: '0 starts a minute', left: 0, renewsAt: null },
+    });
   });
 
   it('of a generator bounds that one, takes unknown prices or refuses them, and tells no numbers', async () => {
@@ -191,7 +195,10 @@ describe('a budget', () => {
     const refusal: unknown = await first()
       .tasks.submit(me, other)
       .catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ message: expect.stringContaining('price is unknown'), limit: undefined });
+    expect(refusal).toMatchObject({
+      message: 'the budget of generator other takes no work whose price is unknown; nothing was started',
+      limit: undefined,
+    });
     await first().tasks.submit(me, image());
     expect(await service.own(me)).toEqual([]);
     expect(await service.own(nobody('127.0.0.1'))).toEqual([]);
@@ -216,7 +223,10 @@ describe('a budget', () => {
     );
     await expect(first().tasks.check(work, me.id)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await service.create('TOTAL', null, { maxRunning: 0 });
-    await expect(first().tasks.check(work, 'sold')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await expect(first().tasks.check(work, 'sold')).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: 'the budget of this service allows no more work at once; nothing was started',
+    });
     await first().tasks.check(work, null);
   });
 
@@ -230,13 +240,27 @@ describe('a budget', () => {
   });
 
   it.each([
-    ['USER', 'key_robot', { amount: 1 }, 'subject'],
-    ['TOTAL', 'usr_me', { amount: 1 }, 'subject'],
-    ['TOTAL', null, {}, 'amount'],
-    ['TOTAL', null, { amount: -1 }, 'amount'],
-    ['TOTAL', null, { amount: 1, softAmount: 2 }, 'softAmount'],
-  ] as const)('is refused as %s of %s with %o', async (scope, subject, input, field) => {
-    await expect(first().budgets.service.create(scope, subject, input)).rejects.toMatchObject({ field });
+    [
+      'USER',
+      'key_robot',
+      { amount: 1 },
+      'subject',
+      'the id of a user (usr_...), or anon for callers without',
+    ],
+    ['KEY', 'usr_me', { amount: 1 }, 'subject', 'the id of a service key (key_...)'],
+    ['GENERATOR', '', { amount: 1 }, 'subject', 'the name of a generator'],
+    ['TOTAL', 'usr_me', { amount: 1 }, 'subject', 'must be absent'],
+    ['TOTAL', null, {}, 'amount', 'needs amount, softAmount, maxRunning or startsPerMinute'],
+    ['TOTAL', null, { amount: -1 }, 'amount', 'must be from 0 to 1000000000'],
+    ['TOTAL', null, { amount: 1, softAmount: 2 }, 'softAmount', 'must not be more than amount'],
+    ['TOTAL', null, { maxRunning: 1_000_001 }, 'maxRunning', 'must be from 0 to 1000000'],
+    ['TOTAL', null, { startsPerMinute: -1 }, 'startsPerMinute', 'must be from 0 to 1000000'],
+    ['TOTAL', null, { amount: 1, name: 'x'.repeat(201) }, 'name', 'at most 200 characters'],
+  ] as const)('is refused as %s of %s with %o', async (scope, subject, input, field, remedy) => {
+    await expect(first().budgets.service.create(scope, subject, input)).rejects.toMatchObject({
+      field,
+      message: expect.stringContaining(remedy),
+    });
   });
 });
 

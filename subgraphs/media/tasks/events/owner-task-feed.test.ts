@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 
 import { newId } from '../../../../platform/ids.ts';
 import { silentLogger } from '../../../../platform/process/logger.ts';
@@ -101,6 +101,20 @@ it('goes on after any of its entries, without a gap and without one twice', asyn
     await rest.leave();
     const whole = entries([...began.seen.slice(0, index + 1), ...rest.seen], ids);
     expect(whole).toEqual([...all, '1/3', '2/2'].toSorted());
+  }
+});
+
+it('looks for new tasks only while somebody follows', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const [one, other] = [await watch(), await watch()];
+    expect(vi.getTimerCount()).toBe(1);
+    await one.leave();
+    expect(vi.getTimerCount()).toBe(1);
+    await other.leave();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
   }
 });
 
