@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { sandboxAddresses } from '../../platform/config/sandbox-addresses.ts';
 import { graphql, rest } from '../../test/kit/clients/requests.ts';
-import { signedIn } from '../../test/kit/clients/sign-in.ts';
+import { platformSignIn, signedIn } from '../../test/kit/clients/sign-in.ts';
 import { startKiln } from '../../test/kit/kiln.ts';
 import { startSplitKiln } from '../../test/topology/split.ts';
 import type { Mode, World } from './attack.ts';
@@ -101,11 +101,7 @@ async function production(): Promise<Started> {
   return {
     url: kiln.url,
     sandboxUrl: kiln.sandboxUrl,
-    async signIn(name) {
-      const { body } = await rest(kiln.url, 'POST', '/auth/wechat/token', { code: `${name}-1` });
-      if (body.data === undefined) throw new Error(`nobody signs in: ${JSON.stringify(body)}`);
-      return body.data as Person;
-    },
+    signIn: (name) => platformSignIn(kiln.url, `${name}-1`),
     close: () => kiln.close(),
   };
 }

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { rest, until, type RestAnswer } from '../../kit/clients/requests.ts';
+import { platformSignIn } from '../../kit/clients/sign-in.ts';
 import { startKiln, type KilnUnderTest } from '../../kit/kiln.ts';
 import { refusal, told } from './envelopes.ts';
 
@@ -29,8 +30,7 @@ beforeAll(async () => {
 afterAll(() => kiln?.close());
 
 async function person(name: string): Promise<Person> {
-  const { body } = await rest(kiln.url, 'POST', '/auth/wechat/token', { code: `${name}-${randomUUID()}` });
-  const { user, access_token: token } = body.data;
+  const { user, access_token: token } = await platformSignIn(kiln.url, `${name}-${randomUUID()}`);
   return { id: user.id, headers: { authorization: `Bearer ${token}` } };
 }
 
