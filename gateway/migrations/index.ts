@@ -3,6 +3,7 @@ import type { Migration } from 'kysely/migration';
 
 import { batchEvents } from './batch-events.ts';
 import { batches } from './batches.ts';
+import { flexLines } from './flex-lines.ts';
 
 /** Request counters per class and caller. Unlogged: after a crash of the database all counts begin again. */
 const rateLimits: Migration = {
@@ -50,4 +51,5 @@ export const gatewayMigrations: Record<string, Migration> = {
   '0003-copies-of-results': copiesOfResults,
   '0004-batches': batches,
   '0005-batch-events': batchEvents,
+  '0006-flex-lines': flexLines,
 };

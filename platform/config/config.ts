@@ -162,8 +162,9 @@ function openaiFaceOf(values: SettingsContext['values']) {
     OPENAI_MODEL_ALIASES: aliases,
     OPENAI_WAIT_SECONDS: waitSeconds,
     OPENAI_BATCH_CONCURRENCY: batchConcurrency,
+    OPENAI_BATCH_FLEX: flex,
   } = values;
-  return { prefix, aliases, waitSeconds, batchConcurrency };
+  return { prefix, aliases, waitSeconds, batchConcurrency, batchFlex: flex === 'on' };
 }
 
 function dataOf({ values }: SettingsContext) {

@@ -64,6 +64,8 @@ export interface BatchLine {
   readonly index: number;
   readonly customId: string;
   readonly body: JsonObject;
+  /** Whether its vendor had no room for it at half the price, so that it is made at the usual one. */
+  readonly hasLeftFlex?: boolean;
 }
 
 /** How one call ended. */

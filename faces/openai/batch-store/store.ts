@@ -43,6 +43,7 @@ interface Tables {
     index: number;
     customId: string;
     body: JsonObject;
+    hasLeftFlex: boolean;
     status: number | null;
     requestId: string | null;
     response: object | null;
@@ -70,7 +71,7 @@ export type BatchStore = ReturnType<typeof createBatchStore>;
 /** Makes the store. */
 export function createBatchStore(database: Database) {
   const tables = database.typed<Tables>().withPlugin(new CamelCasePlugin({ maintainNestedObjectKeys: true }));
-  return { ...rows(tables), ...leases(tables), ...lines(tables) };
+  return { ...rows(tables), ...leases(tables), ...lines(tables), ...marks(tables) };
 }
 
 function rows(tables: Kysely<Tables>) {
@@ -187,10 +188,10 @@ function lines(tables: Kysely<Tables>) {
   return {
     /** Stores calls; those that are there already stay as they are. */
     async addLines(batch: string, added: readonly BatchLine[]): Promise<void> {
-      const values = added.map(({ body, ...line }) => ({ batch, ...line, body: json(body) }));
+      const values = added.map(({ index, customId, body }) => ({ batch, index, customId, body: json(body) }));
       await tables
         .insertInto('gateway.batchLines')
-        .values(values)
+        .values(values as unknown as readonly Selectable<Tables['gateway.batchLines']>[])
         .onConflict((conflict) => conflict.columns(['batch', 'index']).doNothing())
         .execute();
     },
@@ -198,23 +199,13 @@ function lines(tables: Kysely<Tables>) {
     openLines: (batch: string, after: number): Promise<readonly BatchLine[]> =>
       tables
         .selectFrom('gateway.batchLines')
-        .select(['index', 'customId', 'body'])
+        .select(['index', 'customId', 'body', 'hasLeftFlex'])
         .where('batch', '=', batch)
         .where('index', '>', after)
         .where('status', 'is', null)
         .orderBy('index')
         .limit(PAGE)
         .execute(),
-    /** Notes how a call ended, once, and counts it. */
-    async endLine(batch: string, index: number, { status, requestId, body }: LineOutcome): Promise<void> {
-      const count = status < 400 ? sql.ref('completed') : sql.ref('failed');
-      await sql`/* batch.end-line */
-        with ended as (
-          update gateway.batch_lines set status = ${status}, request_id = ${requestId}, response = ${JSON.stringify(body)}::jsonb
-          where batch = ${batch} and index = ${index} and status is null returning batch
-        )
-        update gateway.batches set ${count} = ${count} + 1 from ended where id = ended.batch`.execute(tables);
-    },
     /** The calls that ended well, or the others, in their order. */
     async *endedLines(batch: string, hasFailed: boolean): AsyncGenerator<EndedLine> {
       for (let after = -1; ;) {
@@ -238,6 +229,30 @@ function lines(tables: Kysely<Tables>) {
     /** Forgets the calls of a batch. */
     async dropLines(batch: string): Promise<void> {
       await tables.deleteFrom('gateway.batchLines').where('batch', '=', batch).execute();
+    },
+  };
+}
+
+function marks(tables: Kysely<Tables>) {
+  return {
+    /** Notes that a call is made at the usual price from now on, before it is. */
+    async leaveFlex(batch: string, index: number): Promise<void> {
+      await tables
+        .updateTable('gateway.batchLines')
+        .set({ hasLeftFlex: true })
+        .where('batch', '=', batch)
+        .where('index', '=', index)
+        .execute();
+    },
+    /** Notes how a call ended, once, and counts it. */
+    async endLine(batch: string, index: number, { status, requestId, body }: LineOutcome): Promise<void> {
+      const count = status < 400 ? sql.ref('completed') : sql.ref('failed');
+      await sql`/* batch.end-line */
+        with ended as (
+          update gateway.batch_lines set status = ${status}, request_id = ${requestId}, response = ${JSON.stringify(body)}::jsonb
+          where batch = ${batch} and index = ${index} and status is null returning batch
+        )
+        update gateway.batches set ${count} = ${count} + 1 from ended where id = ended.batch`.execute(tables);
     },
   };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Receiver, startReceiver } from '../../../subgraphs/media/webhooks/receiver.fixture.ts';
 import { graphql, until } from '../../../test/kit/clients/requests.ts';
+import { isWhole } from '../../../test/kit/extent.ts';
 import { startKiln, type KilnUnderTest } from '../../../test/kit/kiln.ts';
 
 /** Batches by OpenAI's own SDK against a whole Kiln. */
@@ -89,6 +90,13 @@ async function resultsOf(file: string | undefined | null): Promise<Record<string
 
 const PICTURES = '/v1/images/generations';
 
+/** The tier of each chat that OpenAI was asked for. */
+async function tiers(): Promise<unknown[]> {
+  const answer = await fetch(`${kiln.sandboxUrl}/_control/requests`);
+  const all = (await answer.json()) as { operation: string; body: { service_tier?: string } }[];
+  return all.filter(({ operation }) => operation === 'chat').map(({ body }) => body.service_tier);
+}
+
 describe('a batch', () => {
   it('makes every picture of a file, and tells those that can not be made apart', async () => {
     const lines = ['a', 'b', 'c'].map((name) =>
@@ -134,12 +142,29 @@ describe('a batch', () => {
     );
     const said = await resultsOf((await ended(chat.id)).output_file_id);
     expect(said['hi']?.body['choices']).toMatchObject([{ message: { role: 'assistant' } }]);
+    expect(await tiers()).toEqual(['flex']);
     const video = await begin(
       '/v1/videos',
       lineOf('sea', '/v1/videos', { model: 'kling-v2-5-turbo', prompt: 'the sea', seconds: '5' }),
     );
     const filmed = await resultsOf((await ended(video.id)).output_file_id);
     expect(filmed['sea']?.body).toMatchObject({ object: 'video', status: 'completed' });
+  });
+
+  it('pays the usual price of a chat that names it, and where there is no room at half of it', async () => {
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
+    const path = '/v1/chat/completions';
+    const chat = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'hi' }] };
+    const named = lineOf('named', path, { ...chat, service_tier: 'default' });
+    expect((await ended((await begin(path, named)).id)).request_counts?.completed).toBe(1);
+    expect(await tiers()).toEqual(['default']);
+    // Ten pauses of a second.
+    if (!isWhole) return;
+    await kiln.control('faults', { wire: 'openai', operation: 'chat', fault: 'rate-limited', times: 11 });
+    expect((await ended((await begin(path, lineOf('full', path, chat))).id)).request_counts?.completed).toBe(
+      1,
+    );
+    expect(await tiers()).toEqual(['default', ...Array.from({ length: 11 }, () => 'flex'), undefined]);
   });
 
   it('fails with the lines at fault when its file is none', async () => {

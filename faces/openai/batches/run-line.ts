@@ -8,6 +8,7 @@ import { failureAnswer } from '../answers/failures.ts';
 import type { Batch, BatchEndpoint, BatchLine, LineOutcome } from '../batch-store/batch.ts';
 import { chatRoutes } from '../chat/routes.ts';
 import { imageRoutes } from '../images/routes.ts';
+import { textIn } from '../request/fields.ts';
 import type { FaceCall, FaceParts, FaceRoute } from '../table/route.ts';
 import { videoRoutes } from '../videos/routes.ts';
 import { contextOf } from './owner.ts';
@@ -30,11 +31,17 @@ export async function runLine(
   line: BatchLine,
   signal: AbortSignal,
 ): Promise<LineOutcome> {
+  let isFlex = await takesFlex(parts, { batch, line, signal });
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
-    const { outcome, headers } = await attempt(parts, { batch, line, tries, signal });
+    const { outcome, headers } = await attempt(parts, { batch, line, tries, isFlex, signal });
     signal.throwIfAborted();
     if (outcome.status === 202) continue;
+    if (isFlex && hasNoFlex(outcome, tries)) {
+      await parts.batches?.store.leaveFlex(batch.id, line.index);
+      [isFlex, tries] = [false, -1];
+      continue;
+    }
     if (headers['x-should-retry'] === 'true' && tries < MOST_TRIES) {
       const seconds = Math.min(LONGEST_PAUSE_SECONDS, Number(headers['Retry-After'] ?? 1));
       await pause(seconds * 1_000, undefined, { signal });
@@ -44,16 +51,51 @@ export async function runLine(
   }
 }
 
+/** Tries at half the price that find no room at the vendor, about five minutes in all; then the usual price is paid. */
+const MOST_FLEX_TRIES = 10;
+
+/** Whether a chat goes at its vendor's half price: its model has it, and neither the call nor the setting says otherwise. */
+async function takesFlex(
+  { models, settings }: FaceParts,
+  { batch, line, signal }: Pick<Attempt, 'batch' | 'line' | 'signal'>,
+): Promise<boolean> {
+  const { body, hasLeftFlex = false } = line;
+  const isChat = batch.endpoint === '/v1/chat/completions';
+  if (!isChat || !settings.batchFlex || hasLeftFlex || body['service_tier'] != null) return false;
+  try {
+    const { optionsSchema } = await models.find('CHAT', textIn(body, 'model'), contextOf(batch, signal));
+    const tiers = (optionsSchema as WithTiers)?.properties?.service_tier?.enum ?? [];
+    return tiers.includes('flex');
+  } catch {
+    // The call itself is refused with the reason.
+    return false;
+  }
+}
+
+type WithTiers = {
+  readonly properties?: { readonly service_tier?: { readonly enum?: readonly unknown[] } };
+} | null;
+
+/** Whether the vendor has no such tier here, or no room in it; neither is charged. */
+function hasNoFlex({ status, body }: LineOutcome, tries: number): boolean {
+  const { error } = body as { readonly error?: { readonly param?: string | null } };
+  if (status === 400) return error?.param?.includes('service_tier') === true;
+  return status === 429 && tries >= MOST_FLEX_TRIES;
+}
+
 interface Attempt {
   readonly batch: Batch;
   readonly line: BatchLine;
   readonly tries: number;
+  /** At half the price. */
+  readonly isFlex: boolean;
   readonly signal: AbortSignal;
 }
 
-async function attempt(parts: FaceParts, { batch, line, tries, signal }: Attempt) {
+async function attempt(parts: FaceParts, { batch, line, tries, isFlex, signal }: Attempt) {
   const headers = {
-    'idempotency-key': `${batch.id}:${line.index}`,
+    // Another key for the other price: it is another call.
+    'idempotency-key': `${batch.id}:${line.index}${isFlex ? ':flex' : ''}`,
     'x-stainless-retry-count': String(tries),
     'content-type': 'application/json',
   };
@@ -63,7 +105,7 @@ async function attempt(parts: FaceParts, { batch, line, tries, signal }: Attempt
     signal,
     route: routeOf('POST', path),
     headers,
-    body: bodyOf(line, batch.endpoint),
+    body: { ...bodyOf(line, batch.endpoint), ...(isFlex && { service_tier: 'flex' }) },
   });
 }
 

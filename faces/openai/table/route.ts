@@ -66,6 +66,8 @@ interface FaceSettings {
   readonly aliases: ReadonlyMap<string, string>;
   /** Seconds that a synchronous call waits before it answers 202 (OPENAI_WAIT_SECONDS). */
   readonly waitSeconds: number;
+  /** Whether chats of batches go at their vendor's half price where there is one (OPENAI_BATCH_FLEX). */
+  readonly batchFlex: boolean;
   /** Whether everybody may do everything (REST_AUTH=open). */
   readonly isOpen: boolean;
   /** Largest file part in bytes (UPLOAD_MAX_BYTES). */

@@ -45,6 +45,11 @@ const openaiFaceSettings = {
     "calls of all batches of OpenAI's API that are under way at once in each gateway; callers who wait stand behind no more of them",
     '4',
   ),
+  OPENAI_BATCH_FLEX: setting(
+    oneOf(['on', 'off']),
+    "whether chats of OpenAI's batches are sent as service_tier flex, at half the price, where their model has that price and the call names no tier",
+    'on',
+  ),
 };
 
 /** Settings of REST and of the faces: other protocols over the same operations. */

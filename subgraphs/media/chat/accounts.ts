@@ -86,20 +86,28 @@ export function createChatAccounts(options: ChatAccountOptions): ChatAccounts {
 function expectedOf({ bindings, model, conversation }: AccountedChat) {
   const [binding] = bindings;
   if (binding === undefined) throw new Error('a chat has at least one binding');
-  const cost = expectedCostOfChat(binding, pricedModel(binding, model), {
-    characters: charactersOf(conversation),
-    maxTokens: conversation.maxTokens,
-  });
+  const cost = expectedCostOfChat(
+    binding,
+    { model: pricedModel(binding, model), options: conversation.options.vendorOptions },
+    {
+      characters: charactersOf(conversation),
+      maxTokens: conversation.maxTokens,
+    },
+  );
   return { cost, sandbox: binding.sandbox };
 }
 
 function chargeOf(
-  { owner, generator, model }: AccountedChat,
+  { owner, generator, model, conversation }: AccountedChat,
   binding: Binding,
   usage: ChatOutcome['usage'] | null,
 ): ChatCharge {
   const named = pricedModel(binding, model);
-  const cost = costOfChat(binding, named, usage === null ? null : tokenUnits(usage));
+  const cost = costOfChat(
+    binding,
+    { model: named, options: conversation.options.vendorOptions },
+    usage === null ? null : tokenUnits(usage),
+  );
   const { provider, sandbox } = binding;
   return { id: newId(), owner, generator, provider: provider.name, model: named, sandbox, cost };
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../platform/json.ts';
 import { addUnits, type Cost, type Units } from '../../domain/cost.ts';
 import { microUnitsOf, type ModelPrices } from '../../domain/price.ts';
 import type { StepInput } from '../../domain/work/work.ts';
@@ -68,15 +69,24 @@ function forEach(expected: Units, count: number): Units {
   return Object.fromEntries(scaled);
 }
 
+/** What a chat of a model is priced by besides its tokens: options in the names of the vendor. */
+export interface PricedChat {
+  readonly model: string | null;
+  readonly options?: JsonObject | null;
+}
+
 /** What a chat costs; `units` null: it broke off, and what it took is not known. */
 export function costOfChat(
   { prices }: Pick<Binding, 'prices'>,
-  model: string | null,
+  { model, options }: PricedChat,
   units: Units | null,
 ): Cost {
   const currency = prices?.currency ?? null;
   if (units === null) return { microUnits: null, currency, units: {}, estimated: false };
-  return priced(prices?.of(model) ?? null, currency, { units: { runs: 1, ...units }, input: {} });
+  return priced(prices?.of(model) ?? null, currency, {
+    units: { runs: 1, ...units },
+    input: options == null ? {} : { options },
+  });
 }
 
 /** Characters that make about one token, and the tokens of a reply that nobody has bounded. */
@@ -86,7 +96,7 @@ const USUAL_REPLY = 1_000;
 /** What a chat is expected to cost. */
 export function expectedCostOfChat(
   { prices }: Pick<Binding, 'prices'>,
-  model: string | null,
+  { model, options }: PricedChat,
   chat: { readonly characters: number; readonly maxTokens: number | null },
 ): Cost {
   const known = prices?.of(model) ?? null;
@@ -96,7 +106,10 @@ export function expectedCostOfChat(
     inputTokens: Math.ceil(chat.characters / CHARACTERS_PER_TOKEN),
     outputTokens: chat.maxTokens ?? known?.expected?.outputTokens ?? USUAL_REPLY,
   };
-  return { ...priced(known, prices?.currency ?? null, { units, input: {} }), estimated: true };
+  return {
+    ...priced(known, prices?.currency ?? null, { units, input: options == null ? {} : { options } }),
+    estimated: true,
+  };
 }
 
 function priced(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { testBinding } from '../../tasks/testing/provider.ts';
 import { createCatalog } from '../catalog/catalog.ts';
-import { costOfAttempt, type Charged } from './cost.ts';
+import { costOfAttempt, costOfChat, expectedCostOfChat, type Charged } from './cost.ts';
 import { readPriceList, withPrices } from './price-list.ts';
 
 const catalog = createCatalog();
@@ -48,6 +48,23 @@ describe('the cost of an attempt', () => {
     expect(costOfAttempt(charged('minimax', 'speech-2.8-hd', { input: speech })).microUnits).toBe(1_200);
     const measured = { inputTokens: 1_000, cachedTokens: 1_000, outputTokens: 100 };
     expect(costOfAttempt(charged('openai', 'gpt-4o', { measured })).microUnits).toBe(4_750);
+  });
+
+  it("is half for a chat of the vendor's slower tier, expected and measured", () => {
+    const { binding } = charged('openai', 'gpt-6-luna', {});
+    if (binding === null) throw new Error('there is no binding');
+    const units = { inputTokens: 10_000, cachedTokens: 0, outputTokens: 2_000 };
+    const cost = (options?: { service_tier: string }) => ({
+      measured: costOfChat(binding, { model: 'gpt-6-luna', options: options ?? null }, units).microUnits,
+      expected: expectedCostOfChat(
+        binding,
+        { model: 'gpt-6-luna', options: options ?? null },
+        { characters: 40_000, maxTokens: 2_000 },
+      ).microUnits,
+    });
+    expect(cost()).toEqual({ measured: 2_000, expected: 2_000 });
+    expect(cost({ service_tier: 'flex' })).toEqual({ measured: 1_000, expected: 1_000 });
+    expect(cost({ service_tier: 'default' })).toEqual(cost());
   });
 
   it('is unknown, and not 0, without a price, a measure or a fitting one', () => {

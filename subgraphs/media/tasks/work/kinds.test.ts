@@ -65,6 +65,7 @@ const model: CatalogModel = {
   expected: null,
   longestSeconds: null,
   releasedAt: null,
+  usualSeconds: null,
   retiresAt: null,
   successor: null,
   sources: [],

@@ -122,9 +122,9 @@ const PRICES = {
   outputToken: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const;
 
-/** Whether a price is of the usual size and of the quality that is sent where nobody names one. */
+/** Whether a price is of the usual size and speed, and of the quality that is sent where nobody names one. */
 function isUsual(when: Readonly<Record<string, unknown>>): boolean {
-  return !('resolution' in when) && (when['quality'] ?? 'medium') === 'medium';
+  return !('resolution' in when) && !('service_tier' in when) && (when['quality'] ?? 'medium') === 'medium';
 }
 
 function priceFindings(
