@@ -6,7 +6,7 @@ import type { Fault } from '../../faults/faults.ts';
 import { json } from '../../http/answer.ts';
 import type { Answer } from '../../http/answer.ts';
 import { jsonObject } from '../../http/wire.ts';
-import type { Wire, WireRequest } from '../../http/wire.ts';
+import type { Wire, WireRequest, WireRoute } from '../../http/wire.ts';
 import { createJobRunner } from '../../jobs/job-runner.ts';
 import type { JobRunner } from '../../jobs/job-runner.ts';
 import type { Job, JobState } from '../../jobs/job.ts';
@@ -69,29 +69,34 @@ export function createArk(options: ArkOptions): StandIn {
         'InvalidEndpointOrModel.NotFound',
         'The model or endpoint does not exist or you do not have access to it.',
       ),
-    routes: [
-      {
-        method: 'POST',
-        path: TASKS,
-        operation: 'create',
-        handle: (request, fault) => create(parts, request, fault),
-      },
-      {
-        method: 'GET',
-        path: `${TASKS}/:id`,
-        operation: 'get',
-        handle: (request, fault) => get(parts, request, fault),
-      },
-      {
-        method: 'DELETE',
-        path: `${TASKS}/:id`,
-        operation: 'delete',
-        handle: (request) => remove(runner, request),
-      },
-      results.route,
-    ],
+    routes: routesOf(parts),
   };
   return { wire, runner };
+}
+
+function routesOf(parts: Parts): WireRoute[] {
+  const { runner, results } = parts;
+  return [
+    {
+      method: 'POST',
+      path: TASKS,
+      operation: 'create',
+      handle: (request, fault) => create(parts, request, fault),
+    },
+    {
+      method: 'GET',
+      path: `${TASKS}/:id`,
+      operation: 'get',
+      handle: (request, fault) => get(parts, request, fault),
+    },
+    {
+      method: 'DELETE',
+      path: `${TASKS}/:id`,
+      operation: 'delete',
+      handle: (request) => remove(runner, request),
+    },
+    results.route,
+  ];
 }
 
 const TASKS = '/api/v3/contents/generations/tasks';
