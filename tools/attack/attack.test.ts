@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { extent } from '../../test/kit/extent.ts';
-import { attack, successesOf } from './run.ts';
+import { attack, listSuccesses } from './run.ts';
 
 /** The quick half of `npm run attack`: the modes that strangers meet, without floods of connections and processes of their own. */
 
@@ -11,5 +11,5 @@ const none = async () => [];
 it(`nothing gets through in ${extent('compat', 'compat, and in production where a credential is required')}`, async () => {
   const outcomes = [...(await attack('compat', true)), ...(await extent(none, inProduction)())];
   expect(outcomes.flatMap(({ attempts }) => attempts).length).toBeGreaterThan(extent(400, 800));
-  expect(successesOf(outcomes)).toEqual([]);
+  expect(listSuccesses(outcomes)).toEqual([]);
 }, 240_000);

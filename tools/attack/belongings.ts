@@ -21,23 +21,23 @@ const TASK = 'taskType: "tea", prompt: "mine"';
 const LONGEST_MS = 120_000;
 
 /** Kinds that a mode has nothing for (no payments in production, no avatars without a public address) are left out. */
-export async function belongingsOf(owner: Owner): Promise<Belongings> {
+export async function createBelongings(owner: Owner): Promise<Belongings> {
   const groups = await Promise.all([
-    taskOf(owner),
-    filesOf(owner),
-    purchasesOf(owner),
-    sessionOf(owner),
-    conversationOf(owner),
-    voiceOf(owner),
-    characterOf(owner),
-    avatarOf(owner),
+    createTask(owner),
+    createFiles(owner),
+    createPurchases(owner),
+    readSession(owner),
+    createConversation(owner),
+    createVoice(owner),
+    createCharacter(owner),
+    createAvatar(owner),
   ]);
   const found = Object.entries(Object.assign({}, ...groups) as Record<string, string | null | undefined>);
   return Object.fromEntries(found.flatMap(([kind, id]) => (typeof id === 'string' ? [[kind, id]] : [])));
 }
 
 /** A task, and the delivery of another one's end. */
-async function taskOf({ url, headers }: Owner) {
+async function createTask({ url, headers }: Owner) {
   const idempotencyKey = `mine-${Math.random()}`;
   const { id: task } = await asked(url, headers, `createTask(${TASK}, idempotencyKey: "${idempotencyKey}")`);
   const { id } = await asked(url, headers, `createTask(${TASK}, callbackUrl: "https://mine.example/")`);
@@ -51,13 +51,13 @@ async function taskOf({ url, headers }: Owner) {
   return { task, delivery: delivery?.id, idempotencyKey };
 }
 
-async function filesOf({ url, headers }: Owner) {
+async function createFiles({ url, headers }: Owner) {
   const { id } = await uploaded(url, headers, picture());
   const copied = await uploadedTo({ url, headers }, 'uploadToProvider', 'llm/altllm');
   return { file: id, providerUri: copied.uri, providerFile: copied.id };
 }
 
-async function purchasesOf({ url, headers, user, admin }: Owner) {
+async function createPurchases({ url, headers, user, admin }: Owner) {
   const run = `mutation { executeTemplate(code: "poster", parameters: { prompt: "mine" }${user === null ? '' : `, onBehalfOf: "${user}"`}) { id taskId } }`;
   const execution = (await graphql(url, run, {}, admin)).data?.executeTemplate;
   if (user === null) return { execution: execution?.id, executionTask: execution?.taskId };
@@ -71,13 +71,13 @@ async function purchasesOf({ url, headers, user, admin }: Owner) {
   };
 }
 
-async function sessionOf({ url, headers, user }: Owner) {
+async function readSession({ url, headers, user }: Owner) {
   if (user === null) return {};
   const { data } = await graphql(url, '{ sessions { id } }', {}, headers);
   return { user, session: data.sessions[0].id };
 }
 
-async function conversationOf({ url, headers }: Owner) {
+async function createConversation({ url, headers }: Owner) {
   const id = randomUUID();
   await asked(
     url,
@@ -88,7 +88,7 @@ async function conversationOf({ url, headers }: Owner) {
 }
 
 /** Two callers can't give their voices the same name. */
-async function voiceOf({ url, headers, user }: Owner) {
+async function createVoice({ url, headers, user }: Owner) {
   const { id: sample } = await uploaded(
     url,
     headers,
@@ -100,7 +100,7 @@ async function voiceOf({ url, headers, user }: Owner) {
   return { voice };
 }
 
-async function characterOf({ url, headers }: Owner) {
+async function createCharacter({ url, headers }: Owner) {
   const { id } = await uploaded(url, headers, picture());
   const { characterId } = await made(
     { url, headers },
@@ -110,7 +110,7 @@ async function characterOf({ url, headers }: Owner) {
 }
 
 /** Avatars are made of what the provider fetches: without a public address there are none. */
-async function avatarOf({ url, headers }: Owner) {
+async function createAvatar({ url, headers }: Owner) {
   const { data } = await graphql(url, '{ models(generator: "cloud/digital") { id } }', {}, headers);
   if (!data?.models || data.models.length === 0) return {};
   const clip = await readFile(new URL('../../sandbox/studio/instant/clip.mp4', import.meta.url));

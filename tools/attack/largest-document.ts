@@ -18,7 +18,7 @@ import { once } from '../../platform/once.ts';
 
 /** Random documents over Kiln's graph that are as large as a bound of points allows. */
 
-const schemaOf = once(() =>
+const readSchema = once(() =>
   buildSchema(readFileSync(new URL('../../schema/client.graphql', import.meta.url), 'utf8')),
 );
 
@@ -56,7 +56,7 @@ function randomDocument(): string {
     });
     return ` { ${[...words, '__typename'].join(' ')} }`;
   };
-  const root = (name: string) => `${name}(id: "x")${selections(schemaOf().getType('Task'), DEPTH)}`;
+  const root = (name: string) => `${name}(id: "x")${selections(readSchema().getType('Task'), DEPTH)}`;
   return `{ a: ${root('task')} b: ${root('task')} }`;
 }
 

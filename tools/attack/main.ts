@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
 import { modes, type Mode } from './attack.ts';
-import { answersOf, attack, type Outcome, successesOf, tableOf } from './run.ts';
+import { listAnswers, attack, type Outcome, listSuccesses, formatTable } from './run.ts';
 
 /**
  * `npm run attack`: attacks Kiln in each mode, or in those that are named; ends with 1 when anything got through. With
@@ -18,16 +18,18 @@ async function attackAll(words: readonly string[]): Promise<void> {
   if (unknown.length > 0) throw new Error(`${unknown.join(', ')} is no mode: ${modes.join(', ')}`);
   const chosen = modes.filter((mode) => named.length === 0 || named.includes(mode));
   const started = performance.now();
-  const outcomes = (await Promise.all(chosen.map(outcomesOf))).flat();
-  const successes = successesOf(outcomes);
+  const outcomes = (await Promise.all(chosen.map(runAttacks))).flat();
+  const successes = listSuccesses(outcomes);
   const seconds = Math.round((performance.now() - started) / 1_000);
-  if (words.includes('--answers')) process.stdout.write(`${answersOf(outcomes).join('\n')}\n\n`);
+  if (words.includes('--answers')) process.stdout.write(`${listAnswers(outcomes).join('\n')}\n\n`);
   const lines = successes.map((line) => `GOT THROUGH: ${line}\n`).join('');
-  process.stdout.write(`${tableOf(outcomes)}\n\n${lines}${successes.length} got through, in ${seconds} s\n`);
+  process.stdout.write(
+    `${formatTable(outcomes)}\n\n${lines}${successes.length} got through, in ${seconds} s\n`,
+  );
   process.exitCode = successes.length === 0 ? 0 : 1;
 }
 
-async function outcomesOf(mode: Mode): Promise<readonly Outcome[]> {
+async function runAttacks(mode: Mode): Promise<readonly Outcome[]> {
   const child = fork(import.meta.filename, [mode], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   let outcomes: readonly Outcome[] | null = null;
   child.once('message', (message) => (outcomes = message as readonly Outcome[]));

@@ -42,8 +42,8 @@ export async function compareCosts({ pid, unit, request, count }: Compared): Pro
   const units: number[] = [];
   const requests: number[] = [];
   for (let done = 0; done < count; done += BLOCK) {
-    units.push(...(await costsOf(pid, unit)));
-    requests.push(...(await costsOf(pid, request)));
+    units.push(...(await measureCosts(pid, unit)));
+    requests.push(...(await measureCosts(pid, request)));
   }
   const relative = (part: (costs: readonly number[]) => number) => part(requests) / part(units);
   return {
@@ -53,7 +53,7 @@ export async function compareCosts({ pid, unit, request, count }: Compared): Pro
   };
 }
 
-async function costsOf(pid: number, run: () => Promise<unknown>): Promise<number[]> {
+async function measureCosts(pid: number, run: () => Promise<unknown>): Promise<number[]> {
   const costs: number[] = [];
   let before = processorMs(pid);
   for (let index = 0; index < BLOCK; index += 1) {

@@ -68,7 +68,7 @@ async function checkCredentials({ mode, url, attackers }: World): Promise<void> 
 }
 
 /** The lines of a table: what was tried, and how much of it was refused. */
-export function tableOf(outcomes: readonly Outcome[]): string {
+export function formatTable(outcomes: readonly Outcome[]): string {
   const rows = outcomes.map(({ mode, name, attempts, seconds }) => {
     const refused = attempts.filter(({ succeeded }) => !succeeded).length;
     return [mode, name, String(attempts.length), String(refused), String(seconds)];
@@ -87,8 +87,8 @@ export function tableOf(outcomes: readonly Outcome[]): string {
 }
 
 /** What got through, one line each. */
-export function successesOf(outcomes: readonly Outcome[]): readonly string[] {
-  return answersOf(
+export function listSuccesses(outcomes: readonly Outcome[]): readonly string[] {
+  return listAnswers(
     outcomes.map((outcome) => ({
       ...outcome,
       attempts: outcome.attempts.filter(({ succeeded }) => succeeded),
@@ -97,7 +97,7 @@ export function successesOf(outcomes: readonly Outcome[]): readonly string[] {
 }
 
 /** Each request and its answer, one line each. */
-export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
+export function listAnswers(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.flatMap(({ mode, name, attempts }) =>
     attempts.map(({ what, answer }) => `${mode}, ${name}: ${what} -> ${answer.replaceAll(/\s+/g, ' ')}`),
   );

@@ -6,18 +6,18 @@ import { platformSignIn, signedIn } from '../../test/kit/clients/sign-in.ts';
 import { startKiln } from '../../test/kit/kiln.ts';
 import { startSplitKiln } from '../../test/topology/split.ts';
 import type { Mode, World } from './attack.ts';
-import { belongingsOf } from './belongings.ts';
+import { createBelongings } from './belongings.ts';
 
 /** Starts a Kiln in each mode, with the things of a user and of a service key in it. */
 
 const secrets = { operator: 'kiln_secret-of-the-operator', slow: 'kiln_secret-of-the-slow-one' };
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+const hashSecret = (secret: string) => createHash('sha256').update(secret).digest('hex');
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const admin = bearer(secrets.operator);
 
 const settings = {
   SERVICE_KEYS: Object.entries(secrets)
-    .map(([name, secret]) => `${name}=${hashOf(secret)}`)
+    .map(([name, secret]) => `${name}=${hashSecret(secret)}`)
     .join(','),
   // Beyond all attempts, but for one key.
   RATE_LIMIT: 'status=1000000,read=1000000,start=1000000,write=1000000,sign-in=1000000,plan=1000000',
@@ -63,7 +63,7 @@ export async function startWorld(mode: Mode, isQuick = false): Promise<World> {
     const made = await Promise.all(
       Object.entries(owners).map(async ([whose, headers]) => {
         const id = whose === 'a user' ? ada.user.id : null;
-        return [whose, await belongingsOf({ url, headers, user: id, admin })] as const;
+        return [whose, await createBelongings({ url, headers, user: id, admin })] as const;
       }),
     );
     const attackers = { anonymous: {}, 'another user': bearer(ben.access_token) };

@@ -25,7 +25,7 @@ import { split } from './split/split.ts';
 import { starts } from './starts/starts.ts';
 import { submits } from './submits/submits.ts';
 import { subscribers } from './subscribers/subscribers.ts';
-import { tableOf } from './table.ts';
+import { formatTable } from './table.ts';
 import { taskList } from './task-list/task-list.ts';
 import { uploads } from './uploads/uploads.ts';
 
@@ -81,7 +81,7 @@ async function main(words: readonly string[]): Promise<void> {
     say(`\n${bench.name}`);
     figures.push(...(await runAlone(bench)));
   }
-  say(`\n${tableOf(figures)}\n`);
+  say(`\n${formatTable(figures)}\n`);
   const [model] = cpus();
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const load = loadavg()[0]?.toFixed(1) ?? '?';

@@ -64,7 +64,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The middle one of the ratios of each round: both runs of a round met the same machine. */
-export function ratioOf(rounds: Rounds, ours: string, baseline: string): number {
+export function computeRatio(rounds: Rounds, ours: string, baseline: string): number {
   const base = rounds[baseline] ?? [];
   return median(
     (rounds[ours] ?? []).map(({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? NaN)),
@@ -72,7 +72,7 @@ export function ratioOf(rounds: Rounds, ours: string, baseline: string): number 
 }
 
 /** The same of the processor time of one request: how many of ours cost what one of the baseline does. Not a number where unknown. */
-export function costRatioOf(rounds: Rounds, ours: string, baseline: string): number {
+export function computeCostRatio(rounds: Rounds, ours: string, baseline: string): number {
   const base = rounds[baseline] ?? [];
   return median(
     (rounds[ours] ?? []).map(
@@ -82,7 +82,7 @@ export function costRatioOf(rounds: Rounds, ours: string, baseline: string): num
 }
 
 /** A subject's figures in words. */
-export function figuresOf(rounds: Rounds, name: string): string {
+export function formatFigures(rounds: Rounds, name: string): string {
   const runs = rounds[name] ?? [];
   const perSecond = median(runs.map((run) => run.perSecond));
   const micros = runs.map(({ microsPerRequest }) => microsPerRequest).filter((value) => value !== null);

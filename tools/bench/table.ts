@@ -1,7 +1,7 @@
 import type { Figure } from './bench.ts';
 
 /** The figures as a Markdown table. */
-export function tableOf(figures: readonly Figure[]): string {
+export function formatTable(figures: readonly Figure[]): string {
   const rows = figures.map(({ what, ours, baseline, ratio, note }) => [
     what,
     ours,

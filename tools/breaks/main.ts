@@ -55,15 +55,19 @@ if (tool === undefined) {
 }
 const { root } = copyOfProject('kiln-breaks-');
 const asked = tool.breaks.filter((one) => one.name.includes(values.only));
-const commandOf = (one: Pick<Break, 'within'>) => [...tool.command(one), '--seed', values.seed ?? tool.seed];
-const whole = await tryBreak(root, { edits: [], finds: '' }, commandOf({}));
+const buildCommand = (one: Pick<Break, 'within'>) => [
+  ...tool.command(one),
+  '--seed',
+  values.seed ?? tool.seed,
+];
+const whole = await tryBreak(root, { edits: [], finds: '' }, buildCommand({}));
 if (whole.isFound) {
   process.stdout.write(`${whole.printed}\nsomething is wrong without any break\n`);
   process.exit(1);
 }
 let missed = 0;
 for (const one of asked) {
-  const { isFound, printed } = await tryBreak(root, one, commandOf(one));
+  const { isFound, printed } = await tryBreak(root, one, buildCommand(one));
   if (!isFound) missed += 1;
   const broken = new RegExp(one.finds).exec(printed)?.[0] ?? '';
   const shown = tool.shown.exec(printed)?.[0].trim() ?? '';

@@ -96,7 +96,7 @@ async function faultsInThemes(page: Page): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const colorScheme of THEMES.toReversed()) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    faults.push(...(await faultsOf(page)).map((fault) => `${colorScheme}: ${fault}`));
+    faults.push(...(await findFaults(page)).map((fault) => `${colorScheme}: ${fault}`));
   }
   const moving = await page.evaluate<string[]>(MOVING);
   return [...faults, ...moving.map((one) => `moves: ${one}`)];
@@ -115,7 +115,7 @@ const NOTE_SHIFTS = `
   }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** What axe finds against WCAG A and AA, and whether the page is wider than the window. */
-async function faultsOf(page: Page): Promise<readonly string[]> {
+async function findFaults(page: Page): Promise<readonly string[]> {
   // Not as a script of the page, which the console's policy refuses.
   const session = await page.context().newCDPSession(page);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(WCAG)} }).then(({ violations }) =>

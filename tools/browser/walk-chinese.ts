@@ -11,7 +11,7 @@ export async function walkChinese(url: string, browser: Browser, steps: Steps, k
   const { holds } = steps;
   const headers = { authorization: `Bearer ${key}` };
   const tasks = await startTasks(url, headers);
-  const names = await namesOf(url, headers);
+  const names = await readNames(url, headers);
   await page.goto(`${url}/console/keys`);
   await page.getByRole('button', { name: '简体中文' }).click();
   await page.getByLabel('服务密钥或访问令牌').fill(key);
@@ -20,13 +20,13 @@ export async function walkChinese(url: string, browser: Browser, steps: Steps, k
   const look = async (place: string) => {
     await page.locator('main h1').waitFor({ state: 'attached' });
     await page.waitForLoadState('networkidle');
-    holds(`chinese: ${place} has no English sentence`, await englishOf(page, names), []);
+    holds(`chinese: ${place} has no English sentence`, await findEnglish(page, names), []);
   };
   for (const place of ['', 'gallery', 'tasks', 'shop', 'models', 'usage', 'keys', 'start']) {
     await goTo(page, place);
     await look(place === '' ? 'studio' : place);
   }
-  holds('chinese: comments of the snippets are Chinese', await commentsOf(page), []);
+  holds('chinese: comments of the snippets are Chinese', await findComments(page), []);
   await lookAtStudio(page, look);
   for (const id of tasks) {
     await goTo(page, 'tasks');
@@ -84,7 +84,7 @@ async function startTasks(url: string, headers: Record<string, string>): Promise
 }
 
 /** What is data and not the console's text: names of models and generators, names and texts of templates. */
-async function namesOf(url: string, headers: Record<string, string>): Promise<readonly string[]> {
+async function readNames(url: string, headers: Record<string, string>): Promise<readonly string[]> {
   const { data } = await graphql(
     url,
     '{ models { name } templatesConnection(first: 100) { edges { node { name description } } } }',
@@ -112,7 +112,7 @@ const TEXTS = `(() => {
   return [...new Set([...words, ...labels, document.title])];
 })()`;
 
-async function englishOf(page: Page, names: readonly string[]): Promise<readonly string[]> {
+async function findEnglish(page: Page, names: readonly string[]): Promise<readonly string[]> {
   const texts = await page.evaluate<string[]>(TEXTS);
   return texts
     .map((text) => names.reduce((rest, name) => rest.replaceAll(name, ''), text))
@@ -120,7 +120,7 @@ async function englishOf(page: Page, names: readonly string[]): Promise<readonly
 }
 
 /** Comments of the snippets of "Start here" without a Chinese character; what is to be installed is none. */
-async function commentsOf(page: Page): Promise<readonly string[]> {
+async function findComments(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const tab of await page.getByRole('tab').all()) {
     await tab.click();

@@ -45,7 +45,7 @@ async function loseWhileTaskRuns(url: string, page: Page, { holds }: Steps): Pro
   await page.getByText('Connection lost').waitFor();
   holds('connection: a loss is said', await page.locator('.tile.done').count(), 0);
   const { lastSeq } = await until(
-    () => taskOf(url, id),
+    () => readTask(url, id),
     ({ state }) => state === 'SUCCEEDED',
     60_000,
   );
@@ -65,7 +65,7 @@ async function loseWhileTaskRuns(url: string, page: Page, { holds }: Steps): Pro
   );
 }
 
-async function taskOf(
+async function readTask(
   url: string,
   id: string,
   headers: Readonly<Record<string, string>> = {},
@@ -103,7 +103,7 @@ async function loseOnTasks(url: string, page: Page, { holds }: Steps, key: strin
   const id = await start('made during the cut');
   await page.getByText('Connection lost').waitFor();
   await until(
-    () => taskOf(url, id, { authorization: `Bearer ${key}` }),
+    () => readTask(url, id, { authorization: `Bearer ${key}` }),
     ({ state }) => state === 'SUCCEEDED',
     60_000,
   );

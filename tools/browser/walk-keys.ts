@@ -10,7 +10,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   const { page } = watched;
   const { holds } = steps;
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  const pathOf = () => new URL(page.url()).pathname;
+  const readPath = () => new URL(page.url()).pathname;
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   const press = (key: string) => page.keyboard.press(key);
   await chooseModel(url, page, steps);
@@ -37,7 +37,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   );
   await press('Escape');
   await palette.waitFor({ state: 'detached' });
-  holds('keys: Escape closes the palette and stays', pathOf(), '/console/usage');
+  holds('keys: Escape closes the palette and stays', readPath(), '/console/usage');
 
   await press('g');
   const letters = page.locator('.letters');
@@ -59,7 +59,7 @@ export async function walkKeys(url: string, browser: Browser, steps: Steps): Pro
   await page.keyboard.type('keyboard');
   await press('Enter');
   await list.waitFor();
-  holds('keys: single keys rest when turned off, the palette does not', pathOf(), '/console/tasks');
+  holds('keys: single keys rest when turned off, the palette does not', readPath(), '/console/tasks');
   await list.getByRole('checkbox').check();
   await watched.finish(steps, 'keys');
 }

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { graphql, until } from '../../test/kit/clients/requests.ts';
 import { holdPages } from './page-faults.ts';
-import { refusedAsUser, tokenOf } from './production/refused.ts';
+import { refusedAsUser, readToken } from './production/refused.ts';
 import { type ProductionKiln, startProduction } from './production/start-production.ts';
 import { useSeveralTabs } from './several-tabs.ts';
 import type { Steps } from './steps.ts';
@@ -20,7 +20,7 @@ export async function walkProduction(browser: Browser, steps: Steps): Promise<vo
     const task = await make(kiln, ben.page, steps, { who: 'Ben', prompt: 'a fox of Ben' });
     const ada = await open(browser, kiln);
     await signIn(kiln, ada.page, steps, ADA);
-    await seeNothingOf(kiln, ada.page, steps, task);
+    await seeNothing(kiln, ada.page, steps, task);
     await make(kiln, ada.page, steps, { who: 'Ada', prompt: 'a hare of Ada' });
     await ada.finish(steps, 'production, Ada', REFUSED);
     const operator = await open(browser, kiln);
@@ -85,7 +85,7 @@ async function signIn(
   );
   const answered = page.waitForResponse(/\/auth\/browser\/token$/);
   await page.click(`button[value="${subject}"]`);
-  const token = await tokenOf(await answered);
+  const token = await readToken(await answered);
   await page.getByRole('link', { name, exact: true }).waitFor();
   holds(`production: ${name} comes back to where they were, without a code in the address`, page.url(), left);
   const cookies = (await page.context().cookies(`${url}/auth/browser/`)).filter((one) => one.path !== '/');
@@ -148,7 +148,7 @@ async function make(
   return new URL(page.url()).pathname;
 }
 
-async function seeNothingOf(
+async function seeNothing(
   { url }: ProductionKiln,
   page: Page,
   { holds }: Steps,
@@ -194,7 +194,7 @@ async function stay({ url, localUrl }: ProductionKiln, page: Page, steps: Steps)
   const { holds } = steps;
   const answered = page.waitForResponse(/\/auth\/browser\/refresh$/);
   await page.goto(`${url}/console/gallery`);
-  const token = await tokenOf(await answered);
+  const token = await readToken(await answered);
   await page.getByRole('link', { name: 'a fox of Ben' }).waitFor();
   holds('production: a load of the page stays signed in', await page.locator('.jg a').count(), 1);
   await useSeveralTabs(page, steps, { url, name: 'Ben', walk: 'production' });

@@ -78,7 +78,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
   await holdOpen(page, steps, 'studio: the brush');
   await use.click();
   await page.locator('.ref img').nth(1).waitFor();
-  holds('studio: the brush makes a mask, white on black', await pixelsOf(page), [255, 0]);
+  holds('studio: the brush makes a mask, white on black', await readPixels(page), [255, 0]);
   await page.getByLabel('Prompt').fill('a small boat');
   const before = await page.locator('.shot.done').count();
   await page.getByRole('button', { name: 'Make it' }).click();
@@ -87,7 +87,7 @@ async function paintMask(url: string, page: Page, steps: Steps): Promise<void> {
 }
 
 /** How bright the mask is in its middle and in its corner. */
-function pixelsOf(page: Page): Promise<unknown> {
+function readPixels(page: Page): Promise<unknown> {
   return page.evaluate(`(async () => {
     const image = document.querySelectorAll('.ref img')[1];
     await image.decode();

@@ -23,7 +23,11 @@ export function compareWithVendor(
     const told = listed.get(model.id);
     const hasEnded = model.retiresAt !== null && model.retiresAt <= today;
     if (told === undefined) return list.isWhole && !hasEnded ? [notOffered(model, { models, today })] : [];
-    return [...endsOf(model, told, { models, today }), ...priceOf(model, told), ...optionsOf(model, told)];
+    return [
+      ...compareEnds(model, told, { models, today }),
+      ...comparePrice(model, told),
+      ...compareOptions(model, told),
+    ];
   });
   const known = new Set(models.map(({ id }) => id));
   const missing = list.models.filter(
@@ -42,12 +46,12 @@ function finding(kind: Finding['kind'], model: string, text: string): Finding {
 }
 
 function notOffered(model: CatalogEntry, known: Known): Finding {
-  return isDefaultOf(model, known)
+  return isDefault(model, known)
     ? finding('ended default', model.id, 'is a default, and is not in the list')
     : finding('not offered', model.id, 'is not in the list');
 }
 
-function endsOf({ id, ...model }: CatalogEntry, told: VendorModel, known: Known): readonly Finding[] {
+function compareEnds({ id, ...model }: CatalogEntry, told: VendorModel, known: Known): readonly Finding[] {
   const found: Finding[] = [];
   const entry = { id, ...model };
   const end = told.retiresAt;
@@ -55,7 +59,7 @@ function endsOf({ id, ...model }: CatalogEntry, told: VendorModel, known: Known)
     found.push(finding('end differs', id, `${end ?? 'none'} in the list, ${model.retiresAt ?? 'none'} here`));
   }
   const hasEnded = told.isRetired === true || (typeof end === 'string' && end <= known.today);
-  if (hasEnded && isDefaultOf(entry, known)) {
+  if (hasEnded && isDefault(entry, known)) {
     found.push(finding('ended default', id, `is a default, and has ended${end ? ` on ${end}` : ''}`));
   } else if (hasEnded && !(model.retiresAt !== null && model.retiresAt <= known.today)) {
     found.push(finding('not offered', id, `has ended${end ? ` on ${end}` : ''}`));
@@ -65,12 +69,12 @@ function endsOf({ id, ...model }: CatalogEntry, told: VendorModel, known: Known)
   return found;
 }
 
-function isDefaultOf(model: CatalogEntry, { models, today }: Known): boolean {
+function isDefault(model: CatalogEntry, { models, today }: Known): boolean {
   const current = models.filter(({ retiresAt }) => retiresAt === null || retiresAt > today);
   return model.kinds.some((kind) => current.find(({ kinds }) => kinds.includes(kind))?.id === model.id);
 }
 
-function priceOf({ id, prices }: CatalogEntry, { price }: VendorModel): readonly Finding[] {
+function comparePrice({ id, prices }: CatalogEntry, { price }: VendorModel): readonly Finding[] {
   const ours = prices?.find(({ unit, when }) => unit === price?.unit && when === undefined);
   if (price === undefined || ours === undefined) return [];
   const amount = ours.amount / (ours.per ?? 1);
@@ -79,7 +83,7 @@ function priceOf({ id, prices }: CatalogEntry, { price }: VendorModel): readonly
 }
 
 /** Options of the catalog that the vendor's schema does not have. */
-function optionsOf(model: CatalogEntry, told: VendorModel): readonly Finding[] {
+function compareOptions(model: CatalogEntry, told: VendorModel): readonly Finding[] {
   if (told.options === undefined) return [];
   const known = new Set(told.options);
   const unknown = optionNames(model).filter((name) => !known.has(name));

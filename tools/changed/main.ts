@@ -8,7 +8,7 @@ import concurrently from 'concurrently';
 import { LONGEST } from '../../test/kit/longest-tests.ts';
 import { spawningTests } from '../../test/kit/processes/spawning-tests.ts';
 import { importedBy } from '../mutants/nearest-tests.ts';
-import { testsOf } from './selection.ts';
+import { selectTests } from './selection.ts';
 
 /**
  * `npm run test:changed`: types, and lint, format and the nearest tests of what differs from main (`--since REVISION`: from
@@ -26,7 +26,7 @@ const [base = 'HEAD'] = git('merge-base', 'HEAD', values.since);
 const untracked = git('ls-files', '--others', '--exclude-standard');
 const changed = [...git('diff', '--name-only', base), ...untracked].filter(isThere);
 const files = [...git('ls-files'), ...untracked].filter((file) => /\.tsx?$/.test(file) && isThere(file));
-const tests = testsOf(
+const tests = selectTests(
   changed,
   files.filter((file) => file.endsWith('.test.ts')),
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { testsOf } from './selection.ts';
+import { selectTests } from './selection.ts';
 
 const importers = new Map([
   ['a/one.ts', new Set(['a/index.ts', 'a/one.test.ts'])],
@@ -10,7 +10,7 @@ const importers = new Map([
 const tests = ['a/one.test.ts', 'a/two.test.ts', 'b/far.test.ts', 'b/long.test.ts', 'test/readme.test.ts'];
 const textOf = (file: string) => (file === 'a/two.test.ts' ? `read('sound.wav')` : '');
 const select = (...changed: string[]) =>
-  testsOf(changed, tests, { importers, textOf, left: new Set(['b/long.test.ts']) });
+  selectTests(changed, tests, { importers, textOf, left: new Set(['b/long.test.ts']) });
 
 describe('the tests of what has changed', () => {
   it('are the nearest by their imports, without those that take long', () => {

@@ -19,7 +19,7 @@ const MOST = 40;
  * The tests of what has changed: those that changed themselves, the ones that are nearest by their imports to each changed
  * module, and those that name each other changed file (a fixture, a page).
  */
-export function testsOf(
+export function selectTests(
   changed: readonly string[],
   tests: readonly string[],
   { importers, left, textOf }: SelectionOptions,

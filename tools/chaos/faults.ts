@@ -127,7 +127,7 @@ function ofEachPart(
 }
 
 /** How many faults it takes until every kind has come. */
-export function roundOf(topology: Topology): number {
+export function countFaults(topology: Topology): number {
   return kindsFor(topology).reduce((sum, { weight = 1 }) => sum + weight, 0);
 }
 
@@ -140,7 +140,7 @@ function kindsFor(topology: Topology): readonly Kind[] {
  * time it is the turn of another part.
  */
 export function* drawn(topology: Topology, seed: number): Generator<Fault, never> {
-  const random = randomOf(seed);
+  const random = createRandom(seed);
   const kinds = kindsFor(topology);
   const bags = new Map(kinds.map((kind) => [kind, [] as Fault[]]));
   for (;;) {
@@ -155,7 +155,7 @@ export function* drawn(topology: Topology, seed: number): Generator<Fault, never
 }
 
 /** Mulberry32: small, and good enough to shuffle with. */
-function randomOf(seed: number): (below: number) => number {
+function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d_2b_79_f5) | 0;

@@ -66,12 +66,13 @@ async function broken(): Promise<boolean> {
 
 function print({ seen, findings, faults }: ChaosRun): boolean {
   say('');
-  for (const [name, count] of kindsOf(faults)) say(`${name.padEnd(42)} ${String(count).padStart(6)}   times`);
+  for (const [name, count] of countKinds(faults))
+    say(`${name.padEnd(42)} ${String(count).padStart(6)}   times`);
   return printFindings(findings, seen, say);
 }
 
 /** `kill -9 of media 1` counts as a `kill -9 of a process`. */
-function kindsOf(faults: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+function countKinds(faults: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const kinds = new Map<string, number>();
   for (const [name, count] of faults) {
     const kind = name.replace(/^(kill -9|SIGSTOP|planned stop) of .*/, '$1 of a process');

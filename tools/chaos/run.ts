@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { drawn, roundOf, type Fault } from './faults.ts';
+import { drawn, countFaults, type Fault } from './faults.ts';
 import { startLoad, type Seen } from './load.ts';
 import type { Topology } from './topology.ts';
 import type { Finding } from './verify/verified.ts';
@@ -39,7 +39,7 @@ export async function runChaos(topology: Topology, options: ChaosOptions): Promi
   const begun = performance.now();
   const faults = new Map<string, number>();
   const broken = createBroken(topology, options);
-  let left = roundOf(topology);
+  let left = countFaults(topology);
   for (const fault of drawn(topology, seed)) {
     // oxlint-disable-next-line eslint/no-await-in-loop -- one fault after the other
     await broken.room(fault);

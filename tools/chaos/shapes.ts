@@ -40,7 +40,7 @@ const SCRIPTS = {
 } as const;
 
 /** Makes the layout over free ports. `folder` is where replicas keep what is their own. */
-export async function layoutOf(shape: Shape, folder: string): Promise<Layout> {
+export async function createLayout(shape: Shape, folder: string): Promise<Layout> {
   if (shape === 'scaling') return scalingLayout();
   const [one = '', two = '', three = '', four = '', five = ''] = (await freePorts(5)).map(
     (port) => `http://127.0.0.1:${port}`,
@@ -50,9 +50,9 @@ export async function layoutOf(shape: Shape, folder: string): Promise<Layout> {
     const own = (number: number) => ({ DATA_DIR: `${folder}/replica-${number}`, CONSOLE_BUILD: 'off' });
     return {
       parts: {
-        'replica 1': partOf('all', one, { settings: own(1) }),
-        'replica 2': partOf('all', two, { settings: own(2), isRelayed: true }),
-        'replica 3': partOf('all', three, { settings: own(3) }),
+        'replica 1': createPart('all', one, { settings: own(1) }),
+        'replica 2': createPart('all', two, { settings: own(2), isRelayed: true }),
+        'replica 3': createPart('all', three, { settings: own(3) }),
       },
       gateways: [one, two],
       settings: {},
@@ -60,7 +60,7 @@ export async function layoutOf(shape: Shape, folder: string): Promise<Layout> {
     };
   }
   return {
-    parts: { Kiln: partOf('all', one, { settings: { PROCESSES: 'auto', CONSOLE_BUILD: 'off' } }) },
+    parts: { Kiln: createPart('all', one, { settings: { PROCESSES: 'auto', CONSOLE_BUILD: 'off' } }) },
     gateways: [one, one],
     settings: {},
     needsBucket: false,
@@ -76,14 +76,14 @@ function splitLayout([one, two, mediaOne, mediaTwo, workflow]: [
 ]): Layout {
   return {
     parts: {
-      'media 1': partOf('media', mediaOne),
-      'media 2': partOf('media', mediaTwo, { isRelayed: true }),
-      workflow: partOf('workflow', workflow, { isRelayed: true }),
-      'worker 1': partOf('worker', null),
-      'worker 2': partOf('worker', null, { isRelayed: true }),
-      'worker 3': partOf('worker', null),
-      'gateway 1': partOf('gateway', one),
-      'gateway 2': partOf('gateway', two),
+      'media 1': createPart('media', mediaOne),
+      'media 2': createPart('media', mediaTwo, { isRelayed: true }),
+      workflow: createPart('workflow', workflow, { isRelayed: true }),
+      'worker 1': createPart('worker', null),
+      'worker 2': createPart('worker', null, { isRelayed: true }),
+      'worker 3': createPart('worker', null),
+      'gateway 1': createPart('gateway', one),
+      'gateway 2': createPart('gateway', two),
     },
     gateways: [one, two],
     settings: {
@@ -110,15 +110,15 @@ async function scalingLayout(): Promise<Layout> {
   const workflow = urls.at(-1) ?? '';
   return {
     parts: Object.fromEntries([
-      ...several('media', (index) => partOf('media', media[index] ?? '')),
-      ['workflow', partOf('workflow', workflow)],
+      ...several('media', (index) => createPart('media', media[index] ?? '')),
+      ['workflow', createPart('workflow', workflow)],
       // A worker has one start at a time, so that work waits on a machine on which nothing else would be scarce.
       ...several('worker', (index) =>
-        partOf('worker', null, {
+        createPart('worker', null, {
           settings: { METRICS_PORT: String(ports[2 * MOST + index]), START_SLOTS: '1' },
         }),
       ),
-      ...several('gateway', (index) => partOf('gateway', gateways[index] ?? '')),
+      ...several('gateway', (index) => createPart('gateway', gateways[index] ?? '')),
     ]),
     gateways: [gateways[0] ?? '', gateways[1] ?? ''],
     settings: {
@@ -131,7 +131,7 @@ async function scalingLayout(): Promise<Layout> {
   };
 }
 
-function partOf(
+function createPart(
   role: Part['role'],
   url: string | null,
   { settings = {}, isRelayed = false }: Partial<Pick<Part, 'settings' | 'isRelayed'>> = {},

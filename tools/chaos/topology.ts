@@ -9,7 +9,7 @@ import { isReady, temporaryFolder } from '../../test/topology/places.ts';
 import { startNode, type Program } from '../../test/topology/processes.ts';
 import { startChaosDatabase, type ChaosDatabase } from './database.ts';
 import { mountDisk, type Disk } from './disk.ts';
-import { layoutOf, type Shape } from './shapes.ts';
+import { createLayout, type Shape } from './shapes.ts';
 
 /** Kiln in one of its shapes over one database, one store of files and one sandbox. */
 export interface Topology {
@@ -70,7 +70,7 @@ export async function startTopology({
   settings: more = async () => ({}),
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
-  const { parts, gateways: first, needsBucket, settings: shared } = await layoutOf(shape, folder.path);
+  const { parts, gateways: first, needsBucket, settings: shared } = await createLayout(shape, folder.path);
   const gateways: string[] = [...first];
   const files = path.join(folder.path, 'files');
   const disk = needsBucket ? null : mountDisk(files);
@@ -97,7 +97,7 @@ export async function startTopology({
   };
   const running = new Map<string, Program>();
   const ended = new Map<string, string>();
-  const outputOf = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
+  const joinOutput = (name: string) => (ended.get(name) ?? '') + (running.get(name)?.output() ?? '');
   const checkouts = new Map<string, string | undefined>();
   const crashes: string[] = [];
   let again = 0;
@@ -133,7 +133,7 @@ export async function startTopology({
     const program = running.get(name);
     if (program?.isOver()) crashes.push(name);
     await program?.end(signal);
-    ended.set(name, outputOf(name));
+    ended.set(name, joinOutput(name));
     running.delete(name);
   };
   const namesOf = (role: string) => Object.keys(parts).filter((name) => parts[name]?.role === role);
@@ -169,7 +169,7 @@ export async function startTopology({
     nats,
     startedAgain: () => again,
     crashed,
-    outputs: () => new Map(Object.keys(parts).map((name) => [name, outputOf(name)])),
+    outputs: () => new Map(Object.keys(parts).map((name) => [name, joinOutput(name)])),
     async close() {
       await Promise.all([...running.values()].map((program) => program.end('SIGKILL')));
       relay.stop();

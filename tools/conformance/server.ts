@@ -162,7 +162,7 @@ function seed(taskId: string, { status }: FixtureTask) {
 
 function handleTasks(server: Server): void {
   const schemas = { params: z.looseObject({ taskId: z.string() }), result: z.looseObject({}) };
-  const taskOf = (taskId: string, context: ServerContext): FixtureTask => {
+  const findTask = (taskId: string, context: ServerContext): FixtureTask => {
     if (!knowsTasks(context)) {
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: TASKS_CAPABILITY });
     }
@@ -171,17 +171,17 @@ function handleTasks(server: Server): void {
     return task;
   };
   server.setRequestHandler('tasks/get', schemas, ({ taskId }, context) => {
-    const task = taskOf(taskId, context);
+    const task = findTask(taskId, context);
     const { result, error } = task;
     return { ...seed(taskId, task), ...(result && { result }), ...(error && { error }) };
   });
   server.setRequestHandler('tasks/cancel', schemas, ({ taskId }, context) => {
-    const task = taskOf(taskId, context);
+    const task = findTask(taskId, context);
     if (task.status === 'working') task.status = 'cancelled';
     return {};
   });
   server.setRequestHandler('tasks/update', schemas, ({ taskId }, context) => {
-    taskOf(taskId, context);
+    findTask(taskId, context);
     return {};
   });
 }

@@ -92,13 +92,13 @@ const executeQueryPlan = correctedExecutor();
 
 /** Makes the reference over a planner, its documents and the links. */
 export function createReference({ planner, documents, links }: ReferenceOptions): Reference {
-  const planOf = ({ query, operationName }: GraphqlRequest) => {
+  const buildPlan = ({ query, operationName }: GraphqlRequest) => {
     const { document } = documents.prepare(query);
     if (document === undefined) throw new Error(`not valid: ${query}`);
     return planner.planOf(document, operationName);
   };
   const runPlan = async (request: GraphqlRequest, answered?: Answered): Promise<ExecutionResult> => {
-    const plan = planOf(request);
+    const plan = buildPlan(request);
     const { query, variables, context } = request;
     const requestContext = { request: { query, variables }, context, logger: silentLogger(), metrics: {} };
     try {
@@ -118,7 +118,7 @@ export function createReference({ planner, documents, links }: ReferenceOptions)
 
   return {
     async run(request) {
-      const plan = planOf(request);
+      const plan = buildPlan(request);
       if (plan.kind === 'request') return [await runPlan(request)];
       const {
         serviceName,
@@ -164,7 +164,7 @@ interface Answered {
 
 /** The links as Apollo's data sources. */
 function servicesOver(links: Readonly<Record<string, SubgraphLink>>, answered?: Answered) {
-  const serviceOf = (name: string, link: SubgraphLink): GraphQLDataSource => ({
+  const createService = (name: string, link: SubgraphLink): GraphQLDataSource => ({
     async process({ request, context, ...rest }) {
       const { query = '', operationName, variables = {} } = request;
       if (answered?.fetch.serviceName === name && answered.fetch.operation === query)
@@ -180,5 +180,5 @@ function servicesOver(links: Readonly<Record<string, SubgraphLink>>, answered?: 
       return (await link.execute(asked)) as never;
     },
   });
-  return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, serviceOf(name, link)]));
+  return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, createService(name, link)]));
 }

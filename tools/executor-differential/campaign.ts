@@ -1,9 +1,9 @@
 import { OperationTypeNode } from 'graphql';
 
 import { createRandom } from '../fuzz/random.ts';
-import { differenceOf } from './compare.ts';
+import { findDifference } from './compare.ts';
 import type { Faults } from './faults.ts';
-import { hashOf } from './hash.ts';
+import { hashParts } from './hash.ts';
 import { randomOperation, type Operation } from './random-operation.ts';
 import { shrunken } from './shrink.ts';
 import type { World } from './world.ts';
@@ -36,22 +36,22 @@ export async function runCampaign({ worlds, cases, seed }: CampaignOptions): Pro
   for (let round = 0; counts.cases < cases && differences.length < MAX_DIFFERENCES; round += 1) {
     const world = worlds[round % worlds.length];
     if (world === undefined) throw new Error('no federated schema');
-    const operation = operationOf(world, seed, round);
+    const operation = drawOperation(world, seed, round);
     if (operation === null || !world.isPlanned(operation)) continue;
     for (const perThousand of FAULTS_PER_THOUSAND) {
-      const faults = { seed: hashOf(seed, round, perThousand), perThousand };
+      const faults = { seed: hashParts(seed, round, perThousand), perThousand };
       const { ours, apollo } = await world.run(operation, faults);
       counts.cases += 1;
       if (apollo.some(({ errors }) => errors !== undefined)) counts.withErrors += 1;
       if (apollo.some(({ extensions }) => extensions !== undefined)) counts.withDeviations += 1;
-      if (differenceOf(ours, apollo) !== null) differences.push(await report(world, operation, faults));
+      if (findDifference(ours, apollo) !== null) differences.push(await report(world, operation, faults));
     }
   }
   return { ...counts, differences };
 }
 
-function operationOf(world: World, seed: number, round: number): Operation | null {
-  const random = createRandom(hashOf(seed, round));
+function drawOperation(world: World, seed: number, round: number): Operation | null {
+  const random = createRandom(hashParts(seed, round));
   const schema = world.apiSchema;
   const others = [OperationTypeNode.MUTATION, OperationTypeNode.SUBSCRIPTION].filter((kind) =>
     schema.getRootType(kind),
@@ -65,7 +65,7 @@ async function report(world: World, { query, variables }: Operation, faults: Fau
   const differs = async (smaller: string) => {
     if (!world.isPlanned({ query: smaller, variables })) return null;
     const { ours, apollo } = await world.run({ query: smaller, variables }, faults);
-    return differenceOf(ours, apollo);
+    return findDifference(ours, apollo);
   };
   const smallest = await shrunken(
     query,

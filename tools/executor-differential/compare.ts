@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 
 /** How two lists of results differ, in words; null when they say the same. The order of errors is nobody's promise. */
-export function differenceOf(
+export function findDifference(
   ours: readonly ExecutionResult[],
   apollo: readonly ExecutionResult[],
 ): string | null {

@@ -13,7 +13,7 @@ export interface Facts {
 }
 
 /** Reads the facts of a federated schema's sources. */
-export function factsOf(subgraphs: Readonly<Record<string, string>>): Facts {
+export function collectFacts(subgraphs: Readonly<Record<string, string>>): Facts {
   const keys = new Map<string, string[][]>();
   const owners = new Map<string, Set<string>>();
   const required = new Map<string, readonly string[]>();
@@ -25,7 +25,7 @@ export function factsOf(subgraphs: Readonly<Record<string, string>>): Facts {
       const { name, fields = [], directives = [], interfaces = [] } = definition;
       for (const directive of directives) {
         if (directive.name.value !== 'key') continue;
-        keys.set(name.value, [...(keys.get(name.value) ?? []), ...pathsOf(fieldsArgument(directive))]);
+        keys.set(name.value, [...(keys.get(name.value) ?? []), ...collectPaths(fieldsArgument(directive))]);
         if (definition.kind === Kind.INTERFACE_TYPE_DEFINITION) keyed.add(name.value);
       }
       if (definition.kind === Kind.OBJECT_TYPE_DEFINITION) {
@@ -36,7 +36,7 @@ export function factsOf(subgraphs: Readonly<Record<string, string>>): Facts {
         entry(owners, place).add(subgraph);
         const requires = field.directives?.find((directive) => directive.name.value === 'requires');
         if (requires === undefined) continue;
-        const tops = pathsOf(fieldsArgument(requires)).map(([top = '']) => top);
+        const tops = collectPaths(fieldsArgument(requires)).map(([top = '']) => top);
         required.set(`${subgraph} ${place}`, [...new Set(tops)]);
       }
     }
@@ -70,7 +70,7 @@ function fieldsArgument({ arguments: given = [] }: DirectiveNode): SelectionSetN
 }
 
 /** The path of each leaf of a field set. */
-function pathsOf(selectionSet: SelectionSetNode): string[][] {
+function collectPaths(selectionSet: SelectionSetNode): string[][] {
   const found: string[][] = [];
   const path: string[] = [];
   visit(selectionSet, {

@@ -2,7 +2,7 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 
 import { mapStream, isStream } from '../../platform/graphql/operations/streams.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
-import { hashOf } from './hash.ts';
+import { hashParts } from './hash.ts';
 
 /**
  * Spoils what subgraphs answer. What is spoilt follows from the seed and from what is asked (the subgraph, the entity,
@@ -50,7 +50,7 @@ type Members = Record<string | number, unknown>;
 
 function spoiltResult(result: ExecutionResult, { name, request, faults }: Place): ExecutionResult {
   const { seed, perThousand } = faults;
-  if (hashOf(seed, name, 'down') % 4_000 < perThousand) {
+  if (hashParts(seed, name, 'down') % 4_000 < perThousand) {
     return { errors: [new GraphQLError('down', { extensions: { code: 'UNAVAILABLE' } })] };
   }
   const data = structuredClone(result.data);
@@ -59,9 +59,9 @@ function spoiltResult(result: ExecutionResult, { name, request, faults }: Place)
   const drawFor =
     (about: unknown): Spoiling['draw'] =>
     (path, what) =>
-      hashOf(seed, name, about, path, what);
+      hashParts(seed, name, about, path, what);
   if (data !== null && data !== undefined) {
-    if (hashOf(seed, name, 'shape') % 6_000 < perThousand) return { ...result, data: misshapen(data) };
+    if (hashParts(seed, name, 'shape') % 6_000 < perThousand) return { ...result, data: misshapen(data) };
     if (Array.isArray(data['_entities'])) {
       spoilEntities(data['_entities'], representations as readonly unknown[], {
         drawFor,

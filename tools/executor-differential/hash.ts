@@ -1,5 +1,5 @@
 /** A number from 0 to 2^32 - 1 that depends on nothing but these parts (FNV-1a over their JSON). */
-export function hashOf(...parts: readonly unknown[]): number {
+export function hashParts(...parts: readonly unknown[]): number {
   const text = JSON.stringify(parts);
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 
 import type { Facts } from './facts.ts';
-import { hashOf } from './hash.ts';
+import { hashParts } from './hash.ts';
 
 /**
  * Values that follow from where they are (entity, field, arguments, what was required), not from when or how often they
@@ -56,27 +56,27 @@ export function createMadeUpData(from: {
 }): MadeUpData {
   const { subgraph, schema, facts } = from;
 
-  const objectOf = (typeName: string, seed: readonly unknown[]): Identity => {
-    if (facts.keyPathsOf(typeName).length === 0) return { __typename: typeName, n: hashOf(seed) };
+  const makeObject = (typeName: string, seed: readonly unknown[]): Identity => {
+    if (facts.keyPathsOf(typeName).length === 0) return { __typename: typeName, n: hashParts(seed) };
     const forms = facts.formsOf(typeName);
-    const index = hashOf(seed) % ENTITIES_OF_A_TYPE;
+    const index = hashParts(seed) % ENTITIES_OF_A_TYPE;
     const form = forms.indexOf(typeName);
     // A subgraph that takes the interface for an object does not know which form it is.
     return {
       __typename: typeName,
-      n: index * forms.length + (form < 0 ? hashOf(seed, 'form') % forms.length : form),
-      place: hashOf(seed, 'place') % PLACES,
+      n: index * forms.length + (form < 0 ? hashParts(seed, 'form') % forms.length : form),
+      place: hashParts(seed, 'place') % PLACES,
     };
   };
-  const abstractOf = (type: GraphQLAbstractType, seed: readonly unknown[]): Identity | null => {
+  const makeAbstract = (type: GraphQLAbstractType, seed: readonly unknown[]): Identity | null => {
     const known = schema.getPossibleTypes(type).map(({ name }) => name);
     const names =
       isInterfaceType(type) && facts.keyPathsOf(type.name).length > 0 ? facts.formsOf(type.name) : known;
-    const name = names[hashOf(seed, 'form') % names.length] ?? '';
-    return known.includes(name) ? objectOf(name, seed) : null;
+    const name = names[hashParts(seed, 'form') % names.length] ?? '';
+    return known.includes(name) ? makeObject(name, seed) : null;
   };
-  const leafOf = (typeName: string, values: readonly unknown[], seed: readonly unknown[]): unknown => {
-    const n = hashOf(seed) % 90;
+  const makeLeaf = (typeName: string, values: readonly unknown[], seed: readonly unknown[]): unknown => {
+    const n = hashParts(seed) % 90;
     if (values.length > 0) return values[n % values.length];
     const known: Readonly<Record<string, unknown>> = {
       Int: n,
@@ -87,23 +87,23 @@ export function createMadeUpData(from: {
     };
     return known[typeName] ?? `${typeName}-${n}`;
   };
-  const valueOf = (type: GraphQLOutputType, seed: readonly unknown[], nullable = true): unknown => {
-    if (isNonNullType(type)) return valueOf(type.ofType, seed, false);
-    if (nullable && hashOf(seed, 'null') % 8 === 0) return null;
+  const makeValue = (type: GraphQLOutputType, seed: readonly unknown[], nullable = true): unknown => {
+    if (isNonNullType(type)) return makeValue(type.ofType, seed, false);
+    if (nullable && hashParts(seed, 'null') % 8 === 0) return null;
     if (isListType(type)) {
-      const length = hashOf(seed, 'length') % 4;
-      return Array.from({ length }, (_, index) => valueOf(type.ofType, [...seed, index]));
+      const length = hashParts(seed, 'length') % 4;
+      return Array.from({ length }, (_, index) => makeValue(type.ofType, [...seed, index]));
     }
     if (isEnumType(type))
-      return leafOf(
+      return makeLeaf(
         type.name,
         type.getValues().map(({ name }) => name),
         seed,
       );
-    if (isLeafType(type)) return leafOf(type.name, [], seed);
+    if (isLeafType(type)) return makeLeaf(type.name, [], seed);
     if (isAbstractType(type))
-      return abstractOf(type, seed) ?? (nullable ? null : firstForm(schema, type, objectOf, seed));
-    return objectOf(type.name, seed);
+      return makeAbstract(type, seed) ?? (nullable ? null : firstForm(schema, type, makeObject, seed));
+    return makeObject(type.name, seed);
   };
   const keyValue = ({ parent, field, type, source }: FieldPlace): unknown => {
     const path = facts.keyPathsOf(parent).find(([top]) => top === field);
@@ -122,21 +122,21 @@ export function createMadeUpData(from: {
       const required = facts.requiredBy(subgraph, parent, field).map((name) => source?.given?.[name]);
       const asker = facts.isCommon(parent, field) ? '' : subgraph;
       const seed = [asker, parent, source?.n ?? 'root', source?.place, field, given, required, changes];
-      if (hashOf(seed, 'fails') % 70 === 0) {
+      if (hashParts(seed, 'fails') % 70 === 0) {
         throw new GraphQLError(`no ${parent}.${field}`, { extensions: { code: 'UNAVAILABLE' } });
       }
-      return valueOf(type, seed);
+      return makeValue(type, seed);
     },
     entityOf(typeName, representation) {
       const n = numberIn(representation, facts.keyPathsOf(typeName));
       // Not an error, which would be one of the whole fetch: how many entities that has is each executor's own business.
       if (n === null) return null;
-      if (hashOf('gone', subgraph, typeName, n) % 23 === 0) return null;
+      if (hashParts('gone', subgraph, typeName, n) % 23 === 0) return null;
       const forms = facts.formsOf(typeName);
       const type = schema.getType(typeName);
       const name = isInterfaceType(type) ? (forms[n % forms.length] ?? typeName) : typeName;
       // The same for every fetch that names it alike, however many representations it holds.
-      return { __typename: name, n, given: representation, place: hashOf(representation) % PLACES };
+      return { __typename: name, n, given: representation, place: hashParts(representation) % PLACES };
     },
   };
 }

@@ -112,7 +112,7 @@ function createWriter({ schema, random, misfits = 0 }: RandomOperationOptions): 
     definitions.push(`$${name}: ${String(type)}`);
     return `$${name}`;
   };
-  const argumentsOf = ({ args }: GraphQLField<unknown, unknown>): string => {
+  const drawArguments = ({ args }: GraphQLField<unknown, unknown>): string => {
     const given = args
       .filter((argument) => isRequiredArgument(argument) || random.chance(35))
       .map(({ name, type }) => `${name}: ${random.chance(30) ? variable(type) : inputText(type, random, 2)}`);
@@ -123,7 +123,7 @@ function createWriter({ schema, random, misfits = 0 }: RandomOperationOptions): 
     const alias = !isBare && random.chance(14) ? `${random.of(ALIASES)}: ` : '';
     const type = getNamedType(field.type);
     const inner = isCompositeType(type) ? ` { ${selections(type, depth - 1)} }` : '';
-    const text = `${alias}${field.name}${argumentsOf(field)}${isBare ? '' : condition()}${inner}`;
+    const text = `${alias}${field.name}${drawArguments(field)}${isBare ? '' : condition()}${inner}`;
     // The same field once more, with other parts: both must be merged.
     if (alias !== '' || !isCompositeType(type) || field.args.length > 0 || isBare || !random.chance(20))
       return text;

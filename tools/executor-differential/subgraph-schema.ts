@@ -9,14 +9,14 @@ import {
 } from 'graphql';
 
 import type { Facts } from './facts.ts';
-import { hashOf } from './hash.ts';
+import { hashParts } from './hash.ts';
 import { createMadeUpData, type Identity, type MadeUpData } from './made-up-data.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7", import: ["@key", "@requires",
   "@provides", "@external", "@shareable", "@override", "@inaccessible", "@interfaceObject", "@tag", "@extends"])`;
 
 /** The SDL of a subgraph with its `@link`. */
-export function typeDefsOf(sdl: string) {
+export function parseTypeDefs(sdl: string) {
   return parse(sdl.includes('@link') ? sdl : `${LINK}\n${sdl}`);
 }
 
@@ -35,17 +35,17 @@ export function madeUpSchema(from: {
   readonly facts: Facts;
 }): GraphQLSchema {
   const { subgraph, sdl, facts } = from;
-  const typeDefs = typeDefsOf(sdl);
+  const typeDefs = parseTypeDefs(sdl);
   const plain = buildSubgraphSchema({ typeDefs });
   const data = createMadeUpData({ subgraph, schema: plain, facts });
   const resolvers = Object.values(plain.getTypeMap())
     .filter(({ name }) => !name.startsWith('_'))
-    .map((type) => [type.name, resolversOf(type, plain, data)] as const)
+    .map((type) => [type.name, createResolvers(type, plain, data)] as const)
     .filter(([, map]) => map !== null);
   return buildSubgraphSchema({ typeDefs, resolvers: Object.fromEntries(resolvers) as never });
 }
 
-function resolversOf(type: GraphQLNamedType, schema: GraphQLSchema, data: MadeUpData): object | null {
+function createResolvers(type: GraphQLNamedType, schema: GraphQLSchema, data: MadeUpData): object | null {
   const resolveReference = (representation: Readonly<Record<string, unknown>>) =>
     data.entityOf(type.name, representation);
   if (isAbstractType(type)) {
@@ -67,7 +67,7 @@ function resolversOf(type: GraphQLNamedType, schema: GraphQLSchema, data: MadeUp
         changes: made.changes,
       };
       const value = data.fieldValue({ ...place, source: source as Identity | undefined });
-      return hashOf(type.name, name, value, 'late') % 3 === 0 ? Promise.resolve(value) : value;
+      return hashParts(type.name, name, value, 'late') % 3 === 0 ? Promise.resolve(value) : value;
     };
     map[name] = isSubscription ? { subscribe: () => events(name), resolve } : resolve;
   }

@@ -12,11 +12,11 @@ import { isStream } from '../../platform/graphql/operations/streams.ts';
 import type { Subgraph, SubgraphLink } from '../../platform/graphql/operations/subgraph.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { createReference } from './apollo-reference.ts';
-import { factsOf } from './facts.ts';
+import { collectFacts } from './facts.ts';
 import { faultyLink, type Faults } from './faults.ts';
 import type { Operation } from './random-operation.ts';
 import type { FederatedSource } from './schemas/source.ts';
-import { madeUpSchema, typeDefsOf, type MadeUpContext } from './subgraph-schema.ts';
+import { madeUpSchema, parseTypeDefs, type MadeUpContext } from './subgraph-schema.ts';
 
 /** A federated schema with made-up data, and both executors over it. */
 export interface World {
@@ -32,7 +32,7 @@ type Results = readonly ExecutionResult[];
 type Links = Readonly<Record<string, SubgraphLink>>;
 
 export function createWorld({ name, subgraphs }: FederatedSource): World {
-  const facts = factsOf(subgraphs);
+  const facts = collectFacts(subgraphs);
   const logger = silentLogger();
   let faults: Faults = { seed: 0, perThousand: 0 };
   const linkTo = (subgraph: string, sdl: string): SubgraphLink => {
@@ -46,7 +46,7 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
   const links: Links = Object.fromEntries(
     Object.entries(subgraphs).map(([subgraph, sdl]) => [subgraph, linkTo(subgraph, sdl)]),
   );
-  const planner = createPlanner(supergraphOf(subgraphs));
+  const planner = createPlanner(compose(subgraphs));
   const documents = createDocuments({ schema: planner.apiSchema });
   const { apiSchema } = planner;
   const share = (query: string, document: DocumentNode) => sharedForm(apiSchema, query, document);
@@ -78,13 +78,13 @@ export function createWorld({ name, subgraphs }: FederatedSource): World {
     },
     async run({ query, variables }, chosen) {
       faults = chosen;
-      const apollo = await reference.run(requestOf(query, variables));
-      return { apollo, ours: await runOurs(requestOf(query, variables)) };
+      const apollo = await reference.run(createRequest(query, variables));
+      return { apollo, ours: await runOurs(createRequest(query, variables)) };
     },
   };
 }
 
-function requestOf(query: string, variables: Readonly<Record<string, unknown>>): GraphqlRequest {
+function createRequest(query: string, variables: Readonly<Record<string, unknown>>): GraphqlRequest {
   const context: GraphqlRequest['context'] & MadeUpContext = {
     caller: anonymousCaller('trace', null),
     signal: new AbortController().signal,
@@ -93,12 +93,12 @@ function requestOf(query: string, variables: Readonly<Record<string, unknown>>):
   return { query, variables, context };
 }
 
-function supergraphOf(subgraphs: FederatedSource['subgraphs']): string {
+function compose(subgraphs: FederatedSource['subgraphs']): string {
   const composed = composeServices(
     Object.entries(subgraphs).map(([name, sdl]) => ({
       name,
       url: `http://${name}/`,
-      typeDefs: typeDefsOf(sdl),
+      typeDefs: parseTypeDefs(sdl),
     })),
   );
   if (composed.errors !== undefined) throw new AggregateError(composed.errors, String(composed.errors));

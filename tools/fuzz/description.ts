@@ -23,7 +23,7 @@ export function describedIn(document: OpenApiDocument): readonly Described[] {
       method: method.toUpperCase(),
       path,
       operation,
-      fault: (status, contentType, body) => faultOf(validators, operation, { status, contentType, body }),
+      fault: (status, contentType, body) => findFault(validators, operation, { status, contentType, body }),
     })),
   );
 }
@@ -34,7 +34,7 @@ interface DescribedAnswer {
   readonly body: string;
 }
 
-function faultOf(
+function findFault(
   validators: ReturnType<typeof createValidators>,
   { responses }: OpenApiOperation,
   { status, contentType, body }: DescribedAnswer,
@@ -58,7 +58,7 @@ function faultOf(
 function createValidators({ components }: OpenApiDocument) {
   const made = new Map<object, z.ZodType | null>();
   const definitions = inPlace(components.schemas) as Record<string, z.core.JSONSchema.JSONSchema>;
-  const contentOf = (response: object) => {
+  const resolveContent = (response: object) => {
     const { $ref } = response as { readonly $ref?: string };
     const told = $ref === undefined ? response : components.responses[$ref.split('/').at(-1) ?? ''];
     const { content } = told as {
@@ -67,7 +67,7 @@ function createValidators({ components }: OpenApiDocument) {
     return content;
   };
   const make = (response: object): z.ZodType | null => {
-    const content = contentOf(response);
+    const content = resolveContent(response);
     if (content === undefined) return null;
     const schema = inPlace(content['application/json']?.schema ?? {}) as z.core.JSONSchema.JSONSchema;
     return z.fromJSONSchema({ ...schema, $defs: definitions });
@@ -75,7 +75,7 @@ function createValidators({ components }: OpenApiDocument) {
   return {
     /** Types besides JSON, of which nothing more is told. */
     typesOf: (response: object): readonly string[] =>
-      Object.keys(contentOf(response) ?? {}).filter((type) => type !== 'application/json'),
+      Object.keys(resolveContent(response) ?? {}).filter((type) => type !== 'application/json'),
     /** Null: this answer has no body. */
     of(response: object): z.ZodType | null {
       const validator = made.has(response) ? (made.get(response) ?? null) : make(response);

@@ -23,7 +23,7 @@ interface DraftBody {
 }
 
 /** A request that its document allows, with values that something is known of. */
-export function draftOf(described: Described, known: Known, random: Random): Draft {
+export function createDraft(described: Described, known: Known, random: Random): Draft {
   const parameters = described.operation.parameters ?? [];
   const wanted = parameters.filter(({ required }) => required || random.chance(40));
   const valued = wanted.map(({ name, in: place, schema }) => ({
@@ -39,7 +39,7 @@ export function draftOf(described: Described, known: Known, random: Random): Dra
     path: new Map(at('path')),
     query: at('query'),
     headers: [],
-    body: bodyOf(described, known, random),
+    body: createBody(described, known, random),
   };
 }
 
@@ -49,23 +49,26 @@ const ways = {
   'multipart/form-data': 'multipart',
 } as const;
 
-function bodyOf({ operation }: Described, known: Known, random: Random): DraftBody | null {
+function createBody({ operation }: Described, known: Known, random: Random): DraftBody | null {
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(operation.requestBody?.content ?? {});
   if (operation.requestBody === undefined) return null;
   const as = ways[type as keyof typeof ways] ?? 'json';
   const required = (schema['required'] ?? []) as readonly string[];
-  const oneOf = ((schema['allOf'] ?? []) as readonly { anyOf: { required: string[] }[] }[]).map(({ anyOf }) =>
-    random.of(anyOf).required.at(0),
+  const alternatives = ((schema['allOf'] ?? []) as readonly { anyOf: { required: string[] }[] }[]).map(
+    ({ anyOf }) => random.of(anyOf).required.at(0),
   );
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
   const fields = properties
-    .filter(([name]) => required.includes(name) || oneOf.includes(name) || random.chance(25))
+    .filter(([name]) => required.includes(name) || alternatives.includes(name) || random.chance(25))
     .map(([name, field]): [string, unknown] => [name, known.valueFor(name, field)]);
   return { as, fields };
 }
 
 /** The parts put together. */
-export function messageOf({ described, method, path, query, headers, body }: Draft, random: Random): Message {
+export function buildMessage(
+  { described, method, path, query, headers, body }: Draft,
+  random: Random,
+): Message {
   const filled = described.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(toSound(path.get(name) ?? '')),
   );
@@ -90,14 +93,14 @@ function write({ as, fields }: DraftBody, random: Random): { readonly type: stri
   }
   if (as === 'urlencoded') {
     const pairs = fields.map(
-      ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(toSound(textOf(value)))}`,
+      ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(toSound(toText(value)))}`,
     );
     return { type: 'application/x-www-form-urlencoded', bytes: Buffer.from(pairs.join('&')) };
   }
   const boundary = `----fuzz${random.below(1_000_000)}`;
   const parts = fields.flatMap(([name, value]) => [
     Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileHead(value)}\r\n\r\n`),
-    Buffer.isBuffer(value) ? value : Buffer.from(textOf(value)),
+    Buffer.isBuffer(value) ? value : Buffer.from(toText(value)),
     Buffer.from('\r\n'),
   ]);
   const bytes = Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]);
@@ -112,7 +115,7 @@ function plain(value: unknown): unknown {
   return Buffer.isBuffer(value) ? value.toString('base64') : value;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   return Buffer.isBuffer(value) ? value.toString('base64') : (JSON.stringify(value) ?? '');
 }

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 import type { OpenApiDocument } from '../../rest-compat/schemas/openapi-types.ts';
 import { describedIn, type Described } from './description.ts';
-import { draftOf, messageOf, type Draft } from './draft.ts';
+import { createDraft, buildMessage, type Draft } from './draft.ts';
 import { createKnown } from './known.ts';
 import { mutations, type Mutation } from './mutations.ts';
 import { describedBy, type PublishedDocument } from './openai/description.ts';
@@ -65,10 +65,10 @@ function count(counts: Map<string, number>, name: string): void {
 async function request(index: number): Promise<void> {
   const random = createRandom(seed * 1_000_003 + index);
   const described = random.of(operations);
-  const draft = draftOf(described, known, random);
+  const draft = createDraft(described, known, random);
   const used = Array.from({ length: random.of([0, 1, 1, 1, 2, 3]) }, () => random.of(mutations));
   const applied = used.filter(({ parts }) => parts === undefined || parts(draft, random));
-  let message = messageOf(draft, random);
+  let message = buildMessage(draft, random);
   for (const { written } of applied) message = written?.(message, random) ?? message;
 
   const answer = await send(place, message);

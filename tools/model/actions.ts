@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
 import * as executions from '../../subgraphs/workflow/executions/lifecycle.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
-import { INTERNAL, pick, processOf, run, SECONDS, STARTS } from './choices.ts';
+import { INTERNAL, pick, pickProcess, run, SECONDS, STARTS } from './choices.ts';
 import { dueQueues, ENDED } from './model-queue.ts';
 import { BINDINGS, ORDER } from './process.ts';
 import {
@@ -35,8 +35,8 @@ const isPaid = ({ payments }: World): boolean => payments.charges.size > 0;
 
 /** What can happen, with how often it does. */
 const ACTIONS = {
-  submit: [3, (world, choice) => submit(world, processOf(world, choice >> 2), choice)],
-  buy: [1, (world, choice) => buy(world, processOf(world, choice >> 2), choice)],
+  submit: [3, (world, choice) => submit(world, pickProcess(world, choice >> 2), choice)],
+  buy: [1, (world, choice) => buy(world, pickProcess(world, choice >> 2), choice)],
   work: [
     6,
     (world, choice) =>
@@ -145,15 +145,15 @@ export async function perform(world: World, { name, choice, steps }: Action): Pr
 /** The actions of one run. */
 export function actions(): fc.Arbitrary<Action[]> {
   const names = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
-  const actionOf = (name: fc.Arbitrary<keyof typeof ACTIONS>) =>
+  const createAction = (name: fc.Arbitrary<keyof typeof ACTIONS>) =>
     fc.record({ name, choice: fc.nat(1_000), steps: fc.nat(40) });
   const any = fc.oneof(
     ...names.map((each) => ({ weight: ACTIONS[each][0] as number, arbitrary: fc.constant(each) })),
   );
   return fc
     .tuple(
-      actionOf(fc.constantFrom('submit', 'submit', 'buy')),
-      fc.array(actionOf(any), { maxLength: 25, size: 'max' }),
+      createAction(fc.constantFrom('submit', 'submit', 'buy')),
+      fc.array(createAction(any), { maxLength: 25, size: 'max' }),
     )
     .map(([first, rest]) => [first, ...rest]);
 }

@@ -24,7 +24,7 @@ export const pick = <Item>(items: readonly Item[], choice: number): Item | undef
   items[choice % items.length];
 
 /** One of the processes. */
-export function processOf(world: World, choice: number): ModelProcess {
+export function pickProcess(world: World, choice: number): ModelProcess {
   const process = pick(world.processes, choice);
   if (process === undefined) throw new Error('no process');
   return process;
@@ -32,6 +32,6 @@ export function processOf(world: World, choice: number): ModelProcess {
 
 /** Begins something in one of the processes. */
 export function run(world: World, choice: number, body: (process: ModelProcess) => Promise<unknown>): void {
-  const process = processOf(world, choice);
+  const process = pickProcess(world, choice);
   process.begin(() => body(process));
 }

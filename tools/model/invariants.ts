@@ -1,4 +1,4 @@
-import { PART, PRICE, refundedOf } from './model-payments.ts';
+import { PART, PRICE, sumRefunds } from './model-payments.ts';
 import { ENDED } from './model-queue.ts';
 import type { World } from './world.ts';
 
@@ -66,8 +66,8 @@ async function brokenPayments({ pool, payments }: World): Promise<readonly strin
       left join media.tasks task on task.id = execution.task_id`,
   );
   return rows.flatMap((sale) => {
-    const refunded = refundedOf(payments.charges.get(sale.id) ?? { refunds: [] });
-    return problemsOf(sale, refunded).map(
+    const refunded = sumRefunds(payments.charges.get(sale.id) ?? { refunds: [] });
+    return findProblems(sale, refunded).map(
       (problem) => `${problem}: ${refunded} back, ${JSON.stringify(sale)}`,
     );
   });
@@ -79,7 +79,7 @@ const ENDS: Readonly<Record<string, string>> = {
   CANCELLED: 'CANCELLED',
 };
 
-function problemsOf(sale: Sale, refunded: number): readonly string[] {
+function findProblems(sale: Sale, refunded: number): readonly string[] {
   const { status, execution, task, asked, automatic } = sale;
   const problems: Readonly<Record<string, boolean>> = {
     'a refund is still due': sale.refund_due,

@@ -48,7 +48,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
   const onEnd = refundWhenFailed(queue);
   const lifecycle = createExecutionLifecycle({
     store: executions,
-    media: mediaOf(options),
+    media: createMediaClient(options),
     bus,
     logger,
     onEnd,
@@ -97,7 +97,7 @@ export function createModelCommerce(options: ModelCommerceOptions) {
 }
 
 /** The media subgraph of the same process, over a network that can fail before and after it has done something. */
-function mediaOf({ process, service, isMediaAway }: ModelCommerceOptions): MediaClient {
+function createMediaClient({ process, service, isMediaAway }: ModelCommerceOptions): MediaClient {
   const caller = internalCaller('model');
   async function ask<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     await process.gate(`ask media: ${what}`);

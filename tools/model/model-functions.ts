@@ -30,7 +30,7 @@ function aging(table: string, columns: readonly string[], which = 'true'): strin
     where ctid = any (array(select ctid from ${table} where ${which} for update skip locked));`;
 }
 
-const agingOf = (tables: Readonly<Record<string, readonly string[]>>): string =>
+const writeAging = (tables: Readonly<Record<string, readonly string[]>>): string =>
   Object.entries(tables)
     .map(([table, columns]) => aging(table, columns))
     .join('\n');
@@ -52,10 +52,10 @@ export const MODEL_FUNCTIONS = `
   create function model_age(seconds float8, held text[], has_paid boolean) returns void language plpgsql as $$
   begin
     perform set_config('lock_timeout', '${LOCK_WAIT_MS}', true);
-    ${agingOf(AGED)}
+    ${writeAging(AGED)}
     ${aging('media.attempts', ['claimed_at'], `concat_ws('/', task_id, step) <> all (held)`)}
     if has_paid then
-      ${agingOf(AGED_IF_PAID)}
+      ${writeAging(AGED_IF_PAID)}
     end if;
   end $$;
   create function model_reset() returns void language plpgsql as $$

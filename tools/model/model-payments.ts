@@ -35,7 +35,7 @@ export function createModelPayments(): ModelPayments {
     nextRefunds: [],
     remembered: new Map(),
     forget: () => state.remembered.clear(),
-    providerOf: (process) => providerOf(state, process),
+    providerOf: (process) => createProvider(state, process),
   };
   return state;
 }
@@ -43,13 +43,13 @@ export function createModelPayments(): ModelPayments {
 type State = ModelPayments & { readonly remembered: Map<string, MadeRefund> };
 
 /** What was given back in all. */
-export const refundedOf = ({ refunds }: Charge): number =>
+export const sumRefunds = ({ refunds }: Charge): number =>
   refunds.reduce((sum, { made }) => sum + made.amount, 0);
 
 const unanswered = (): PayProviderError => new PayProviderError('UNAVAILABLE', 'no answer');
 
-function providerOf(state: State, process: ScheduledProcess): PayProvider {
-  const chargeOf = (paymentId: string): Charge => {
+function createProvider(state: State, process: ScheduledProcess): PayProvider {
+  const findCharge = (paymentId: string): Charge => {
     const charge = state.charges.get(paymentId);
     if (charge === undefined) throw new PayProviderError('NOT_FOUND', 'no such payment');
     return charge;
@@ -58,7 +58,7 @@ function providerOf(state: State, process: ScheduledProcess): PayProvider {
     environment: 'development',
     async checkoutStateOf(sessionId) {
       await process.gate('checkout');
-      const amountRefunded = refundedOf(chargeOf(sessionId));
+      const amountRefunded = sumRefunds(findCharge(sessionId));
       await process.gate('answer of checkout');
       return {
         sessionId,
@@ -78,18 +78,18 @@ function providerOf(state: State, process: ScheduledProcess): PayProvider {
       const fate = state.nextRefunds.shift();
       if (fate === 'refused') throw unanswered();
       const made =
-        state.remembered.get(refundId) ?? make(state, chargeOf(paymentIntentId), { refundId, amount });
+        state.remembered.get(refundId) ?? make(state, findCharge(paymentIntentId), { refundId, amount });
       await process.gate('answer of refund');
       if (fate === 'answer lost') throw unanswered();
       return made;
     },
     async findRefund({ refundId, paymentIntentId }) {
       await process.gate('find refund');
-      return chargeOf(paymentIntentId).refunds.find((each) => each.refundId === refundId)?.made ?? null;
+      return findCharge(paymentIntentId).refunds.find((each) => each.refundId === refundId)?.made ?? null;
     },
     async refundsOf(paymentIntentId) {
       await process.gate('refunds');
-      return chargeOf(paymentIntentId).refunds.map(({ refundId, made }) => ({
+      return findCharge(paymentIntentId).refunds.map(({ refundId, made }) => ({
         ...made,
         refundId,
         reason: 'USER_REQUEST',
@@ -116,7 +116,7 @@ function make(
   charge: Charge,
   { refundId, amount }: { readonly refundId: string; readonly amount: number },
 ): MadeRefund {
-  if (amount > PRICE - refundedOf(charge)) throw new PayProviderError('REFUSED', 'more than is left');
+  if (amount > PRICE - sumRefunds(charge)) throw new PayProviderError('REFUSED', 'more than is left');
   if (charge.refunds.some((each) => each.refundId === refundId))
     violations.push(`refunded twice: ${refundId}`);
   const made = { id: `re_${refundId}_${charge.refunds.length}`, amount, status: 'succeeded' };

@@ -51,7 +51,7 @@ const OUTCOME: Outcome = { files: [{ content: PNG, contentType: 'image/png' }], 
 const silence = (startUnknown = false) => new UpstreamError('UNAVAILABLE', 'no answer', { startUnknown });
 
 /** What a binding may have at once: where there is room for two, the claim alone keeps a start from being sent twice. */
-export const concurrencyOf = (binding: string): number => (binding === 'test#0' ? 2 : 1);
+export const concurrencyFor = (binding: string): number => (binding === 'test#0' ? 2 : 1);
 
 /** Makes it. */
 export function createModelUpstream(): ModelUpstream {
@@ -68,7 +68,7 @@ export function createModelUpstream(): ModelUpstream {
       const of: Caller = { upstream: state, process, binding };
       return isCall(binding)
         ? { name: 'model', calls: { IMAGE: { call: (_request, context) => call(of, context) } } }
-        : { name: 'model', jobs: { IMAGE: jobsOf(of) } };
+        : { name: 'model', jobs: { IMAGE: createJobs(of) } };
     },
   };
   return state;
@@ -91,7 +91,7 @@ function buy({ upstream, binding }: Caller, reference: string): void {
   if (purchases.some((each) => each.reference === reference)) violations.push(`sent twice: ${reference}`);
   const live = purchases.filter((each) => isLive(each) && !each.isUnanswered && each.binding === binding);
   // What only the answer of a start tells of may come back after its slot was given to another one.
-  if (!isBlind(binding) && live.length >= concurrencyOf(binding))
+  if (!isBlind(binding) && live.length >= concurrencyFor(binding))
     violations.push(`too many at ${binding}: ${reference}`);
   // What is answered on the spot is over with its start.
   purchases.push({
@@ -106,7 +106,7 @@ function buy({ upstream, binding }: Caller, reference: string): void {
 }
 
 /** A process is gone in the middle of something: it has told nobody what it alone knew. */
-export function forgetAnswersOf({ purchases }: ModelUpstream, process: ScheduledProcess): void {
+export function forgetAnswersTo({ purchases }: ModelUpstream, process: ScheduledProcess): void {
   for (const purchase of purchases)
     if (isBlind(purchase.binding) && purchase.answeredTo === process && !purchase.isKnown)
       purchase.isUnanswered = true;
@@ -141,12 +141,12 @@ async function call(caller: Caller, { reference, signal }: StartContext): Promis
   return OUTCOME;
 }
 
-function jobsOf(caller: Caller): JobCapability {
+function createJobs(caller: Caller): JobCapability {
   const { upstream, process } = caller;
-  const purchaseOf = ({ reference }: Handle) =>
+  const findPurchase = ({ reference }: Handle) =>
     upstream.purchases.find((purchase) => purchase.reference === reference);
   function stayQuiet(handle: Handle): never {
-    const purchase = purchaseOf(handle);
+    const purchase = findPurchase(handle);
     if (purchase !== undefined) purchase.isUnanswered = true;
     throw silence();
   }
@@ -160,13 +160,13 @@ function jobsOf(caller: Caller): JobCapability {
       async find(reference: string) {
         await process.gate('find');
         if (upstream.isSilent) stayQuiet({ reference });
-        return purchaseOf({ reference }) === undefined ? 'absent' : { reference };
+        return findPurchase({ reference }) === undefined ? 'absent' : { reference };
       },
     }),
     async status(handle) {
       await process.gate('status');
       if (upstream.isSilent) stayQuiet(handle);
-      const purchase = purchaseOf(handle);
+      const purchase = findPurchase(handle);
       const state = purchase?.state ?? 'lost';
       const { heldStatus } = upstream;
       if (heldStatus?.purchase === null && purchase !== undefined && isLive(purchase)) {
@@ -183,7 +183,7 @@ function jobsOf(caller: Caller): JobCapability {
     async cancel(handle) {
       await process.gate('cancel');
       if (upstream.isSilent || upstream.cancelsFail) stayQuiet(handle);
-      const purchase = purchaseOf(handle);
+      const purchase = findPurchase(handle);
       if (purchase !== undefined) purchase.isKnown = true;
       if (purchase === undefined || !isLive(purchase)) return 'too-late';
       purchase.state = 'cancelled';

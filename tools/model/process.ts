@@ -12,7 +12,7 @@ import { createWorkerParts } from '../../subgraphs/media/tasks/work/worker.ts';
 import { createModelCommerce } from './model-commerce.ts';
 import type { ModelPayments } from './model-payments.ts';
 import { createModelQueue, deliverJob, type DeliveryOptions, type ModelWork } from './model-queue.ts';
-import { concurrencyOf, type ModelUpstream } from './model-upstream.ts';
+import { concurrencyFor, type ModelUpstream } from './model-upstream.ts';
 import { createScheduledProcess, type Schedule, type ScheduledProcess } from './scheduled-process.ts';
 
 /** Every binding of the model. `test` has two, `call` answers on the spot, at `blind` no start can be looked up. */
@@ -60,7 +60,7 @@ export type ModelProcess = ReturnType<typeof startProcess>;
 /** Starts a process with the bindings of this moment. */
 export function startProcess(shared: Shared, name: string) {
   const process = createScheduledProcess(shared.pool, shared.schedule, name);
-  const { worker, service, commerce, begin, crashed } = enginesOf(shared, process);
+  const { worker, service, commerce, begin, crashed } = createEngines(shared, process);
   const queues: readonly ModelWork[] = [
     ...worker.queues.map(({ slots: { capacity }, ...work }) => ({ ...work, capacity })),
     ...commerce.queues,
@@ -95,7 +95,7 @@ export function startProcess(shared: Shared, name: string) {
   };
 }
 
-function enginesOf(shared: Shared, process: ScheduledProcess) {
+function createEngines(shared: Shared, process: ScheduledProcess) {
   const { database } = process;
   const queue = createModelQueue(process);
   const registry = registryWithout(shared, process);
@@ -153,7 +153,11 @@ function registryWithout({ upstream, removed }: Shared, process: ScheduledProces
   const swapped: Readonly<Record<string, string>> = { 'test#0': 'test#1', 'test#1': 'test#0' };
   const configured = BINDINGS.filter((id) => !removed.has(id)).map((id): Binding => {
     const place = (removed.has(ORDER) ? swapped[id] : undefined) ?? id;
-    const change = { name: id.replace('#', ':'), concurrency: concurrencyOf(id), attemptTimeoutSeconds: 100 };
+    const change = {
+      name: id.replace('#', ':'),
+      concurrency: concurrencyFor(id),
+      attemptTimeoutSeconds: 100,
+    };
     const url = `http://127.0.0.1:1/${id.replace('#', '/')}`;
     return testBinding(place, upstream.providersOf(process, id), url, change);
   });

@@ -54,7 +54,7 @@ async function settle(world: World): Promise<void> {
     if (isDelivered && left.queues.length > 0) continue;
     // By then every lease and pause is over, and no work has taken too long: what nobody wants must have been cancelled.
     if (stuck === UNWANTED_UNTIL)
-      for (const { reference } of runningOf(world, left.open_tasks).unwanted)
+      for (const { reference } of splitRunning(world, left.open_tasks).unwanted)
         upstream.violations.push(`runs on after the end of its task: ${reference}`);
     await world.letPass([20, 60, 400][stuck % 3] ?? 20);
     if (stuck > 0) await process.worker.sweep();
@@ -68,18 +68,18 @@ async function workOnce(
   world: World,
   process: ModelProcess,
 ): Promise<{ readonly isDelivered: boolean; readonly left: Work }> {
-  const due = await workOf(world);
+  const due = await readWork(world);
   let isDelivered = false;
   for (const queue of due.queues) while (await process.deliver(queue)) isDelivered = true;
-  const work = isDelivered ? await workOf(world) : due;
-  for (const purchase of runningOf(world, work.open_tasks).wanted) purchase.state = 'finished';
+  const work = isDelivered ? await readWork(world) : due;
+  for (const purchase of splitRunning(world, work.open_tasks).wanted) purchase.state = 'finished';
   if (work.is_polled) await process.worker.poller.poll();
   if (work.is_claimed) await process.worker.recovery.sweep();
-  return { isDelivered, left: work.is_polled || work.is_claimed ? await workOf(world) : work };
+  return { isDelivered, left: work.is_polled || work.is_claimed ? await readWork(world) : work };
 }
 
 /** What runs at the upstream, parted into that of open tasks and that which nobody wants. */
-function runningOf({ upstream }: World, openTasks: readonly string[]) {
+function splitRunning({ upstream }: World, openTasks: readonly string[]) {
   const references = openTasks.map(referencesOf);
   const running = upstream.purchases.filter(({ state }) => state === 'running');
   const isWanted = ({ reference }: (typeof running)[number]): boolean =>
@@ -108,7 +108,7 @@ interface Work {
   readonly open_tasks: readonly string[];
 }
 
-async function workOf({ pool, payments }: World): Promise<Work> {
+async function readWork({ pool, payments }: World): Promise<Work> {
   const { rows } = await pool.query<Work>({
     name: 'model-work',
     text: 'select * from model_work($1, $2)',

@@ -121,7 +121,7 @@ export function createScheduledProcess(pool: Pool, schedule: Schedule, name: str
           isBeginning = true;
           return NOTHING;
         }
-        await gate(labelOf(text));
+        await gate(readLabel(text));
         const result = await schedule.track(send(text, values));
         return state.isCrashed ? never() : result;
       },
@@ -198,6 +198,6 @@ function statementName(text: string): string {
 }
 
 /** The name of a statement: its comment, else its first word. */
-function labelOf(text: string): string {
+function readLabel(text: string): string {
   return /\/\* (.*?) \*\//.exec(text)?.[1] ?? text.trim().split(/\s/, 1)[0] ?? '';
 }

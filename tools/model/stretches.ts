@@ -1,7 +1,7 @@
 import { referencesOf } from '../../subgraphs/media/domain/attempt.ts';
 import { STORE_QUEUE } from '../../subgraphs/media/tasks/rules/queues.ts';
 import { refundQueue } from '../../subgraphs/workflow/payments/automatic-refunds.ts';
-import { INTERNAL, pick, processOf, run, SECONDS, STARTS } from './choices.ts';
+import { INTERNAL, pick, pickProcess, run, SECONDS, STARTS } from './choices.ts';
 import { dueQueues } from './model-queue.ts';
 import { buy, submit } from './submissions.ts';
 import type { World } from './world.ts';
@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 /** One job is delivered to two processes at once: a start, when there is no other. */
 export async function deliverTwice(world: World, choice: number): Promise<void> {
   if ((await dueQueues(world)).length === 0) {
-    submit(world, processOf(world, choice), choice);
+    submit(world, pickProcess(world, choice), choice);
     await world.schedule.advance(60);
   }
   const queue = pick(await dueQueues(world), choice);
@@ -29,7 +29,7 @@ export async function hesitate(world: World, choice: number): Promise<void> {
   const { upstream, schedule } = world;
   const queue = await startAtHand(world, choice);
   if (queue === undefined) return;
-  const [one, other] = [processOf(world, choice), processOf(world, choice + 1)];
+  const [one, other] = [pickProcess(world, choice), pickProcess(world, choice + 1)];
   const release = Promise.withResolvers<void>();
   const at = choice % 4 < 2 ? 'arrival' : 'answer';
   upstream.held = { at, until: release.promise };
@@ -53,7 +53,7 @@ export async function hesitate(world: World, choice: number): Promise<void> {
 
 /** More comes at once than there is room for, and each process takes as much as it can get. */
 export async function crowd(world: World, choice: number): Promise<void> {
-  for (let count = 0; count < 4; count += 1) submit(world, processOf(world, count), choice);
+  for (let count = 0; count < 4; count += 1) submit(world, pickProcess(world, count), choice);
   await world.schedule.advance(150);
   for (const queue of await dueQueues(world)) {
     if (!STARTS.includes(queue)) continue;
@@ -66,7 +66,7 @@ export async function crowd(world: World, choice: number): Promise<void> {
 async function startAtHand(world: World, choice: number): Promise<string | undefined> {
   const starts = async () => (await dueQueues(world)).filter((queue) => STARTS.includes(queue));
   if ((await starts()).length === 0) {
-    submit(world, processOf(world, choice), choice);
+    submit(world, pickProcess(world, choice), choice);
     await world.schedule.advance(60);
   }
   return pick(await starts(), choice);
@@ -78,23 +78,23 @@ export async function loseStores(world: World, choice: number): Promise<void> {
   for (const purchase of upstream.purchases) if (purchase.state === 'running') purchase.state = 'finished';
   await pollLater(world, choice, 60);
   await schedule.advance(60);
-  await pool.query(loseJobsOf(STORE_QUEUE, 'true'));
+  await pool.query(deleteJobs(STORE_QUEUE, 'true'));
 }
 
 /** Two executions are paid and can't be started in time, and of their refunds one loses its job. */
 export async function failPurchases(world: World, choice: number): Promise<void> {
   const { media, schedule, pool, patience } = world;
   media.isUnavailable = true;
-  for (const place of [0, 1]) await buy(world, processOf(world, choice), choice + place);
+  for (const place of [0, 1]) await buy(world, pickProcess(world, choice), choice + place);
   await schedule.advance(120);
   await world.letPass(patience.hours * 3_600 + 60);
   run(world, choice, ({ commerce }) => commerce.sweep());
   await schedule.advance(120);
-  await pool.query(loseJobsOf(refundQueue, `id % 2 = ${choice % 2}`));
+  await pool.query(deleteJobs(refundQueue, `id % 2 = ${choice % 2}`));
   media.isUnavailable = false;
 }
 
-const loseJobsOf = (queue: string, which: string): string =>
+const deleteJobs = (queue: string, which: string): string =>
   `delete from model_jobs where id = any (array(
     select id from model_jobs where queue = '${queue}' and ${which} for update skip locked))`;
 
@@ -126,7 +126,7 @@ export async function cancelDuringPoll(world: World, choice: number): Promise<vo
   const { upstream, schedule, taskIds } = world;
   await schedule.drain(world.isIdle);
   await world.letPass(31);
-  const [one, other] = [processOf(world, choice), processOf(world, choice + 1)];
+  const [one, other] = [pickProcess(world, choice), pickProcess(world, choice + 1)];
   const release = Promise.withResolvers<void>();
   const held: NonNullable<typeof upstream.heldStatus> = { until: release.promise, purchase: null };
   upstream.heldStatus = held;

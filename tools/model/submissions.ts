@@ -18,7 +18,7 @@ const RECIPE: RecipeWork = {
 };
 
 /** A recipe of three steps, or a picture at one of the generators. */
-function workOf(choice: number): ImageWork | RecipeWork {
+function createWork(choice: number): ImageWork | RecipeWork {
   const generator = [null, 'test', 'call', 'blind'][choice % 4] ?? null;
   return generator === null ? RECIPE : { kind: 'IMAGE', generator, prompt: 'a fox' };
 }
@@ -27,7 +27,7 @@ function workOf(choice: number): ImageWork | RecipeWork {
 export function submit({ taskIds }: World, { begin, service }: ModelProcess, choice: number): void {
   const id = newId();
   taskIds.push(id);
-  const submission = { work: workOf(choice), fileIds: [], idempotencyKey: null, fingerprint: null };
+  const submission = { work: createWork(choice), fileIds: [], idempotencyKey: null, fingerprint: null };
   begin(() => service.start({ ...submission, id, owner: 'usr_model', onEnd: ENDED }));
 }
 
@@ -40,7 +40,7 @@ export async function buy(world: World, { begin, commerce }: ModelProcess, choic
     `insert into workflow.payments (id, owner, user_id, template_code, parameters, start, task_owner, amount, currency,
       price_id, expires_at, pp_session_id, fingerprint)
     values ($1, 'usr_model', 'usr_model', 'fox', '{}', $2, 'usr_model', $3, 'usd', 'price', now(), $1, '')`,
-    [id, JSON.stringify(workOf(choice)), PRICE],
+    [id, JSON.stringify(createWork(choice)), PRICE],
   );
   begin(() => commerce.reconcile(id));
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors.ts';
 import { silentLogger } from '../../platform/process/logger.ts';
 import { memoryFiles } from '../../subgraphs/media/tasks/testing/memory-files.ts';
 import { createModelPayments } from './model-payments.ts';
-import { createModelUpstream, forgetAnswersOf } from './model-upstream.ts';
+import { createModelUpstream, forgetAnswersTo } from './model-upstream.ts';
 import { type ModelProcess, startProcess, type Shared } from './process.ts';
 import { createSchedule, type Scheduler } from './scheduled-process.ts';
 
@@ -51,7 +51,7 @@ export function createWorld(pool: Pool, scheduler: Scheduler) {
     restart(index: number): void {
       const old = processes[index];
       if (old === undefined) return;
-      if (running.size > 0) forgetAnswersOf(shared.upstream, old.scheduled);
+      if (running.size > 0) forgetAnswersTo(shared.upstream, old.scheduled);
       processes[index] = startProcess(shared, `${old.name}'`);
       endings.push(old.crash());
     },

@@ -42,7 +42,7 @@ const NO_PRODUCT =
   /\.(test|fixture|contract)\.tsx?$|(^|\/)(fixtures|testing|migrations)\/|^(test|tools|schema)\/|\.d\.ts$|^console\/src\/api\/operations\.ts$/;
 
 /** The product's files of an area, or of a folder. */
-export function filesOf(name: string, files: readonly string[]): readonly string[] {
+export function selectFiles(name: string, files: readonly string[]): readonly string[] {
   const { folders, without = [] } = AREAS[name] ?? { folders: [name] };
   const isIn = (file: string, folder: string): boolean => folder === '.' || file.startsWith(`${folder}/`);
   return files.filter(

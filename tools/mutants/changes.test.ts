@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
-import { changed, changesOf } from './changes.ts';
+import { changed, findChanges } from './changes.ts';
 
-const made = (source: string) => changesOf('it.ts', source).map((change) => changed(source, change));
+const made = (source: string) => findChanges('it.ts', source).map((change) => changed(source, change));
 
 it.each([
   ['const f = (a = 5) => a;', 'const f = (a = 0) => a;'],

@@ -33,20 +33,21 @@ interface Span {
 }
 
 /** Every change that can be made to a file: swapped operators, other conditions and literals, statements that are left out. */
-export function changesOf(file: string, source: string): readonly Change[] {
+export function findChanges(file: string, source: string): readonly Change[] {
   const changes: Change[] = [];
   const add = ({ start, end }: Span, replacement: string, operator: string): void =>
     void changes.push({ file, start, end, replacement, operator });
-  const textOf = ({ start, end }: Span): string => source.slice(start, end);
+  const sliceText = ({ start, end }: Span): string => source.slice(start, end);
   const swap = ({ left, right, operator }: { left: Span; right: Span; operator: string }): void => {
     const between = { start: left.end, end: right.start };
     const other = SWAPPED[operator];
-    const at = textOf(between).indexOf(operator);
+    const at = sliceText(between).indexOf(operator);
     if (other === undefined || at === -1) return;
     const start = between.start + at;
     add({ start, end: start + operator.length }, other, `${operator} becomes ${other}`);
   };
-  const negate = (test: Expression): void => add(test, `!(${textOf(test)})`, 'the condition is the opposite');
+  const negate = (test: Expression): void =>
+    add(test, `!(${sliceText(test)})`, 'the condition is the opposite');
   /** Numbers and booleans are changed as literals. */
   const otherDefault = (value: Expression): void => {
     if (value.type === 'Literal' && typeof value.value === 'number') add(value, '0', 'another default');
@@ -59,7 +60,7 @@ export function changesOf(file: string, source: string): readonly Change[] {
     BinaryExpression: swap,
     LogicalExpression(node) {
       swap(node);
-      if (node.operator === '??') add(node, textOf(node.right), 'only the default is left');
+      if (node.operator === '??') add(node, sliceText(node.right), 'only the default is left');
     },
     IfStatement(node) {
       negate(node.test);
@@ -99,6 +100,6 @@ export function changed(source: string, { start, end, replacement }: Change): st
 }
 
 /** The line of a change, from 1. */
-export function lineOf(source: string, { start }: Change): number {
+export function countLines(source: string, { start }: Change): number {
   return source.slice(0, start).split('\n').length;
 }

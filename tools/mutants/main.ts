@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 
 import * as fc from 'fast-check';
 
-import { AREAS, filesOf } from './areas.ts';
-import { changesOf, lineOf, type Change } from './changes.ts';
+import { AREAS, selectFiles } from './areas.ts';
+import { findChanges, countLines, type Change } from './changes.ts';
 import { copyOfProject } from './copy-of-project.ts';
 import { importedBy, nearestTests, slowFiles } from './nearest-tests.ts';
 import { askTests, tryChange, type Fate, type Outcome } from './trial.ts';
@@ -34,13 +34,13 @@ const sources = tracked.filter((file) => /\.tsx?$/.test(file));
 const importers = importedBy(root, sources);
 const slow = slowFiles(importers);
 const types = await openTypes(root);
-const sourceOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 for (const area of values.area) await tryArea(area);
 process.exit(0);
 
 async function tryArea(name: string): Promise<void> {
-  const files = filesOf(name, sources);
-  const candidates = files.flatMap((file) => changesOf(file, sourceOf(file)));
+  const files = selectFiles(name, sources);
+  const candidates = files.flatMap((file) => findChanges(file, readSource(file)));
   const all = fc.shuffledSubarray(candidates, { minLength: candidates.length });
   const [order = []] = fc.sample(all, { seed, numRuns: 1 });
   console.info(`${name}, seed ${seed}: ${candidates.length} changes of ${files.length} files`);
@@ -49,7 +49,7 @@ async function tryArea(name: string): Promise<void> {
   for (const change of order) {
     if (fates.killed + fates.survived >= Number(values.count)) break;
     const users = importers.get(change.file) ?? [];
-    const outcome = await tryChange(change, { root, types, users, groups: testsOf(change.file, name) });
+    const outcome = await tryChange(change, { root, types, users, groups: groupTests(change.file, name) });
     fates[outcome.fate] += 1;
     if (outcome.file !== undefined) seeing.add(outcome.file);
     if (outcome.fate !== 'does not compile') describe(change, outcome);
@@ -70,7 +70,7 @@ async function checkWithoutChange(files: ReadonlySet<string>): Promise<void> {
 }
 
 /** The nearest quick test file, the other quick ones at once, then each that starts servers by itself. */
-function testsOf(file: string, name: string): readonly (readonly string[])[] {
+function groupTests(file: string, name: string): readonly (readonly string[])[] {
   const nearest = nearestTests(importers, file, Number(values.tests));
   const tests = [...new Set([...nearest, ...(AREAS[name]?.tests ?? [])])];
   const [first = [], ...quick] = tests.filter((test) => !slow.has(test)).map((test) => [test]);
@@ -79,8 +79,8 @@ function testsOf(file: string, name: string): readonly (readonly string[])[] {
 }
 
 function describe(change: Change, { fate, file, by }: Outcome): void {
-  const source = sourceOf(change.file);
-  const line = source.split('\n')[lineOf(source, change) - 1]?.trim();
+  const source = readSource(change.file);
+  const line = source.split('\n')[countLines(source, change) - 1]?.trim();
   const seen = by === undefined ? '' : `\n  ${file}: ${by}`;
-  console.info(`${fate}: ${change.file}:${lineOf(source, change)} ${change.operator}\n  ${line}${seen}`);
+  console.info(`${fate}: ${change.file}:${countLines(source, change)} ${change.operator}\n  ${line}${seen}`);
 }

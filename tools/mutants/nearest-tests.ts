@@ -40,7 +40,7 @@ export function nearestTests(importers: ImportedBy, file: string, most: number):
     level = [...new Set(next)];
     for (const each of level) {
       seen.add(each);
-      if (each.endsWith('.test.ts')) found.push({ test: each, rank: rankOf(file, each, steps) });
+      if (each.endsWith('.test.ts')) found.push({ test: each, rank: rankTest(file, each, steps) });
     }
   }
   return found
@@ -50,14 +50,14 @@ export function nearestTests(importers: ImportedBy, file: string, most: number):
 }
 
 /** Lower is nearer: imports count most, then folders; a test named alike is as near as one some imports nearer. */
-function rankOf(file: string, test: string, steps: number): number {
-  const words = wordsOf(file);
-  const alike = wordsOf(test).filter((word) => words.includes(word)).length;
+function rankTest(file: string, test: string, steps: number): number {
+  const words = splitWords(file);
+  const alike = splitWords(test).filter((word) => words.includes(word)).length;
   return steps * 10 + distance(file, test) - alike * 25;
 }
 
 /** The folders and the name of a file but for what many are called. */
-function wordsOf(file: string): readonly string[] {
+function splitWords(file: string): readonly string[] {
   const many = [
     'test',
     'subgraphs',

@@ -27,7 +27,7 @@ export function mutationReport(
   for (const section of sections) {
     for (const route of section.routes) {
       const operation = documentedAs.get(keyOf(route));
-      survivors.push(...differencesOf(route, section, operation));
+      survivors.push(...findDifferences(route, section, operation));
       for (const mutation of [...routeMutations(route, section), ...paramMutations(route)]) {
         kinds.set(mutation.kind, (kinds.get(mutation.kind) ?? 0) + 1);
         const place = `${section.title}, ${keyOf(route)}: ${mutation.title}`;
@@ -39,7 +39,11 @@ export function mutationReport(
 }
 
 /** A comparison that fails by itself would notice everything. */
-function differencesOf(route: Route, section: Section, operation: Documented | undefined): readonly string[] {
+function findDifferences(
+  route: Route,
+  section: Section,
+  operation: Documented | undefined,
+): readonly string[] {
   return Object.entries(comparisons)
     .filter(
       ([, isSame]) => !isSame([{ ...section, routes: [route] }], operation === undefined ? [] : [operation]),

@@ -7,7 +7,7 @@ import { auditMigrations } from '../../platform/audit/migrations.ts';
 import { queueMigrations } from '../../platform/queue/migrations.ts';
 import { mediaMigrations } from '../../subgraphs/media/database/migrations/index.ts';
 import { workflowMigrations } from '../../subgraphs/workflow/database/migrations/index.ts';
-import { dangersOf, tablesMadeBy } from './statements.ts';
+import { findDangers, tablesMadeBy } from './statements.ts';
 
 /**
  * A release replaces the one before it while that goes on working: its migrations only add. What is no longer used is taken
@@ -45,7 +45,7 @@ const isNew = ({ schema, name }: { readonly schema: string; readonly name: strin
   name > (BEFORE_THE_RULE[schema] ?? '');
 
 /** The SQL of a migration, without a database. */
-async function statementsOf(migration: Migration): Promise<string[]> {
+async function recordStatements(migration: Migration): Promise<string[]> {
   const statements: string[] = [];
   const database = new Kysely<unknown>({
     dialect: {
@@ -65,10 +65,10 @@ describe('migrations', () => {
     const found: string[] = [];
     for (const each of migrations.filter(isNew)) {
       if (each.id in MORE_THAN_ADDING) continue;
-      const statements = await statementsOf(each.migration);
+      const statements = await recordStatements(each.migration);
       const made = tablesMadeBy(statements);
       for (const one of statements)
-        found.push(...dangersOf(one, made).map((why) => `${each.id}: ${why}: ${one}`));
+        found.push(...findDangers(one, made).map((why) => `${each.id}: ${why}: ${one}`));
     }
     expect(found).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('migrations', () => {
 
   test('are known by their SQL', async () => {
     const counts = await Promise.all(
-      migrations.map(async ({ migration }) => (await statementsOf(migration)).length),
+      migrations.map(async ({ migration }) => (await recordStatements(migration)).length),
     );
     expect(counts.every((count) => count > 0)).toBe(true);
   });
@@ -123,7 +123,7 @@ describe('the rule', () => {
     'lock table media.tasks',
   ];
   test.each(refused)('refuses %s', (statement) => {
-    expect(dangersOf(statement, new Set())).not.toEqual([]);
+    expect(findDangers(statement, new Set())).not.toEqual([]);
   });
 
   const taken = [
@@ -137,7 +137,7 @@ describe('the rule', () => {
     `update media.paused_bindings set reason = ''`,
   ];
   test.each(taken)('takes %s', (statement) => {
-    expect(dangersOf(statement, new Set())).toEqual([]);
+    expect(findDangers(statement, new Set())).toEqual([]);
   });
 
   test('lets a migration do to its own new table what it likes', () => {
@@ -145,6 +145,6 @@ describe('the rule', () => {
       'create table media.more (id uuid)',
       'alter table media.more alter column id set not null',
     ];
-    expect(dangersOf(statements[1] ?? '', tablesMadeBy(statements))).toEqual([]);
+    expect(findDangers(statements[1] ?? '', tablesMadeBy(statements))).toEqual([]);
   });
 });

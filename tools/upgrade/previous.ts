@@ -19,8 +19,8 @@ export function checkOut(revision: string, folder: string): void {
   const archive = path.join(folder, 'files.tar');
   must(run('git', ['archive', '--format=tar', `--output=${archive}`, revision]));
   must(run('tar', ['-xf', archive, '-C', folder]));
-  const lockOf = (where: string) => readFileSync(path.join(where, 'package-lock.json'), 'utf8');
-  if (lockOf(folder) === lockOf(root)) {
+  const readLock = (where: string) => readFileSync(path.join(where, 'package-lock.json'), 'utf8');
+  if (readLock(folder) === readLock(root)) {
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
     return;
   }

@@ -42,7 +42,7 @@ const ALTERATIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Why this statement may not be in a new migration; empty when it may. `made` are tables of the same migration. */
-export function dangersOf(statement: string, made: ReadonlySet<string>): readonly string[] {
+export function findDangers(statement: string, made: ReadonlySet<string>): readonly string[] {
   const text = plain(statement);
   const altered = /^alter table (?:if exists )?(?:only )?([\w.]+)/.exec(text)?.[1];
   if (altered !== undefined) return made.has(altered) ? [] : dangersOfAlteration(text);

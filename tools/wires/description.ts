@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 
-import { isDiscovery, openApiOf } from './discovery.ts';
+import { isDiscovery, toOpenApi } from './discovery.ts';
 import { nested } from './nested-form.ts';
 import type { Recorded } from './record.ts';
 
@@ -31,7 +31,7 @@ const MAX_PROBLEMS = 5;
  */
 export function readDescription(file: string, isClosed: boolean): Description {
   const read: unknown = parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 });
-  const open = withoutNullable(isDiscovery(read) ? openApiOf(read) : read);
+  const open = withoutNullable(isDiscovery(read) ? toOpenApi(read) : read);
   const document = (isClosed ? closed(open) : open) as OpenApi;
   const ajv = new Ajv2020({
     strict: false,
@@ -44,8 +44,8 @@ export function readDescription(file: string, isClosed: boolean): Description {
   ajv.addSchema(document, 'api');
   return {
     async problemsOf(sent) {
-      const found = operationOf(document, sent);
-      if (found === null) return [`no ${sent.method} ${pathOf(sent)} in the description`];
+      const found = findOperation(document, sent);
+      if (found === null) return [`no ${sent.method} ${stripQuery(sent)} in the description`];
       const untaken = untakenInQuery(found.operation, sent);
       const type = (sent.headers['content-type'] ?? '').split(';', 1)[0] ?? '';
       const content = found.operation.requestBody?.content;
@@ -55,7 +55,7 @@ export function readDescription(file: string, isClosed: boolean): Description {
       // A name that no part of the schema has is refused or dropped by the vendor.
       const schema = { $ref: `api#/${at.map(pointer).join('/')}`, unevaluatedProperties: false };
       const validate = ajv.compile(schema);
-      void validate(await bodyOf(sent, type));
+      void validate(await parseBody(sent, type));
       const told = (validate.errors ?? []).map(
         ({ instancePath, message = '', params }) =>
           `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,
@@ -82,12 +82,12 @@ function withoutNullable(value: unknown): unknown {
   return nullable === true ? { anyOf: [inner, { type: 'null' }] } : inner;
 }
 
-function pathOf({ path }: Recorded): string {
+function stripQuery({ path }: Recorded): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function operationOf({ paths }: OpenApi, sent: Recorded) {
-  const segments = pathOf(sent).split('/');
+function findOperation({ paths }: OpenApi, sent: Recorded) {
+  const segments = stripQuery(sent).split('/');
   for (const [path, item] of Object.entries(paths)) {
     const wanted = path.split('/');
     const fits =
@@ -122,7 +122,7 @@ function pointer(name: string): string {
 }
 
 /** A form's fields are texts: numbers and truth are read as what they stand for, files as texts of their names. */
-async function bodyOf({ body, headers }: Recorded, type: string): Promise<unknown> {
+async function parseBody({ body, headers }: Recorded, type: string): Promise<unknown> {
   if (type === 'application/json') return JSON.parse(body.toString('utf8')) as unknown;
   if (type === 'application/x-www-form-urlencoded') return nested(new URLSearchParams(body.toString('utf8')));
   const form = await new Response(new Uint8Array(body), {

@@ -25,9 +25,9 @@ export function isDiscovery(document: unknown): document is Discovery {
 }
 
 /** The same as OpenAPI, its paths below the version. */
-export function openApiOf({ version, schemas, parameters = {}, resources = {} }: Discovery): object {
+export function toOpenApi({ version, schemas, parameters = {}, resources = {} }: Discovery): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const method of methodsOf(resources)) {
+  for (const method of collectMethods(resources)) {
     const path = `/${(method.flatPath ?? method.path).replace(`${version}/`, '')}`;
     const queries = Object.entries({ ...parameters, ...method.parameters }).filter(
       ([, { location }]) => location === 'query',
@@ -44,10 +44,10 @@ export function openApiOf({ version, schemas, parameters = {}, resources = {} }:
   return { paths, components: { schemas: converted(schemas) } };
 }
 
-function methodsOf(resources: Resources): readonly Method[] {
+function collectMethods(resources: Resources): readonly Method[] {
   return Object.values(resources).flatMap(({ methods = {}, resources: inner = {} }) => [
     ...Object.values(methods),
-    ...methodsOf(inner),
+    ...collectMethods(inner),
   ]);
 }
 

@@ -39,7 +39,7 @@ process.exit(isRight ? 0 : 1);
 async function compare(provider: string, description: Description): Promise<boolean> {
   const found = new Map<string, { readonly first: Recorded; count: number }>();
   let requests = 0;
-  for (const sent of await recordedOf(provider)) {
+  for (const sent of await recordProvider(provider)) {
     requests += 1;
     for (const problem of await description.problemsOf(sent)) {
       const key = `${sent.method} ${sent.path.split('?', 1)[0]}: ${problem}`;
@@ -56,7 +56,7 @@ async function compare(provider: string, description: Description): Promise<bool
   return requests > 0 && unknown.length === 0;
 }
 
-async function recordedOf(provider: string): Promise<readonly Recorded[]> {
+async function recordProvider(provider: string): Promise<readonly Recorded[]> {
   if (provider === 'stripe') return recordStripe();
   const all: Recorded[] = [];
   for (const row of rows.filter((one) => one.provider === provider)) all.push(...(await record(world, row)));

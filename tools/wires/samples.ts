@@ -16,11 +16,11 @@ type Options = Readonly<Record<string, unknown>>;
 export function sampleOptions({ options }: CatalogEntry): readonly Options[] {
   const { properties = {} } = (options ?? {}) as OptionSchema;
   return Object.entries(properties).flatMap(([name, schema]) =>
-    valuesOf(schema).map((value) => ({ [name]: value })),
+    sampleValues(schema).map((value) => ({ [name]: value })),
   );
 }
 
-function valuesOf(schema: OptionSchema): readonly unknown[] {
+function sampleValues(schema: OptionSchema): readonly unknown[] {
   if (schema.enum !== undefined) return schema.enum;
   switch (schema.type) {
     case 'boolean':
@@ -34,7 +34,7 @@ function valuesOf(schema: OptionSchema): readonly unknown[] {
       return [schema.default ?? 'a text'];
     case 'object': {
       const inner = Object.entries(schema.properties ?? {});
-      return inner.flatMap(([name, one]) => valuesOf(one).map((value) => ({ [name]: value })));
+      return inner.flatMap(([name, one]) => sampleValues(one).map((value) => ({ [name]: value })));
     }
     default:
       return [];

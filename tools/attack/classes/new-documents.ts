@@ -112,7 +112,7 @@ const FLOODS: Readonly<Record<string, () => string>> = {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
-  return withKiln({ dataDir, settings: { ...unlimited, ...settingsOf(mode) } }, async ({ url, pid }) => {
+  return withKiln({ dataDir, settings: { ...unlimited, ...settingsFor(mode) } }, async ({ url, pid }) => {
     const task = 'mutation { createTask(taskType: "tea", prompt: "x") { id } }';
     const { body } = await rest(url, 'POST', '/graphql', { query: task }, serviceKey);
     // Production has no provider here: nothing can be started, and a status that is looked for in vain costs as much.
@@ -142,7 +142,7 @@ async function costs(dataDir: string, mode: Mode): Promise<Attempt[]> {
 }
 
 /** Production takes no sandbox, so that nothing can be made there. */
-function settingsOf(mode: Mode): Readonly<Record<string, string>> {
+function settingsFor(mode: Mode): Readonly<Record<string, string>> {
   if (mode !== 'production') return { REST_AUTH: mode };
   const INTERNAL_KEY = 'only-for-attacks-0123456789abcdef01234567';
   return { KILN_ENV: 'production', REST_AUTH: 'required', SANDBOX_URL: '', INTERNAL_KEY };
@@ -150,7 +150,7 @@ function settingsOf(mode: Mode): Readonly<Record<string, string>> {
 
 async function memory(dataDir: string, mode: Mode): Promise<Attempt[]> {
   const documents = DOCUMENTS[mode] ?? 0;
-  const anyDocument = { ...unlimited, ...settingsOf(mode), ANONYMOUS_DOCUMENT_POINTS: '1000' };
+  const anyDocument = { ...unlimited, ...settingsFor(mode), ANONYMOUS_DOCUMENT_POINTS: '1000' };
   return withKiln({ dataDir, settings: anyDocument }, async ({ url }) => {
     const makes = Object.values(FLOODS).slice(0, 4);
     let answer: unknown = null;

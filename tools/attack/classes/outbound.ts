@@ -19,7 +19,7 @@ export const outbound: AttackClass = {
     await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
     const { port } = inside.address() as AddressInfo;
     const attempts = [];
-    for (const address of formsOf(port)) {
+    for (const address of listForms(port)) {
       for (const field of ['img_url', 'callback'] as const) {
         const { status, body } = await submit(url, address, { field, headers: admin });
         // A name is resolved, and refused, when it is fetched.
@@ -42,7 +42,7 @@ export const outbound: AttackClass = {
   },
 };
 
-function formsOf(port: number): readonly string[] {
+function listForms(port: number): readonly string[] {
   return [
     `http://127.0.0.1:${port}/x.png`,
     `http://localhost:${port}/x.png`,

@@ -91,19 +91,19 @@ function rootFields(): readonly string[] {
   return policy.fields.flatMap((field) => {
     if (field.kind !== 'query' || field.rule === 'service') return [];
     const schema = schemas[field.subgraph as keyof typeof schemas];
-    const selection = selectionOf(getNamedType(definitionOf(schema, field).type), 4);
+    const selection = writeSelection(getNamedType(definitionOf(schema, field).type), 4);
     return [fieldCall(schema, field, { userId: 'customer-9', selection }).query];
   });
 }
 
-function selectionOf(type: GraphQLNamedType, depth: number): string {
+function writeSelection(type: GraphQLNamedType, depth: number): string {
   if (!isObjectType(type)) return '__typename';
   const fields = Object.values(type.getFields()).filter(({ args }) => !args.some(isRequiredArgument));
   const inner = fields.flatMap((field) => {
     const named = getNamedType(field.type);
     if (isLeafType(named)) return [field.name];
     const isPath = ['edges', 'node'].includes(field.name) || depth === 1;
-    return isPath && depth > 0 ? [`${field.name} { ${selectionOf(named, depth - 1)} }`] : [];
+    return isPath && depth > 0 ? [`${field.name} { ${writeSelection(named, depth - 1)} }`] : [];
   });
   return inner.length === 0 ? '__typename' : inner.join(' ');
 }

@@ -21,7 +21,7 @@ export const burst: Bench = {
     const submitted = await sendAll(tools, { url: kiln.url, count: REQUESTS });
     const stored = await storedTasks(kiln, submitted.ids);
     figures.push(
-      figureOf(
+      createFigure(
         `${REQUESTS} submissions over REST at once`,
         submitted,
         `${stored} tasks are stored for ${submitted.done} answers`,
@@ -29,7 +29,7 @@ export const burst: Bench = {
     );
     const paths = submitted.ids.map((id) => `/api/agg/imga/async/query/status?task_id=${id}`);
     const read = await sendAll(tools, { url: kiln.url, count: REQUESTS, paths });
-    figures.push(figureOf(`${REQUESTS} status reads over REST at once`, read, ''));
+    figures.push(createFigure(`${REQUESTS} status reads over REST at once`, read, ''));
     return figures;
   },
 };
@@ -45,7 +45,7 @@ async function sendAll(tools: BenchTools, order: RequestsOrder): Promise<Answere
   return answered;
 }
 
-function figureOf(what: string, { done, p50, p99, last, others }: Answered, note: string): Figure {
+function createFigure(what: string, { done, p50, p99, last, others }: Answered, note: string): Figure {
   const found = Object.entries(others).map(([why, times]) => `${why} x ${times}`);
   return {
     what,

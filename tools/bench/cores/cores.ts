@@ -9,7 +9,7 @@ import type { Sent, TrafficOrder } from '../model/traffic.ts';
 import { startProgram } from '../processes.ts';
 import { finishedTasks } from '../rest-status/rest-status.ts';
 import { median } from '../rounds.ts';
-import { timesOf, usedBetween } from '../split/processor-time.ts';
+import { readTimes, usedBetween } from '../split/processor-time.ts';
 import { KEY_HASH } from '../split/world.ts';
 
 /**
@@ -52,7 +52,7 @@ export const cores: Bench = {
           if (round > 0) runs.push(run);
         }
       }
-      figures.push(figureOf(kind, found.get(one) ?? [], found.get(two) ?? []));
+      figures.push(createFigure(kind, found.get(one) ?? [], found.get(two) ?? []));
     }
     return figures;
   },
@@ -79,15 +79,15 @@ async function measure(
   kind: (typeof KINDS)[number],
   send: (whole: Whole, order: Pick<TrafficOrder, 'ms' | 'inTurn'>) => Promise<Sent>,
 ): Promise<Run> {
-  const before = timesOf(whole.pids());
+  const before = readTimes(whole.pids());
   const { counts, failed } = await send(whole, { ms: SPELL_MS, inTurn: { kind, connections: CONNECTIONS } });
   if (failed.length > 0) throw new Error(`${kind}: ${failed.join('; ')}`);
   const count = counts[kind] ?? 0;
-  const micros = (usedBetween(before, timesOf(whole.pids())) * 1000) / count;
+  const micros = (usedBetween(before, readTimes(whole.pids())) * 1000) / count;
   return { micros, perSecond: (count * 1000) / SPELL_MS };
 }
 
-function figureOf(kind: string, one: readonly Run[], two: readonly Run[]): Figure {
+function createFigure(kind: string, one: readonly Run[], two: readonly Run[]): Figure {
   const more = median(two.map(({ micros }, round) => (2 * (one[round]?.micros ?? NaN)) / micros));
   const inWords = (runs: readonly Run[]) =>
     `${median(runs.map(({ micros }) => micros)).toFixed(0)} µs, ${median(runs.map(({ perSecond }) => perSecond)).toFixed(0)}/s here`;

@@ -33,8 +33,8 @@ export const fairness: Bench = {
     const busy = { same: await tasks.one('pictures'), other: await tasks.one('videos') };
     const note = `${before} of the pictures were done before, ${await tasks.worked()} after`;
     return [
-      figureOf('another caller, same binding', { alone: alone.same, busy: busy.same, note }),
-      figureOf('another caller, another binding', { alone: alone.other, busy: busy.other, note }),
+      createFigure('another caller, same binding', { alone: alone.same, busy: busy.same, note }),
+      createFigure('another caller, another binding', { alone: alone.other, busy: busy.other, note }),
     ];
   },
 };
@@ -80,7 +80,7 @@ async function startTasks({ lifecycle }: BenchTools) {
   };
 }
 
-function figureOf(
+function createFigure(
   what: string,
   { alone, busy, note }: { readonly alone: number; readonly busy: number; readonly note: string },
 ): Figure {

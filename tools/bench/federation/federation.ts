@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
+import { measureInTurns, computeRatio, servedSubject, formatFigures } from '../rounds.ts';
 import { ORIGIN, QUERY, VARIABLES } from './world.ts';
 
 const BODY = JSON.stringify({ query: QUERY, variables: VARIABLES });
@@ -25,16 +25,16 @@ export const federation: Bench = {
     const rounds = await measureInTurns(tools, subjects);
     const guarded: Figure = {
       what: 'the same with a token, rates and an Origin',
-      ours: figuresOf(rounds, 'guarded'),
-      baseline: `without: ${figuresOf(rounds, 'kiln')}`,
-      ratio: { value: ratioOf(rounds, 'guarded', 'kiln'), target: 0.8 },
+      ours: formatFigures(rounds, 'guarded'),
+      baseline: `without: ${formatFigures(rounds, 'kiln')}`,
+      ratio: { value: computeRatio(rounds, 'guarded', 'kiln'), target: 0.8 },
       note: '',
     };
     const against = (['local', 'remote'] as const).map((baseline) => ({
       what: `nested federated query, 10 tasks (${baseline})`,
-      ours: figuresOf(rounds, 'kiln'),
-      baseline: `stock ApolloGateway, stock ${baseline} sources: ${figuresOf(rounds, baseline)}`,
-      ratio: { value: ratioOf(rounds, 'kiln', baseline), target: 8 },
+      ours: formatFigures(rounds, 'kiln'),
+      baseline: `stock ApolloGateway, stock ${baseline} sources: ${formatFigures(rounds, baseline)}`,
+      ratio: { value: computeRatio(rounds, 'kiln', baseline), target: 8 },
       note: baseline === 'remote' ? 'its two subgraphs are processes of their own' : '',
     }));
     return [...against, guarded];

@@ -4,7 +4,7 @@ import { createRateLimiter } from '../../../gateway/limits/rate-limit.ts';
 import type { GatewayServerOptions } from '../../../gateway/server/server-options.ts';
 import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
 import { logger, startApollo, startKilnGateway, startStockGateway } from './gateways.ts';
-import { ORIGIN, schemaOf, supergraphOf, type SubgraphName } from './world.ts';
+import { ORIGIN, buildSchemaFor, composeSupergraph, type SubgraphName } from './world.ts';
 
 /**
  * One server of the bench as a program: `server.ts kiln`, `server.ts guarded` (with callers, rates and origins), `server.ts local`, `server.ts remote MEDIA_URL WORKFLOW_URL`
@@ -30,9 +30,12 @@ const GUARDED = {
 /** Kiln's gateway over subgraphs in this process. */
 function startKiln(guards: Partial<GatewayServerOptions> = {}): Promise<string> {
   const link = (name: SubgraphName) =>
-    createLocalLink({ subgraph: { name, schema: schemaOf(name), contextFor: (request) => request }, logger });
+    createLocalLink({
+      subgraph: { name, schema: buildSchemaFor(name), contextFor: (request) => request },
+      logger,
+    });
   const links = { media: link('media'), workflow: link('workflow') };
-  return startKilnGateway(supergraphOf(nowhere), links, guards);
+  return startKilnGateway(composeSupergraph(nowhere), links, guards);
 }
 
 function start([what, media = '', workflow = '']: readonly string[]): Promise<string> {
@@ -43,17 +46,17 @@ function start([what, media = '', workflow = '']: readonly string[]): Promise<st
       return startKiln(GUARDED);
     case 'local':
       return startStockGateway(
-        supergraphOf(nowhere),
-        (name) => new LocalGraphQLDataSource(schemaOf(name as SubgraphName)),
+        composeSupergraph(nowhere),
+        (name) => new LocalGraphQLDataSource(buildSchemaFor(name as SubgraphName)),
       );
     case 'remote':
       return startStockGateway(
-        supergraphOf({ media, workflow }),
+        composeSupergraph({ media, workflow }),
         (_name, url = '') => new RemoteGraphQLDataSource({ url }),
       );
     case 'media':
     case 'workflow':
-      return startApollo({ schema: schemaOf(what) });
+      return startApollo({ schema: buildSchemaFor(what) });
     default:
       throw new Error(`no such server: ${String(what)}`);
   }

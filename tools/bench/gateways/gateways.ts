@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { memoryMiB } from '../processes.ts';
-import { costRatioOf, figuresOf, measureInTurns, median, servedSubject } from '../rounds.ts';
+import { computeCostRatio, formatFigures, measureInTurns, median, servedSubject } from '../rounds.ts';
 import { eventsInTime } from './events.ts';
 import {
   type GatewayName,
@@ -11,13 +11,13 @@ import {
   startGateway,
   startSurroundings,
   type Surroundings,
-  versionsOf,
+  readVersions,
 } from './servers.ts';
 import { largeSupergraph, MANY, MANY_QUERY, QUERY, shopSupergraph } from './world.ts';
 
 type Measure = (tools: BenchTools, around: Surroundings) => Promise<Figure>;
 
-const benchOf = (name: string, measure: Measure): Bench => ({
+const createBench = (name: string, measure: Measure): Bench => ({
   name,
   run: async (tools) => [await measure(tools, await startSurroundings(tools))],
 });
@@ -27,9 +27,9 @@ const benchOf = (name: string, measure: Measure): Bench => ({
  * the public benchmark, cold starts with 50 subgraphs, memory over 10,000 operations, and events with slow joins.
  */
 export const gatewayBenches: readonly Bench[] = [
-  benchOf('gateways', benchmarkQuery),
-  benchOf('gateway-starts', coldStarts),
-  benchOf('gateway-memory', memory),
+  createBench('gateways', benchmarkQuery),
+  createBench('gateway-starts', coldStarts),
+  createBench('gateway-memory', memory),
   { name: 'gateway-events', run: async (tools) => [await eventsInTime(tools)] },
 ];
 
@@ -50,13 +50,16 @@ async function benchmarkQuery(tools: BenchTools, around: Surroundings): Promise<
   const rounds = await measureInTurns(tools, subjects);
   await assertTraced(running, around);
   for (const gateway of running) await gateway.stop();
-  const ratios = { apollo: costRatioOf(rounds, 'kiln', 'apollo'), hive: costRatioOf(rounds, 'kiln', 'hive') };
+  const ratios = {
+    apollo: computeCostRatio(rounds, 'kiln', 'apollo'),
+    hive: computeCostRatio(rounds, 'kiln', 'hive'),
+  };
   return {
     what: "the public benchmark's query with a header, a token and traces",
-    ours: figuresOf(rounds, 'kiln'),
-    baseline: `Apollo Gateway: ${figuresOf(rounds, 'apollo')}; Hive Gateway: ${figuresOf(rounds, 'hive')}`,
+    ours: formatFigures(rounds, 'kiln'),
+    baseline: `Apollo Gateway: ${formatFigures(rounds, 'apollo')}; Hive Gateway: ${formatFigures(rounds, 'hive')}`,
     ratio: { value: Math.min(ratios.apollo, ratios.hive), target: 5 },
-    note: `processor time against the better one; ${await versionsOf()}`,
+    note: `processor time against the better one; ${await readVersions()}`,
   };
 }
 

@@ -248,7 +248,7 @@ async function hiveFolder(): Promise<string> {
 }
 
 /** The versions that are measured. */
-export async function versionsOf(): Promise<string> {
+export async function readVersions(): Promise<string> {
   const versionIn = async (folder: string, name: string): Promise<string> => {
     const text = await readFile(path.join(folder, 'node_modules', name, 'package.json'), 'utf8');
     return `${name} ${(JSON.parse(text) as { readonly version: string }).version}`;

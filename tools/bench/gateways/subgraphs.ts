@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { graphql, type GraphQLSchema } from 'graphql';
 
 import { listen } from '../federation/gateways.ts';
-import { schemaOf, SHOP } from './world.ts';
+import { buildSchemaFor, SHOP } from './world.ts';
 
 /**
  * The subgraphs of the shop in one process, the collector of traces and the keys of the issuer. An answer is computed once: what is measured is not what they cost. A request
@@ -14,11 +14,11 @@ import { schemaOf, SHOP } from './world.ts';
 /** Most answers that are kept. */
 const MAX_ANSWERS = 20_000;
 
-const schemas = new Map<string, GraphQLSchema>(SHOP.map((name) => [`/${name}`, schemaOf(name)]));
+const schemas = new Map<string, GraphQLSchema>(SHOP.map((name) => [`/${name}`, buildSchemaFor(name)]));
 const answers = new Map<string, Promise<string>>();
 let traces = 0;
 
-async function answerOf(path: string, body: string): Promise<string> {
+async function executeBody(path: string, body: string): Promise<string> {
   const schema = schemas.get(path);
   if (schema === undefined) return '{"data":{"thing7":{"id":"7","part7":"part","__typename":"Thing7"}}}';
   const { query, variables } = JSON.parse(body) as { query: string; variables?: Record<string, unknown> };
@@ -35,7 +35,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   }
   if (headers['x-tenant'] === undefined) return void response.writeHead(400).end('no tenant');
   const key = `${path} ${body}`;
-  const known = answers.get(key) ?? answerOf(path, body);
+  const known = answers.get(key) ?? executeBody(path, body);
   if (answers.size < MAX_ANSWERS) answers.set(key, known);
   response.setHeader('content-type', 'application/json').end(await known);
 }

@@ -104,7 +104,7 @@ const RESOLVERS = {
 export const SHOP = Object.keys(TYPES) as readonly ShopName[];
 
 /** The schema of one of the four. */
-export function schemaOf(name: ShopName): GraphQLSchema {
+export function buildSchemaFor(name: ShopName): GraphQLSchema {
   return buildSubgraphSchema({ typeDefs: parse(TYPES[name]), resolvers: RESOLVERS[name] });
 }
 

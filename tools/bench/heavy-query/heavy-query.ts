@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Bench, Figure } from '../bench.ts';
 import { startProgram } from '../processes.ts';
-import { costRatioOf, figuresOf, measureInTurns, servedSubject } from '../rounds.ts';
+import { computeCostRatio, formatFigures, measureInTurns, servedSubject } from '../rounds.ts';
 import { QUERY, VARIABLES } from './world.ts';
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -31,9 +31,9 @@ export const heavyQuery: Bench = {
     const rounds = await measureInTurns(tools, subjects);
     const figure = (ours: string, what: string, target: number): Figure => ({
       what,
-      ours: figuresOf(rounds, ours),
-      baseline: `stock ApolloGateway, stock remote sources: ${figuresOf(rounds, 'stock')}`,
-      ratio: { value: costRatioOf(rounds, ours, 'stock'), target },
+      ours: formatFigures(rounds, ours),
+      baseline: `stock ApolloGateway, stock remote sources: ${formatFigures(rounds, 'stock')}`,
+      ratio: { value: computeCostRatio(rounds, ours, 'stock'), target },
       note: `processor time of the gateway alone; an answer has ${bytes} bytes`,
     });
     return [

@@ -6,7 +6,7 @@ import { graphql } from 'graphql';
 import { createRemoteLink } from '../../../platform/graphql/links/remote-link.ts';
 import { createEndpoints } from '../../../platform/http/endpoints/endpoints.ts';
 import { listen, logger, startKilnGateway, startStockGateway } from '../federation/gateways.ts';
-import { schemaOf, type SubgraphName, SUBGRAPHS, supergraphOf } from './world.ts';
+import { buildSchemaFor, type SubgraphName, SUBGRAPHS, composeSupergraph } from './world.ts';
 
 /**
  * One server of the bench as a program: `server.ts subgraphs` (all four, each at a port of its own, sends {urls}), or
@@ -16,7 +16,7 @@ type Urls = Readonly<Record<SubgraphName, string>>;
 
 /** Answers are remembered: what a subgraph costs is not what is measured. */
 async function startSubgraph(name: SubgraphName): Promise<string> {
-  const schema = schemaOf(name);
+  const schema = buildSchemaFor(name);
   const known = new Map<string, Promise<string>>();
   const answer = async (body: string): Promise<string> => {
     const { query: source, variables: variableValues, operationName } = JSON.parse(body) as GraphqlRequest;
@@ -44,7 +44,7 @@ function startKiln(urls: Urls, sharesReads: boolean): Promise<string> {
     const endpoints = createEndpoints({ urls: [urls[name]], logger });
     return [name, createRemoteLink({ name, endpoints, logger, passesBearer: true, sharesReads })] as const;
   });
-  return startKilnGateway(supergraphOf(urls), Object.fromEntries(links));
+  return startKilnGateway(composeSupergraph(urls), Object.fromEntries(links));
 }
 
 async function start([what, words = '{}']: readonly string[]): Promise<object> {
@@ -54,8 +54,8 @@ async function start([what, words = '{}']: readonly string[]): Promise<object> {
   }
   const urls = JSON.parse(words) as Urls;
   if (what === 'stock') {
-    const sourceOf = (_name: string, url = '') => new RemoteGraphQLDataSource({ url });
-    return { url: await startStockGateway(supergraphOf(urls), sourceOf) };
+    const createSource = (_name: string, url = '') => new RemoteGraphQLDataSource({ url });
+    return { url: await startStockGateway(composeSupergraph(urls), createSource) };
   }
   return { url: await startKiln(urls, what === 'sharing') };
 }

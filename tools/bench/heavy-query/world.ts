@@ -114,12 +114,12 @@ const RESOLVERS = {
 };
 
 /** The schema of one subgraph, as any federated subgraph has it. */
-export function schemaOf(name: SubgraphName): GraphQLSchema {
+export function buildSchemaFor(name: SubgraphName): GraphQLSchema {
   return buildSubgraphSchema({ typeDefs: parse(TYPES[name]), resolvers: RESOLVERS[name] });
 }
 
 /** Their supergraph. */
-export function supergraphOf(urls: Readonly<Record<SubgraphName, string>>): string {
+export function composeSupergraph(urls: Readonly<Record<SubgraphName, string>>): string {
   const composed = composeServices(
     SUBGRAPHS.map((name) => ({ name, url: urls[name], typeDefs: parse(TYPES[name]) })),
   );

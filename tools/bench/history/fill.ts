@@ -22,7 +22,7 @@ export async function fillWithCopies(connection: string, taskId: string, count: 
   const client = new Client(JSON.parse(connection) as ClientConfig);
   await client.connect();
   try {
-    const repeats = await repeatsOf(client, taskId, events);
+    const repeats = await countRepeats(client, taskId, events);
     for (let from = 0; from < count; from += CHUNK) {
       await client.query('begin');
       await client.query(copiesSql(from, Math.min(count, from + CHUNK)));
@@ -51,7 +51,7 @@ export async function fillWithCopies(connection: string, taskId: string, count: 
 }
 
 /** How often the log of the task is repeated in its copies. */
-async function repeatsOf(client: Client, taskId: string, events: number): Promise<number> {
+async function countRepeats(client: Client, taskId: string, events: number): Promise<number> {
   const { rows } = await client.query<{ last: number }>(
     'select last_seq as last from media.tasks where id = $1',
     [taskId],
@@ -74,7 +74,7 @@ async function copySql(client: Client, table: string, key: string, repeats: numb
     [table],
   );
   const names = rows.map(({ name }) => name);
-  const valueOf = (name: string): string => {
+  const writeValue = (name: string): string => {
     if (name === key) return 'copies.copy';
     if (name === 'reference') return `copies.copy || '/' || original.reference`;
     if (name === 'last_seq') return `original.last_seq * ${repeats}`;
@@ -84,7 +84,7 @@ async function copySql(client: Client, table: string, key: string, repeats: numb
     if (/(?:_at|_until|_since|^at)$/.test(name)) return `original.${name} - interval '1 day'`;
     return `original.${name}`;
   };
-  return `insert into media.${table} (${names.join(', ')}) select ${names.map(valueOf).join(', ')}
+  return `insert into media.${table} (${names.join(', ')}) select ${names.map(writeValue).join(', ')}
     from media.${table} original, copies${table === 'task_events' ? `, generate_series(0, ${repeats - 1}) again` : ''}
     where original.${key} = $1`;
 }

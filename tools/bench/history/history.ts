@@ -4,7 +4,7 @@ import { startSandboxProcess } from '../../../test/kit/processes/sandbox-process
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startBenchedKiln, type BenchedKiln } from '../kiln.ts';
 import type { LoadRequest } from '../load/load.ts';
-import { figuresOf, measureInTurns, ratioOf, servedSubject } from '../rounds.ts';
+import { formatFigures, measureInTurns, computeRatio, servedSubject } from '../rounds.ts';
 import { fillWithCopies } from './fill.ts';
 import { removal } from './removal.ts';
 
@@ -28,18 +28,18 @@ export const history: Bench = {
       'submissions over REST',
     ] as const) {
       const subjects = [long, short].map(({ kiln, name, ids }) =>
-        servedSubject(tools.load, { name, pid: kiln.pid, request: requestOf(what, kiln, ids) }),
+        servedSubject(tools.load, { name, pid: kiln.pid, request: createRequest(what, kiln, ids) }),
       );
       const rounds = await measureInTurns(tools, subjects);
       figures.push({
         what: `${what}, long history`,
-        ours: figuresOf(rounds, long.name),
-        baseline: `${short.name}: ${figuresOf(rounds, short.name)}`,
-        ratio: { value: ratioOf(rounds, long.name, short.name), target: 0.9 },
+        ours: formatFigures(rounds, long.name),
+        baseline: `${short.name}: ${formatFigures(rounds, short.name)}`,
+        ratio: { value: computeRatio(rounds, long.name, short.name), target: 0.9 },
         note: long.rows,
       });
     }
-    const reads = { ...requestOf('status', long.kiln, long.ids), ms: REMOVAL_MS };
+    const reads = { ...createRequest('status', long.kiln, long.ids), ms: REMOVAL_MS };
     figures.push(await removal(tools, { connection: long.kiln.connection, reads, events: EVENTS }));
     return figures;
   },
@@ -67,7 +67,7 @@ async function startWith(tools: BenchTools, count: number) {
   return { kiln, ids: [id, ...ids], rows, name: `${count} tasks` };
 }
 
-function requestOf(what: string, { url }: BenchedKiln, ids: readonly string[]): Omit<LoadRequest, 'ms'> {
+function createRequest(what: string, { url }: BenchedKiln, ids: readonly string[]): Omit<LoadRequest, 'ms'> {
   const headers = { ...serviceKey, 'content-type': 'application/json' };
   if (what.startsWith('status')) return { url, headers, paths: ids.map((id) => `/api/task/status/${id}`) };
   if (what.startsWith('lists')) {

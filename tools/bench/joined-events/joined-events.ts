@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 
 import type { Bench } from '../bench.ts';
 import { startProgram } from '../processes.ts';
-import { costRatioOf, figuresOf, measureInTurns, type Run, type Subject } from '../rounds.ts';
+import { computeCostRatio, formatFigures, measureInTurns, type Run, type Subject } from '../rounds.ts';
 import { QUERIES } from './world.ts';
 
 /** Subscriptions at the same time, each over a socket of its own, and how many events one is sent. */
@@ -25,9 +25,9 @@ export const joinedEvents: Bench = {
     return [
       {
         what: 'event of a subscription, joined from a second subgraph',
-        ours: figuresOf(rounds, 'joined'),
-        baseline: `the same from one subgraph: ${figuresOf(rounds, 'plain')}`,
-        ratio: { value: costRatioOf(rounds, 'joined', 'plain'), target: 0.5 },
+        ours: formatFigures(rounds, 'joined'),
+        baseline: `the same from one subgraph: ${formatFigures(rounds, 'plain')}`,
+        ratio: { value: computeCostRatio(rounds, 'joined', 'plain'), target: 0.5 },
         note: `processor time of a delivery over graphql-ws to ${SUBSCRIBERS} subscribers, both subgraphs in the gateway's process`,
       },
     ];

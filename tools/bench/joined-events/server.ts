@@ -1,10 +1,10 @@
 import { createLocalLink } from '../../../platform/graphql/links/local-link.ts';
 import { logger, startKilnGateway } from '../federation/gateways.ts';
-import { schemaOf, SUBGRAPHS, supergraph } from './world.ts';
+import { buildSchemaFor, SUBGRAPHS, supergraph } from './world.ts';
 
 // Kiln's gateway over both subgraphs in one process. Sends {url} when it serves.
 const links = SUBGRAPHS.map((name) => {
-  const subgraph = { name, schema: schemaOf(name), contextFor: (request: object) => request };
+  const subgraph = { name, schema: buildSchemaFor(name), contextFor: (request: object) => request };
   return [name, createLocalLink({ subgraph, logger })] as const;
 });
 process.on('disconnect', () => process.exit(0));

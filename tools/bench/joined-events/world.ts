@@ -52,7 +52,7 @@ const RESOLVERS = {
 };
 
 /** The schema of one of the two. */
-export function schemaOf(name: SubgraphName): GraphQLSchema {
+export function buildSchemaFor(name: SubgraphName): GraphQLSchema {
   return buildSubgraphSchema({ typeDefs: parse(TYPES[name]), resolvers: RESOLVERS[name] });
 }
 

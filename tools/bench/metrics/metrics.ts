@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Bench } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { finishedTasks } from '../rest-status/rest-status.ts';
-import { sharesOf } from './profile.ts';
+import { sumShares } from './profile.ts';
 
 /**
  * What counting costs in a REST status read: the share of the processor time that a profile of the whole process finds in it. Two
@@ -27,7 +27,7 @@ export const metrics: Bench = {
     const to = monotonicMicros();
     // The profile is written when it ends.
     await kiln.stop();
-    const { busy, asked } = sharesOf(await readFile(await largestOf(folder), 'utf8'), {
+    const { busy, asked } = sumShares(await readFile(await findLargest(folder), 'utf8'), {
       from,
       to,
       library: /node_modules\/prom-client\//,
@@ -53,7 +53,7 @@ const WARM_UP_MS = 8_000;
 const monotonicMicros = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 /** The profile of the process itself; its threads have smaller ones. */
-async function largestOf(folder: string): Promise<string> {
+async function findLargest(folder: string): Promise<string> {
   const files = (await readdir(folder)).map((name) => path.join(folder, name));
   const sizes = await Promise.all(files.map(async (file) => ({ file, size: (await stat(file)).size })));
   const [largest] = sizes.toSorted((one, other) => other.size - one.size);

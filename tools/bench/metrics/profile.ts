@@ -27,7 +27,7 @@ export interface Shares {
 /**
  * Adds up the part of a profile between two moments (microseconds of the monotonic clock). Of a `library` all that it calls counts; of `wrappers`, which call what they wrap, only their own time.
  */
-export function sharesOf(
+export function sumShares(
   json: string,
   options: {
     readonly library: RegExp;

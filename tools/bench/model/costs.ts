@@ -14,14 +14,14 @@ export interface Spell {
 }
 
 /** Makes a cost out of a function of the role. */
-export function costOf(of: (role: Role) => number): Cost {
+export function costPerRole(of: (role: Role) => number): Cost {
   return Object.fromEntries(roles.map((role) => [role, of(role)])) as Record<Role, number>;
 }
 
 /** The rest of a spell when these operations are taken off it. */
 function without(spell: Spell, units: Units): Cost {
   const known = costOfAll(spell, units);
-  return costOf((role) => spell.cost[role] - known[role]);
+  return costPerRole((role) => spell.cost[role] - known[role]);
 }
 
 /** Costs of one operation of each kind; `second` is what a second costs in which nothing is done. */
@@ -30,16 +30,16 @@ export type Units = Readonly<Record<string, Cost>>;
 /** What a spell is predicted to cost. Operations without a unit cost nothing. */
 export function costOfAll({ seconds, counts }: Omit<Spell, 'cost'>, units: Units): Cost {
   const all = { ...counts, second: seconds };
-  return costOf((role) =>
+  return costPerRole((role) =>
     Object.entries(all).reduce((sum, [name, count]) => sum + count * (units[name]?.[role] ?? 0), 0),
   );
 }
 
 /** What is left of a spell, for each of its operations of this name. A negative rest is noise and counts as nothing. */
-export function unitOf(spell: Spell, name: string, known: Units): Cost {
+export function computeUnit(spell: Spell, name: string, known: Units): Cost {
   const rest = without(spell, known);
   const count = spell.counts[name] ?? 0;
-  return costOf((role) => (count === 0 ? 0 : Math.max(0, rest[role] / count)));
+  return costPerRole((role) => (count === 0 ? 0 : Math.max(0, rest[role] / count)));
 }
 
 /**
@@ -51,11 +51,11 @@ export function twoUnits(
   [one, other]: readonly [string, string],
   known: Units,
 ): readonly [Cost, Cost] {
-  const [a, b] = [unitOf(first, one, known), unitOf(second, one, known)];
+  const [a, b] = [computeUnit(first, one, known), computeUnit(second, one, known)];
   const share = (spell: Spell): number => (spell.counts[other] ?? 0) / (spell.counts[one] ?? 1);
   const [few, many] = [share(first), share(second)];
-  const each = costOf((role) => Math.max(0, (b[role] - a[role]) / (many - few)));
-  return [costOf((role) => Math.max(0, a[role] - few * each[role])), each];
+  const each = costPerRole((role) => Math.max(0, (b[role] - a[role]) / (many - few)));
+  return [costPerRole((role) => Math.max(0, a[role] - few * each[role])), each];
 }
 
 /** How much longer than the quickest a spell of the same work may take. */
@@ -77,7 +77,7 @@ export function together(spells: readonly Spell[]): Spell {
     for (const [name, count] of Object.entries(spell.counts)) counts[name] = (counts[name] ?? 0) + count;
   return {
     seconds: spells.reduce((sum, { seconds }) => sum + seconds, 0),
-    cost: costOf((role) => spells.reduce((sum, { cost }) => sum + cost[role], 0)),
+    cost: costPerRole((role) => spells.reduce((sum, { cost }) => sum + cost[role], 0)),
     counts,
   };
 }

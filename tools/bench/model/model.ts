@@ -1,12 +1,12 @@
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import {
-  costOf,
+  costPerRole,
   costOfAll,
   roles,
   together,
   twoUnits,
   undisturbed,
-  unitOf,
+  computeUnit,
   type Cost,
   type Role,
   type Spell,
@@ -51,15 +51,15 @@ export const model: Bench = {
     await world.startLongWork();
     const running = await world.spell({ ms: 2 * SPELL_MS });
     const { found, mixed } = await measure(tools, world);
-    const units = unitsOf(idle, together([running, found.second]), found);
+    const units = computeUnits(idle, together([running, found.second]), found);
     const { task, entry } = await world.bytes();
     return [
       ...Object.entries(units).map(([name, cost]) => unitFigure(name, cost)),
-      figureOf(
+      createFigure(
         'memory for a follower',
         `gateway ${world.socketKiB.gateway.toFixed(1)} KiB, media ${world.socketKiB.media.toFixed(1)} KiB`,
       ),
-      figureOf(
+      createFigure(
         'rows of a task with one step, of an entry',
         `${task.toFixed(0)} bytes, ${entry.toFixed(0)} bytes`,
       ),
@@ -86,14 +86,14 @@ async function measure(tools: BenchTools, world: World) {
 }
 
 /** The costs one after the other: each spell less what is known by then. */
-function unitsOf(idle: Spell, running: Spell, found: Readonly<Record<Name, Spell>>): Units {
-  let units: Units = { second: costOf((role) => idle.cost[role] / idle.seconds) };
-  units = { ...units, poll: unitOf(running, 'poll', units) };
+function computeUnits(idle: Spell, running: Spell, found: Readonly<Record<Name, Spell>>): Units {
+  let units: Units = { second: costPerRole((role) => idle.cost[role] / idle.seconds) };
+  units = { ...units, poll: computeUnit(running, 'poll', units) };
   for (const name of ['status', 'read', 'plan', 'catalog', 'submit'] as const)
-    units = { ...units, [name]: unitOf(found[name], name, units) };
+    units = { ...units, [name]: computeUnit(found[name], name, units) };
   const [entry, delivery] = twoUnits([found.single, found.crowded], ['entry', 'delivery'], units);
   units = { ...units, entry, delivery };
-  return { ...units, task: unitOf(found.task, 'task', units) };
+  return { ...units, task: computeUnit(found.task, 'task', units) };
 }
 
 const WHAT: Readonly<Record<string, string>> = {
@@ -111,7 +111,7 @@ const WHAT: Readonly<Record<string, string>> = {
 
 function unitFigure(name: string, cost: Cost): Figure {
   const micros = roles.map((role) => `${role} ${Math.round(cost[role] * 1000)}`);
-  return figureOf(WHAT[name] ?? name, `${micros.join(', ')} µs`);
+  return createFigure(WHAT[name] ?? name, `${micros.join(', ')} µs`);
 }
 
 function comparison(mixed: Spell, predicted: Cost): readonly Figure[] {
@@ -134,6 +134,6 @@ function comparison(mixed: Spell, predicted: Cost): readonly Figure[] {
   );
 }
 
-function figureOf(what: string, ours: string): Figure {
+function createFigure(what: string, ours: string): Figure {
   return { what, ours, baseline: '', ratio: null, note: '' };
 }

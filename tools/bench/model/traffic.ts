@@ -52,7 +52,7 @@ process.send?.({ ready: true });
 
 let number = 0;
 
-function requestOf(kind: Kind, id: string): Request {
+function createRequest(kind: Kind, id: string): Request {
   number += 1;
   const graphql = (query: string, variables: object = {}): Request => ({
     method: 'POST',
@@ -75,7 +75,7 @@ async function send({ url, ms, rates, inTurn, headers = {}, ids }: TrafficOrder)
   const failed: string[] = [];
   const submitted: string[] = [];
   const one = async (kind: Kind, id: string): Promise<void> => {
-    const { body, ...request } = requestOf(kind, id);
+    const { body, ...request } = createRequest(kind, id);
     const begun = performance.now();
     try {
       const sent =

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { BurstKiln } from '../burst/split.ts';
 import { memoryMiB, processorMs } from '../processes.ts';
-import { costOf, type Cost, type Role } from './costs.ts';
+import { costPerRole, type Cost, type Role } from './costs.ts';
 
 /** What the roles of a split Kiln use. */
 export interface Watch {
@@ -26,7 +26,7 @@ export function watch(kiln: BurstKiln, writers: readonly number[]): Watch {
   };
   const used = (all: readonly number[]): number => all.reduce((sum, pid) => sum + (processorMs(pid) ?? 0), 0);
   return {
-    cost: () => costOf((role) => (role === 'PostgreSQL' ? treeMs(postmaster) : used(pids[role]))),
+    cost: () => costPerRole((role) => (role === 'PostgreSQL' ? treeMs(postmaster) : used(pids[role]))),
     memory: (role) => memoryMiB(pids[role][0] ?? 0) ?? 0,
   };
 }

@@ -6,7 +6,7 @@ import type { BenchTools } from '../bench.ts';
 import { startBurstKiln } from '../burst/split.ts';
 import { startProgram } from '../processes.ts';
 import type { CrowdOrder, Heard } from '../subscribers/subscribers.ts';
-import { costOf, type Spell } from './costs.ts';
+import { costPerRole, type Spell } from './costs.ts';
 import type { Sent, TrafficOrder } from './traffic.ts';
 import { watch } from './watch.ts';
 
@@ -120,7 +120,7 @@ export async function startWorld(tools: BenchTools): Promise<World> {
       await until(open, (left) => left === 0, 60_000, 100);
     }
     if (answered.failed.length > 0) throw new Error(answered.failed.join('; '));
-    const used = costOf((role) => cost[role] - began.cost[role]);
+    const used = costPerRole((role) => cost[role] - began.cost[role]);
     tools.say(
       `${seconds.toFixed(1)} s ${JSON.stringify(counts)}, p50 ${answered.p50.toFixed(0)}, p99 ${answered.p99.toFixed(0)} ms; ${JSON.stringify(used)}`,
     );

@@ -2,7 +2,7 @@ import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import type { LoadRequest } from '../load/load.ts';
 import { startProgram } from '../processes.ts';
-import { figuresOf, measureInTurns, median, ratioOf, servedSubject } from '../rounds.ts';
+import { formatFigures, measureInTurns, median, computeRatio, servedSubject } from '../rounds.ts';
 import { startLitellm } from './litellm.ts';
 
 /** Where LiteLLM's proxy is: `LITELLM=/path/to/litellm`, else what is on the PATH. */
@@ -51,8 +51,8 @@ export const openai: Bench = {
       { name: 'LiteLLM', pid: litellm.pid, request: chat(litellm.url, litellm.headers) },
       { name: 'upstream', pid: upstream.pid, request: chat(upstream.ready.url) },
     ]);
-    const picture = await pictureOf(kiln.url);
-    const video = await videoOf(litellm.url, litellm.headers);
+    const picture = await fetchPicture(kiln.url);
+    const video = await fetchVideo(litellm.url, litellm.headers);
     const finished = await sideBySide(tools, 'what is finished, asked for again', [
       { name: 'Kiln', pid: kiln.pid, request: { url: picture } },
       { name: 'LiteLLM', pid: litellm.pid, request: { url: video, headers: litellm.headers } },
@@ -76,9 +76,9 @@ async function sideBySide(
   return [
     {
       what: `OpenAI's API: ${what}`,
-      ours: `${figuresOf(rounds, 'Kiln')}, ${added('Kiln')} added`,
-      baseline: `LiteLLM's proxy: ${figuresOf(rounds, 'LiteLLM')}, ${added('LiteLLM')} added`,
-      ratio: { value: ratioOf(rounds, 'Kiln', 'LiteLLM'), target: 10 },
+      ours: `${formatFigures(rounds, 'Kiln')}, ${added('Kiln')} added`,
+      baseline: `LiteLLM's proxy: ${formatFigures(rounds, 'LiteLLM')}, ${added('LiteLLM')} added`,
+      ratio: { value: computeRatio(rounds, 'Kiln', 'LiteLLM'), target: 10 },
       note: 'one process each; Kiln keeps the reply, or answers from its own store',
     },
   ];
@@ -100,7 +100,7 @@ async function alone(
 }
 
 /** The address of a finished picture. */
-async function pictureOf(url: string): Promise<string> {
+async function fetchPicture(url: string): Promise<string> {
   const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a lighthouse', response_format: 'url' });
   const answer = await fetch(`${url}/v1/images/generations`, { method: 'POST', headers: JSON_HEADERS, body });
   if (!answer.ok) throw new Error(`no picture: ${await answer.text()}`);
@@ -108,7 +108,7 @@ async function pictureOf(url: string): Promise<string> {
 }
 
 /** LiteLLM keeps no pictures: a finished video is the nearest that it can be asked for again. */
-async function videoOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
+async function fetchVideo(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
   const body = JSON.stringify({ model: 'sora-2', prompt: 'the sea' });
   const init = { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body };
   const answer = await fetch(`${url}/v1/videos`, init);

@@ -52,11 +52,11 @@ export const polling: Bench = {
     const worker = await startProgram(new URL('worker.ts', import.meta.url), words);
     lifecycle.add('worker', () => worker.stop());
     tools.say(`${ORDER.tasks} tasks that finish within ${ORDER.longestSeconds} s`);
-    return figuresOf(await worker.ask<Lag>(ORDER, 4 * ORDER.longestSeconds * 1000));
+    return createFigures(await worker.ask<Lag>(ORDER, 4 * ORDER.longestSeconds * 1000));
   },
 };
 
-function figuresOf(lag: Lag): readonly Figure[] {
+function createFigures(lag: Lag): readonly Figure[] {
   const { p50, p99, writtenP50, writtenP99, cores, polls, loopP99, memoryMiB } = lag;
   // Below the target is better here, so the target is over what was found.
   const row = (what: string, found: number, target: number, unit: string, note = ''): Figure => ({

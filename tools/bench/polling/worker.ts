@@ -102,7 +102,7 @@ async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): P
   delay.disable();
   const { user, system } = process.cpuUsage(before);
   const cores = (user + system) / 1_000 / (performance.now() - startedAt);
-  const [lags] = await lagsOf(database);
+  const [lags] = await readLags(database);
   await worker.stop(5);
   return {
     p50: lags?.p50 ?? 0,
@@ -119,7 +119,7 @@ async function measure({ tasks, shortestSeconds, longestSeconds }: PollOrder): P
 type Lags = Pick<Lag, 'p50' | 'p99' | 'writtenP50' | 'writtenP99'>;
 
 /** An attempt ends when the transaction begins that closes it; its task's end event has the time of its own statement. */
-async function lagsOf(media: typeof database): Promise<readonly Lags[]> {
+async function readLags(media: typeof database): Promise<readonly Lags[]> {
   const { rows } = await sql<Lags>`
     select percentile_cont(0.5) within group (order by seen) as p50,
       percentile_cont(0.99) within group (order by seen) as p99,

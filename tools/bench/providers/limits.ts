@@ -6,7 +6,7 @@ import { graphql } from '../../../test/kit/clients/requests.ts';
 import { temporaryFolder } from '../../../test/topology/places.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
-import { startScene, statesOf, submitImages, type Scene } from './work.ts';
+import { startScene, countStates, submitImages, type Scene } from './work.ts';
 
 const AT_ONCE = 4;
 const A_MINUTE = 60;
@@ -21,14 +21,14 @@ export const limits: Bench = {
     await submitImages(scene.topology, 'few', PICTURES / 2);
     await submitImages(scene.topology, 'slow', PICTURES);
     const last = {
-      few: await lastOf(scene, 'few'),
-      slow: await lastOf(scene, 'slow'),
+      few: await readLast(scene, 'few'),
+      slow: await readLast(scene, 'slow'),
     };
     const positions: Record<keyof typeof last, number[]> = { few: [], slow: [] };
     for (let over = false; !over; over = await isOver(scene)) {
       for (const name of ['few', 'slow'] as const) {
         // oxlint-disable-next-line eslint/no-await-in-loop -- looked at now and then
-        const position = await positionOf(scene, last[name]);
+        const position = await readPosition(scene, last[name]);
         if (position !== null && position !== positions[name].at(-1)) positions[name].push(position);
       }
       // oxlint-disable-next-line eslint/no-await-in-loop
@@ -51,7 +51,7 @@ async function limited({ lifecycle }: BenchTools, baseUrl: string): Promise<Reco
   return { GENERATORS_FILE: file };
 }
 
-async function lastOf({ topology }: Scene, generator: string): Promise<string> {
+async function readLast({ topology }: Scene, generator: string): Promise<string> {
   const [row] = await topology.database.rows<{ id: string }>(
     `select id::text from media.tasks where generator = '${generator}' order by id desc limit 1`,
   );
@@ -59,11 +59,11 @@ async function lastOf({ topology }: Scene, generator: string): Promise<string> {
 }
 
 async function isOver({ topology }: Scene): Promise<boolean> {
-  const { QUEUED = 0, RUNNING = 0 } = await statesOf(topology);
+  const { QUEUED = 0, RUNNING = 0 } = await countStates(topology);
   return QUEUED + RUNNING === 0;
 }
 
-async function positionOf({ topology }: Scene, id: string): Promise<number | null> {
+async function readPosition({ topology }: Scene, id: string): Promise<number | null> {
   const query = 'query ($id: ID!) { task(id: $id) { queuePosition } }';
   return (await graphql(topology.gateways[0], query, { id })).data.task.queuePosition as number | null;
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { graphql, rest, until } from '../../../test/kit/clients/requests.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { mostWithin } from './door.ts';
-import { startScene, statesOf, submitImages, type Scene } from './work.ts';
+import { startScene, countStates, submitImages, type Scene } from './work.ts';
 
 /** Tasks, half of them submitted while the provider is away. */
 const TASKS = 200;
@@ -27,7 +27,7 @@ export const outage: Bench = {
     await door.open();
     const back = Date.now();
     const states = await until(
-      () => statesOf(topology),
+      () => countStates(topology),
       ({ SUCCEEDED = 0, FAILED = 0 }) => SUCCEEDED + FAILED === TASKS,
       600_000,
       1_000,

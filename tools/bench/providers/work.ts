@@ -55,7 +55,7 @@ export async function submitImages(
 }
 
 /** How many tasks are in each state. */
-export async function statesOf({ database }: Topology): Promise<Readonly<Record<string, number>>> {
+export async function countStates({ database }: Topology): Promise<Readonly<Record<string, number>>> {
   const rows = await database.rows<{ state: string; count: number }>(
     'select state, count(*)::integer as count from media.tasks group by state',
   );

@@ -4,7 +4,7 @@ import { rest, taskEnd } from '../../../test/kit/clients/requests.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
 import { startBenchedKiln, type BenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, servedSubject, figuresOf } from '../rounds.ts';
+import { measureInTurns, computeRatio, servedSubject, formatFigures } from '../rounds.ts';
 
 /**
  * Kiln's status of a finished task against bare node:http servers: one that reads the same row, and one that reads the task's files as well,
@@ -25,9 +25,9 @@ export const restStatus: Bench = {
     ]);
     const against = (baseline: string, what: string): Figure => ({
       what: `REST status of a finished task${what}`,
-      ours: figuresOf(rounds, 'Kiln'),
-      baseline: `bare node:http + pg: ${figuresOf(rounds, baseline)}`,
-      ratio: { value: ratioOf(rounds, 'Kiln', baseline), target: 0.75 },
+      ours: formatFigures(rounds, 'Kiln'),
+      baseline: `bare node:http + pg: ${formatFigures(rounds, baseline)}`,
+      ratio: { value: computeRatio(rounds, 'Kiln', baseline), target: 0.75 },
       note: `${ids.length} tasks, each reply with ${pictures} pictures`,
     });
     return [against('bare', ''), against('bare with files', ', of a server that reads its files, too')];

@@ -49,15 +49,17 @@ export const scheduler: Bench = {
       const began = performance.now();
       const found = await simulate(order, COSTS);
       const took = (performance.now() - began) / 1000;
-      figures.push(figureOf(`${order.tasks} running tasks, ${order.workers} workers: ${what}`, found, took));
+      figures.push(
+        createFigure(`${order.tasks} running tasks, ${order.workers} workers: ${what}`, found, took),
+      );
       if (order.away !== undefined) figures.push(awayFigure(order.away, found));
     }
     return figures;
   },
 };
 
-function figureOf(what: string, { late, seen, calls }: Simulated, took: number): Figure {
-  const rates = [...calls].map(([name, counts]) => `${name} ${rateOf(counts)}`);
+function createFigure(what: string, { late, seen, calls }: Simulated, took: number): Figure {
+  const rates = [...calls].map(([name, counts]) => `${name} ${computeRate(counts)}`);
   return {
     what,
     ours: `asked ${shares(late)} ms late; an end seen after ${shares(seen)} ms`,
@@ -80,7 +82,7 @@ function awayFigure({ wire, from, until }: NonNullable<Order['away']>, { calls }
 }
 
 /** Calls a second in the second half of the time. */
-function rateOf(counts: readonly number[]): number {
+function computeRate(counts: readonly number[]): number {
   const half = counts.slice(Math.floor(counts.length / 2));
   return Math.round(half.reduce((sum, count) => sum + (count ?? 0), 0) / Math.max(1, half.length));
 }

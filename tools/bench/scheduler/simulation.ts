@@ -47,7 +47,7 @@ type Next = readonly [Attempt, number];
 const KNOWN = 64;
 
 /** Half as long as usual to half as long again. */
-const durationOf = ({ runsMs }: Wire): number => runsMs * (0.5 + Math.random());
+const drawDuration = ({ runsMs }: Wire): number => runsMs * (0.5 + Math.random());
 
 const timed = ({ name }: Wire, ms: number) => ({ binding: name, model: null, runningSeconds: ms / 1000 });
 
@@ -62,11 +62,11 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
   // What workers read of the last hour when they start.
   const durations = createUsualDurations(clock.now);
   for (const wire of upstreams)
-    for (let known = 0; known < KNOWN; known += 1) durations.learn(timed(wire, durationOf(wire)));
+    for (let known = 0; known < KNOWN; known += 1) durations.learn(timed(wire, drawDuration(wire)));
   const store = createAttempts(clock.now);
   for (let index = 0; index < order.tasks; index += 1) {
     const wire = upstreams[index % upstreams.length] as Upstream;
-    const takes = durationOf(wire);
+    const takes = drawDuration(wire);
     const age = Math.random() * takes;
     const attempt = { wire, startedAt: -age, finishesAt: takes - age, dueAt: 0, failures: 0 };
     store.put(attempt, Math.random() * durations.pauseMs(timed(wire, age), wire.pollMs));
@@ -99,7 +99,7 @@ export async function simulate(order: Order, costs: PollCosts): Promise<Simulate
       durations.learn(timed(wire, clock.now() - attempt.startedAt));
       // Another takes its place, so that as many run as before.
       attempt.startedAt = clock.now();
-      attempt.finishesAt = clock.now() + durationOf(wire);
+      attempt.finishesAt = clock.now() + drawDuration(wire);
       return [attempt, wire.pollMs];
     }
     return [attempt, durations.pauseMs(timed(wire, clock.now() - attempt.startedAt), wire.pollMs)];

@@ -3,10 +3,10 @@ import path from 'node:path';
 
 /** Milliseconds of processor time so far of all threads of these processes, to the microsecond (Linux). */
 export function threadsMs(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + threadsOf(pid).reduce((all, thread) => all + thread, 0), 0);
+  return pids.reduce((sum, pid) => sum + readThreads(pid).reduce((all, thread) => all + thread, 0), 0);
 }
 
-function threadsOf(pid: number): readonly number[] {
+function readThreads(pid: number): readonly number[] {
   return threadIds(pid).map((thread) => {
     try {
       const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
@@ -30,7 +30,7 @@ function threadIds(pid: number): readonly string[] {
 export type ByProcess = ReadonlyMap<number, number>;
 
 /** Looks at each. */
-export function timesOf(pids: readonly number[]): ByProcess {
+export function readTimes(pids: readonly number[]): ByProcess {
   return new Map(pids.map((pid) => [pid, threadsMs([pid])]));
 }
 

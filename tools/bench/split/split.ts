@@ -64,17 +64,17 @@ export const split: Bench = {
           // The round that warms up is as long as the code needs to be compiled.
           const run = await measure(world, { topology, spell, ms: round === 0 ? WARM_UP_MS / 2 : SPELL_MS });
           if (round === 0) continue;
-          const key = keyOf(topology, spell);
+          const key = formatKey(topology, spell);
           found.set(key, [...(found.get(key) ?? []), run]);
           tools.say(`round ${round}, ${key}: ${run.total.toFixed(0)} µs, p50 ${run.p50.toFixed(2)} ms`);
         }
       }
     }
-    return [bare, ...wanted.map((spell) => figureOf(spell, world, found))];
+    return [bare, ...wanted.map((spell) => createFigure(spell, world, found))];
   },
 };
 
-const keyOf = ({ name }: Topology, { kind, perSecond, connections }: Spell): string =>
+const formatKey = ({ name }: Topology, { kind, perSecond, connections }: Spell): string =>
   `${name}, ${kind} ${perSecond === null ? `over ${connections} connections` : `${perSecond}/s`}`;
 
 async function measure(
@@ -108,12 +108,16 @@ async function send(
   const order =
     perSecond === null ? { rates: {}, inTurn: { kind, connections } } : { rates: { [kind]: perSecond } };
   const { counts, failed, p50 } = await world.traffic(topology, { ms, ...order });
-  if (failed.length > 0) throw new Error(`${keyOf(topology, spell)}: ${failed.join('; ')}`);
+  if (failed.length > 0) throw new Error(`${formatKey(topology, spell)}: ${failed.join('; ')}`);
   return { count: counts[kind] ?? 0, p50 };
 }
 
-function figureOf(spell: Spell, { topologies }: World, found: ReadonlyMap<string, readonly Run[]>): Figure {
-  const runs = topologies.map((topology) => found.get(keyOf(topology, spell)) ?? []);
+function createFigure(
+  spell: Spell,
+  { topologies }: World,
+  found: ReadonlyMap<string, readonly Run[]>,
+): Figure {
+  const runs = topologies.map((topology) => found.get(formatKey(topology, spell)) ?? []);
   const [whole = [], apart = []] = runs;
   const ratios = apart.map(({ total }, round) => total / (whole[round]?.total ?? NaN));
   const { kind, perSecond, connections } = spell;

@@ -10,7 +10,7 @@ import type { Sent, TrafficOrder } from '../model/traffic.ts';
 import { startProgram, type Program as Helper } from '../processes.ts';
 import { finishedTasks } from '../rest-status/rest-status.ts';
 import type { CrowdOrder, Heard } from '../subscribers/subscribers.ts';
-import { type ByProcess, postgresPids, timesOf } from './processor-time.ts';
+import { type ByProcess, postgresPids, readTimes } from './processor-time.ts';
 
 /** One Kiln of the two that are compared: its parts, and who follows its tasks. */
 export interface Topology {
@@ -96,8 +96,8 @@ export async function startWorld(tools: BenchTools): Promise<World> {
         if (other !== topology) for (const program of all(other)) program.signal('SIGSTOP');
     },
     cost: ({ programs }) => ({
-      ...Object.fromEntries(Object.entries(programs).map(([name, { pid }]) => [name, timesOf([pid])])),
-      PostgreSQL: timesOf(postgresPids(dataDir)),
+      ...Object.fromEntries(Object.entries(programs).map(([name, { pid }]) => [name, readTimes([pid])])),
+      PostgreSQL: readTimes(postgresPids(dataDir)),
     }),
     traffic: ({ url }, order) => sender.ask<Sent>({ ...order, url, ids, headers: serviceKey }),
     async deliver({ writer, crowd }, order) {

@@ -32,7 +32,7 @@ process.on('disconnect', () => process.exit(0));
 process.send?.({ ready: true });
 
 async function measure(order: BareOrder, amount: number) {
-  const statement = await statementOf(order.task);
+  const statement = await recordStatement(order.task);
   let left = amount;
   const startedAt = performance.now();
   const loops = Array.from({ length: order.connections }, async () => {
@@ -69,7 +69,7 @@ interface Statement {
 }
 
 /** Kiln's own insert as text: recorded from a database that does nothing. */
-async function statementOf(task: NewTask): Promise<Statement> {
+async function recordStatement(task: NewTask): Promise<Statement> {
   const recorded: Statement[] = [];
   const recorder = new Kysely<DB>({
     dialect: {

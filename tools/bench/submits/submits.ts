@@ -7,7 +7,7 @@ import { startSandboxProcess } from '../../../test/kit/processes/sandbox-process
 import type { Bench, BenchTools } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { startProgram } from '../processes.ts';
-import { measureInTurns, ratioOf, figuresOf, type Run, type Subject } from '../rounds.ts';
+import { measureInTurns, computeRatio, formatFigures, type Run, type Subject } from '../rounds.ts';
 
 /** What the bare transactions write: an exact copy of a task that Kiln took in, from as many at once. */
 export interface BareOrder {
@@ -51,9 +51,9 @@ export const submits: Bench = {
     return [
       {
         what: 'durable submissions over REST',
-        ours: figuresOf(rounds, 'Kiln'),
-        baseline: `the bare transaction through pg: ${figuresOf(rounds, 'bare')}`,
-        ratio: { value: ratioOf(rounds, 'Kiln', 'bare'), target: 0.85 },
+        ours: formatFigures(rounds, 'Kiln'),
+        baseline: `the bare transaction through pg: ${formatFigures(rounds, 'bare')}`,
+        ratio: { value: computeRatio(rounds, 'Kiln', 'bare'), target: 0.85 },
         note: `each a task with ${task.steps.length} steps and their jobs, ${AMOUNT} a run`,
       },
     ];

@@ -63,11 +63,11 @@ export const subscribers: Bench = {
       rounds.push(found);
       tools.say(`round ${round}: ${found.perSecond.toFixed(0)}/s, p50 ${found.p50} ms, p99 ${found.p99} ms`);
     }
-    return [figureOf(rounds, memoryNote(before, memoryMiB(kiln.pid)))];
+    return [createFigure(rounds, memoryNote(before, memoryMiB(kiln.pid)))];
   },
 };
 
-function figureOf(rounds: readonly Round[], memory: string): Figure {
+function createFigure(rounds: readonly Round[], memory: string): Figure {
   const middle = (of: (round: Round) => number) => median(rounds.map(of));
   const cost = rounds.some(({ micros }) => micros === null)
     ? ''

@@ -3,7 +3,7 @@ import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
 import type { Bench } from '../bench.ts';
 import { startBenchedKiln } from '../kiln.ts';
 import { finishedTasks, startBareServer } from '../rest-status/rest-status.ts';
-import { costRatioOf, figuresOf, measureInTurns, servedSubject } from '../rounds.ts';
+import { computeCostRatio, formatFigures, measureInTurns, servedSubject } from '../rounds.ts';
 
 const AMOUNT = 50;
 const QUERY = `query Newest($first: Int!) {
@@ -42,12 +42,12 @@ export const taskList: Bench = {
         request: { url: bare.url, paths: [`/newest/${AMOUNT}`] },
       }),
     ]);
-    const share = costRatioOf(rounds, 'Kiln', 'bare');
+    const share = computeCostRatio(rounds, 'Kiln', 'bare');
     return [
       {
         what: `list of ${AMOUNT} finished tasks with their outputs over GraphQL`,
-        ours: figuresOf(rounds, 'Kiln'),
-        baseline: `bare node:http + pg, the same rows: ${figuresOf(rounds, 'bare')}`,
+        ours: formatFigures(rounds, 'Kiln'),
+        baseline: `bare node:http + pg, the same rows: ${formatFigures(rounds, 'bare')}`,
         ratio: null,
         note: `${pictures} pictures each; the bare server's processor time is ${share.toFixed(2)} of Kiln's`,
       },

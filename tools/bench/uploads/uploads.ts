@@ -37,7 +37,7 @@ export const uploads: Bench = {
         );
       }
     }
-    return [figureOf(found[SMALL] ?? [], found[LARGE] ?? [])];
+    return [createFigure(found[SMALL] ?? [], found[LARGE] ?? [])];
   },
 };
 
@@ -55,18 +55,18 @@ interface Upload {
   readonly peak: number | null;
 }
 
-function figureOf(small: readonly Upload[], large: readonly Upload[]): Figure {
+function createFigure(small: readonly Upload[], large: readonly Upload[]): Figure {
   const [typical] = large.toSorted((one, other) => one.seconds - other.seconds).slice(large.length / 2);
   return {
     what: `resident memory while ${LARGE} MiB go through REST into a bucket`,
-    ours: peakOf(large),
-    baseline: `${SMALL} MiB: ${peakOf(small)}`,
+    ours: findPeak(large),
+    baseline: `${SMALL} MiB: ${findPeak(small)}`,
     ratio: null,
     note: `${typical?.seconds.toFixed(1)} s each; sha256 equal on the way in and when read back`,
   };
 }
 
-function peakOf(found: readonly Upload[]): string {
+function findPeak(found: readonly Upload[]): string {
   const peaks = found.flatMap(({ peak }) => (peak === null ? [] : [peak]));
   return peaks.length === 0 ? 'not known on this system' : `at most ${Math.round(Math.max(...peaks))} MiB`;
 }
@@ -100,7 +100,7 @@ async function upload(
   if (statusCode !== 200) throw new Error(`the upload answered ${statusCode}: ${JSON.stringify(answer)}`);
   const sha256 = sent.digest('hex');
   if (answer.extra.sha256 !== sha256) throw new Error('Kiln counted another sha256 than was sent');
-  if ((await hashOf(answer.data)) !== sha256) throw new Error('other bytes were read back');
+  if ((await hashDownload(answer.data)) !== sha256) throw new Error('other bytes were read back');
   return { seconds, before, peak };
 }
 
@@ -114,7 +114,7 @@ function* formOf(chunk: Buffer, mebibytes: number, hash: Hash): Generator<string
 }
 
 /** By redirect, as any reader of the address comes to the bucket. */
-async function hashOf(url: string): Promise<string> {
+async function hashDownload(url: string): Promise<string> {
   const { body } = await fetch(url);
   const hash = createHash('sha256');
   for await (const bytes of body ?? []) hash.update(bytes);

@@ -31,16 +31,16 @@ export async function refusedAsUser(url: string, token: string, { holds }: Steps
   for (const operation of OPERATIONS) {
     const { errors } = await graphql(url, operation, {}, { authorization: `Bearer ${token}` });
     const codes = errors?.map(({ extensions }) => extensions['code']);
-    holds(`production: the server refuses to a user ${nameOf(operation)}`, codes, ['FORBIDDEN']);
+    holds(`production: the server refuses to a user ${readName(operation)}`, codes, ['FORBIDDEN']);
   }
 }
 
-function nameOf(operation: string): string {
+function readName(operation: string): string {
   return /\{ (\w+)/.exec(operation)?.[1] ?? operation;
 }
 
 /** The access token of an answer to a page of the console. */
-export async function tokenOf(response: Response): Promise<string> {
+export async function readToken(response: Response): Promise<string> {
   const { data } = (await response.json()) as { readonly data: { readonly access_token: string } };
   return data.access_token;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { texts, type Finding, type Verified } from './verified.ts';
 
 /** Fetches every file over a gateway; who succeeded has one. */
-export async function filesOf(verified: Verified): Promise<Finding> {
+export async function verifyFiles(verified: Verified): Promise<Finding> {
   const files = await verified.rows<{ id: string; name: string; sha256: string }>(
     `select id::text, name, sha256 from media.media where state = 'STORED'`,
   );

@@ -7,7 +7,7 @@ interface Payment {
 }
 
 /** What was paid is delivered and kept, or given back once and whole, by Kiln's word and by the provider's. */
-export async function moneyOf(verified: Verified, paid: ReadonlySet<string>): Promise<Finding> {
+export async function verifyMoney(verified: Verified, paid: ReadonlySet<string>): Promise<Finding> {
   const payments = await verified.rows<Payment>(
     `select pp_session_id as session, payment.status, execution.status as execution from workflow.payments payment
       left join workflow.executions execution on execution.id = payment.execution_id`,

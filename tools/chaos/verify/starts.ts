@@ -1,7 +1,7 @@
 import type { Finding, Verified } from './verified.ts';
 
 /** What the provider itself counted: each reference once, none that no attempt has, no step bought twice. */
-export async function startsOf(verified: Verified): Promise<Finding> {
+export async function verifyStarts(verified: Verified): Promise<Finding> {
   const references = await verified.rows<{ reference: string; state: string }>(
     'select reference, state from media.attempts',
   );

@@ -21,6 +21,6 @@ export async function texts({ rows }: Verified, query: string): Promise<readonly
 }
 
 /** As the elements of an array in SQL. */
-export function listOf(values: Iterable<string>): string {
+export function quoteList(values: Iterable<string>): string {
   return [...values].map((value) => `'${value.replaceAll("'", "''")}'`).join(',');
 }

@@ -1,9 +1,9 @@
 import { until } from '../../../test/kit/clients/requests.ts';
 import type { Seen } from '../load.ts';
-import { filesOf } from './files.ts';
-import { moneyOf } from './money.ts';
-import { startsOf } from './starts.ts';
-import { listOf, texts, type Finding, type Verified } from './verified.ts';
+import { verifyFiles } from './files.ts';
+import { verifyMoney } from './money.ts';
+import { verifyStarts } from './starts.ts';
+import { quoteList, texts, type Finding, type Verified } from './verified.ts';
 
 const ENDED = "('SUCCEEDED', 'FAILED', 'CANCELLED')";
 
@@ -37,11 +37,11 @@ export async function verify(
         ...(await texts(verified, TWICE)),
       ],
     },
-    await startsOf(verified),
+    await verifyStarts(verified),
     { what: 'logs without a gap', count: known.size, wrong: await texts(verified, GAPS) },
-    await followedOf(verified, seen),
-    await filesOf(verified),
-    await moneyOf(verified, seen.paid),
+    await verifyFollowed(verified, seen),
+    await verifyFiles(verified),
+    await verifyMoney(verified, seen.paid),
     { what: 'answers that may not be repeated', count: seen.refused.length, wrong: seen.refused },
   ];
 }
@@ -50,7 +50,7 @@ function openWork({ paid }: Seen): string {
   return `select id::text as text from media.tasks where state not in ${ENDED}
     union all select id::text from workflow.executions where status in ('PENDING', 'RUNNING')
     union all select id from workflow.payments
-      where pp_session_id = any (array[${listOf(paid)}]::text[]) and status = 'PENDING'`;
+      where pp_session_id = any (array[${quoteList(paid)}]::text[]) and status = 'PENDING'`;
 }
 
 /** The load asks for a picture of its key, so that a task nobody was told of is noticed too. */
@@ -66,10 +66,10 @@ const GAPS = `select task.id::text as text from media.tasks task left join media
   group by task.id having count(event.seq) = 0 or count(event.seq) <> max(event.seq) or min(event.seq) <> 1`;
 
 /** Each follower saw what the log holds, in its order, to the last entry. */
-async function followedOf(verified: Verified, { followed }: Seen): Promise<Finding> {
+async function verifyFollowed(verified: Verified, { followed }: Seen): Promise<Finding> {
   const logs = await verified.rows<{ id: string; last: number }>(
     `select task_id::text as id, max(seq)::integer as last from media.task_events
-      where task_id::text = any (array[${listOf(followed.keys())}]::text[]) group by task_id`,
+      where task_id::text = any (array[${quoteList(followed.keys())}]::text[]) group by task_id`,
   );
   const lasts = new Map(logs.map(({ id, last }) => [id, last]));
   const wrong = [...followed].filter(

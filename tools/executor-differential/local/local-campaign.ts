@@ -7,7 +7,7 @@ import {
   type CompiledExecutor,
 } from '../../../platform/graphql/execution/compiled-executor.ts';
 import { createRandom } from '../../fuzz/random.ts';
-import { hashOf } from '../hash.ts';
+import { hashParts } from '../hash.ts';
 import { randomOperation, type Operation } from '../random-operation.ts';
 import { shrunken } from '../shrink.ts';
 import { installOddResolvers, type OddContext, type OddResolvers } from './odd-resolvers.ts';
@@ -47,11 +47,11 @@ export async function runLocalCampaign(options: {
   for (let round = 0; counts.cases < cases && differences.length < MAX_DIFFERENCES; round += 1) {
     const subject = subjects[round % subjects.length];
     if (subject === undefined) throw new Error('no schema');
-    const operation = operationOf(subject, hashOf(seed, round));
+    const operation = drawOperation(subject, hashParts(seed, round));
     if (operation === null) continue;
     for (let index = 0; index < CASES_OF_AN_OPERATION; index += 1) {
       const chosen = {
-        seed: hashOf(seed, round, index),
+        seed: hashParts(seed, round, index),
         mode: index % 2 === 0 ? 'at once' : 'later',
       } as const;
       const { expected, difference } = await compared(subject, operation, chosen);
@@ -64,7 +64,7 @@ export async function runLocalCampaign(options: {
   return { ...counts, differences };
 }
 
-function operationOf({ schema }: LocalSubject, seed: number): Operation | null {
+function drawOperation({ schema }: LocalSubject, seed: number): Operation | null {
   const random = createRandom(seed);
   const kinds = [OperationTypeNode.QUERY, OperationTypeNode.QUERY, OperationTypeNode.MUTATION];
   const kind = random.of(kinds.filter((one) => schema.getRootType(one)));
@@ -95,7 +95,7 @@ async function compared({ schema, executor, resolvers }: LocalSubject, operation
   const expected = await withoutUnhandled(() => seen((request) => execute({ schema, ...request })));
   const run = () => seen((request) => executor.execute(request));
   const ours = await (RARE.test(operation.query) ? withoutUnhandled(run) : run());
-  return { expected, difference: differenceOf(ours, expected, mode) };
+  return { expected, difference: findDifference(ours, expected, mode) };
 }
 
 /** Waits until nothing is called any more: what a failed member was made of still runs when the result is there. */
@@ -126,7 +126,7 @@ async function withoutUnhandled<Result>(run: () => Promise<Result>): Promise<Res
 const RARE = /__schema|__type\(|__proto__/;
 
 /** At once everything is the same to the letter; later the order of calls and errors is up to the promises. */
-function differenceOf(ours: Seen, expected: Seen, mode: Chosen['mode']): string | null {
+function findDifference(ours: Seen, expected: Seen, mode: Chosen['mode']): string | null {
   const told = mode === 'at once' ? exactly : inAnyOrder;
   const [mine, theirs] = [told(ours), told(expected)];
   for (const part of ['data', 'errors', 'calls'] as const) {

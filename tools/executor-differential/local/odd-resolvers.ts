@@ -16,7 +16,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-import { hashOf } from '../hash.ts';
+import { hashParts } from '../hash.ts';
 
 /**
  * Gives a schema resolvers that do whatever resolvers can do: return values that fit and that do not, promises, errors,
@@ -46,18 +46,22 @@ export function installOddResolvers(schema: GraphQLSchema): OddResolvers {
     if (type.name.startsWith('__')) continue;
     if (isAbstractType(type)) installResolveType(type, schema);
     if (!isObjectType(type)) continue;
-    if (hashOf('isTypeOf', type.name) % 4 === 0) installIsTypeOf(type);
+    if (hashParts('isTypeOf', type.name) % 4 === 0) installTypeCheck(type);
     const isRoot = [schema.getQueryType(), schema.getMutationType()].includes(type);
     for (const field of Object.values(type.getFields())) {
       delete field.resolve;
-      if (isRoot || hashOf('resolver', type.name, field.name) % 2 === 0)
-        field.resolve = resolverOf(type, field, schema);
+      if (isRoot || hashParts('resolver', type.name, field.name) % 2 === 0)
+        field.resolve = createResolver(type, field, schema);
     }
   }
   return { contextOf: (seed, mode) => ({ seed, mode, calls: [] }) };
 }
 
-function resolverOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, schema: GraphQLSchema) {
+function createResolver(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  schema: GraphQLSchema,
+) {
   return (source: unknown, given: object, context: unknown, info: GraphQLResolveInfo): unknown => {
     const odd = context as OddContext;
     odd.calls.push(callText(info, given));
@@ -91,51 +95,51 @@ interface Making {
 /** What a resolver does at a place: a value, a promise, or a throw. */
 function outcome(type: GraphQLOutputType, making: Making): unknown {
   const { seed, context } = making;
-  const draw = hashOf(context.seed, seed, 'outcome') % 100;
+  const draw = hashParts(context.seed, seed, 'outcome') % 100;
   if (draw === 0) throw new Error('thrown');
   if (draw === 1) throw new GraphQLError('refused', { extensions: { code: 'NO', at: 7 } });
   if (draw === 2) return new Error('returned');
   // oxlint-disable-next-line typescript/only-throw-error -- resolvers of others may throw anything
   if (draw === 3) throw 'a text';
-  const value = valueOf(type, making);
+  const value = makeValue(type, making);
   if (context.mode === 'at once' || draw > 40) return value;
   if (draw < 6) return rejection('rejected');
   return draw < 20 ? Promise.resolve(value) : nextTurn(value);
 }
 
-function valueOf(type: GraphQLOutputType, making: Making): unknown {
+function makeValue(type: GraphQLOutputType, making: Making): unknown {
   const { seed, context, schema } = making;
-  const draw = hashOf(context.seed, seed, 'value') % 100;
+  const draw = hashParts(context.seed, seed, 'value') % 100;
   if (isNonNullType(type))
-    return draw === 0 ? null : valueOf(type.ofType, { ...making, seed: [...seed, '!'] });
+    return draw === 0 ? null : makeValue(type.ofType, { ...making, seed: [...seed, '!'] });
   if (draw < 5) return draw < 3 ? null : undefined;
   if (draw === 5)
-    return [{ odd: true }, 'odd', 7.5, Number.NaN, true, () => 'odd', Symbol.iterator][hashOf(seed) % 7];
+    return [{ odd: true }, 'odd', 7.5, Number.NaN, true, () => 'odd', Symbol.iterator][hashParts(seed) % 7];
   if (isListType(type)) {
-    const length = hashOf(seed, 'length') % 4;
+    const length = hashParts(seed, 'length') % 4;
     const list = Array.from({ length }, (_, index) =>
       element(type.ofType, { ...making, seed: [...seed, index] }),
     );
     return draw < 15 ? new Set(list) : list;
   }
-  if (isEnumType(type)) return type.getValues()[hashOf(seed) % type.getValues().length]?.value;
-  if (isLeafType(type)) return leafOf(type.name, hashOf(seed) % 90);
-  if (!isAbstractType(type)) return objectOf(type, making);
+  if (isEnumType(type)) return type.getValues()[hashParts(seed) % type.getValues().length]?.value;
+  if (isLeafType(type)) return makeLeaf(type.name, hashParts(seed) % 90);
+  if (!isAbstractType(type)) return makeObject(type, making);
   const types = schema.getPossibleTypes(type);
-  const object = types[hashOf(seed, 'type') % Math.max(1, types.length)];
-  return object === undefined ? null : objectOf(object, making);
+  const object = types[hashParts(seed, 'type') % Math.max(1, types.length)];
+  return object === undefined ? null : makeObject(object, making);
 }
 
 function element(type: GraphQLOutputType, making: Making): unknown {
   const { context, seed } = making;
-  const value = valueOf(type, making);
-  const draw = hashOf(context.seed, seed, 'element') % 40;
+  const value = makeValue(type, making);
+  const draw = hashParts(context.seed, seed, 'element') % 40;
   if (draw === 0) return new Error('an element');
   if (context.mode === 'at once' || draw > 10) return value;
   return draw === 1 ? rejection('a rejected element') : Promise.resolve(value);
 }
 
-function leafOf(name: string, n: number): unknown {
+function makeLeaf(name: string, n: number): unknown {
   const known: Readonly<Record<string, unknown>> = {
     Int: [n, String(n), true, { valueOf: () => n }][n % 4],
     Float: [n / 4, n, '1.5'][n % 3],
@@ -150,15 +154,15 @@ function leafOf(name: string, n: number): unknown {
 }
 
 /** An object whose members without resolvers are values, promises or methods. */
-function objectOf(type: GraphQLObjectType, making: Making): object {
+function makeObject(type: GraphQLObjectType, making: Making): object {
   const { seed, context, schema } = making;
   const object: Record<string, unknown> = { __typename: type.name };
   Object.defineProperty(object, 'seed', { value: seed });
   for (const field of Object.values(type.getFields())) {
     if (field.resolve !== undefined) continue;
     const below = { schema, context, seed: [...seed, field.name] };
-    if (isLeafType(bare(field.type)) && hashOf(seed, field.name, 'method') % 5 > 0) {
-      object[field.name] = valueOf(field.type, below);
+    if (isLeafType(bare(field.type)) && hashParts(seed, field.name, 'method') % 5 > 0) {
+      object[field.name] = makeValue(field.type, below);
     } else {
       object[field.name] = (given: object, _context: unknown, info: GraphQLResolveInfo) => {
         context.calls.push(callText(info, given));
@@ -174,7 +178,7 @@ function bare(type: GraphQLOutputType): GraphQLOutputType {
 }
 
 function installResolveType(type: GraphQLAbstractType, schema: GraphQLSchema): void {
-  if (hashOf('resolveType', type.name) % 3 === 0) {
+  if (hashParts('resolveType', type.name) % 3 === 0) {
     // `__typename` or isTypeOf decide, as by default.
     type.resolveType = undefined;
     return;
@@ -183,10 +187,10 @@ function installResolveType(type: GraphQLAbstractType, schema: GraphQLSchema): v
     const odd = context as OddContext;
     odd.calls.push(`resolveType ${type.name} ${callText(info, {})}`);
     const name = (value as { __typename?: string } | null)?.__typename;
-    const draw = hashOf(odd.seed, (value as OddObject).seed, type.name) % 60;
+    const draw = hashParts(odd.seed, (value as OddObject).seed, type.name) % 60;
     if (draw < 5) {
       const wrong = [undefined, 'Nothing', schema.getQueryType(), 'String', 7, 'Query'][
-        hashOf(draw, odd.seed) % 6
+        hashParts(draw, odd.seed) % 6
       ];
       return wrong as string;
     }
@@ -194,12 +198,12 @@ function installResolveType(type: GraphQLAbstractType, schema: GraphQLSchema): v
   };
 }
 
-function installIsTypeOf(type: GraphQLObjectType): void {
+function installTypeCheck(type: GraphQLObjectType): void {
   type.isTypeOf = (value: unknown, context: unknown, info: GraphQLResolveInfo) => {
     const odd = context as OddContext;
     odd.calls.push(`isTypeOf ${type.name} ${callText(info, {})}`);
     const { seed, __typename } = value as OddObject & { __typename?: string };
-    const draw = hashOf(odd.seed, seed, type.name, 'is') % 60;
+    const draw = hashParts(odd.seed, seed, type.name, 'is') % 60;
     if (draw === 0) throw new Error('isTypeOf failed');
     const is = draw === 1 ? false : __typename === type.name;
     return odd.mode === 'later' && draw < 20 ? Promise.resolve(is) : is;

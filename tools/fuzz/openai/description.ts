@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { faceRoutes } from '../../../faces/openai/routes.ts';
 import type { JsonSchema, OpenApiOperation } from '../../../rest-compat/schemas/openapi-types.ts';
 import type { Described } from '../description.ts';
-import { modelsOf } from './models.ts';
+import { findModels } from './models.ts';
 
 /** What OpenAI's own openapi.yaml says of the operations that the face has, ready to be held against answers. */
 
@@ -23,12 +23,12 @@ type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
 /** Each operation that both have, once for each way in which its body may be sent. */
 export function describedBy(document: PublishedDocument, prefix: string): readonly Described[] {
-  const ours = new Set(faceRoutes.map(({ method, path }) => `${method} ${shapeOf(path)}`));
+  const ours = new Set(faceRoutes.map(({ method, path }) => `${method} ${hideNames(path)}`));
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([method]) => ours.has(`${method.toUpperCase()} ${shapeOf(path)}`))
+      .filter(([method]) => ours.has(`${method.toUpperCase()} ${hideNames(path)}`))
       .flatMap(([method, operation]) => {
-        const fault = faultsOf(document, path, operation);
+        const fault = createFaultFinder(document, path, operation);
         const bodies = Object.entries(operation.requestBody?.content ?? { none: {} });
         return bodies.map(([type, { schema = {} }]) => ({
           method: method.toUpperCase(),
@@ -54,18 +54,18 @@ export function describedBy(document: PublishedDocument, prefix: string): readon
   );
 }
 
-function shapeOf(path: string): string {
+function hideNames(path: string): string {
   return path.replaceAll(/\{\w+\}/g, '{}');
 }
 
 /** A body as flat properties: what the fuzzer can draw values for. */
 function bodySchema(document: PublishedDocument, path: string, schema: JsonSchema): JsonSchema {
-  const { properties, required } = membersOf(document, schema);
+  const { properties, required } = collectMembers(document, schema);
   const drawn = Object.entries(properties).map(([name, one]): readonly [string, JsonSchema] => [
     name,
     simple(document, one),
   ]);
-  const models = modelsOf(path);
+  const models = findModels(path);
   const model: readonly (readonly [string, JsonSchema])[] =
     models.length === 0 ? [] : [['model', { type: 'string', enum: models }]];
   return { properties: Object.fromEntries([...drawn, ...model]), required };
@@ -76,9 +76,11 @@ interface Members {
   readonly required: readonly string[];
 }
 
-function membersOf(document: PublishedDocument, schema: JsonSchema): Members {
+function collectMembers(document: PublishedDocument, schema: JsonSchema): Members {
   const found = resolved(document, schema);
-  const parts = ((found['allOf'] ?? []) as readonly JsonSchema[]).map((part) => membersOf(document, part));
+  const parts = ((found['allOf'] ?? []) as readonly JsonSchema[]).map((part) =>
+    collectMembers(document, part),
+  );
   const own = (found['properties'] ?? {}) as Members['properties'];
   return {
     properties: Object.assign({}, ...parts.map(({ properties }) => properties), own) as Members['properties'],
@@ -113,7 +115,7 @@ const BYTES = /\/content$|^\/audio\/speech$/;
 /** 202 is ours: the work goes on. */
 const GOES_ON = 202;
 
-function faultsOf(document: PublishedDocument, path: string, { responses }: PublishedOperation) {
+function createFaultFinder(document: PublishedDocument, path: string, { responses }: PublishedOperation) {
   const makers = new Map<string, z.ZodType>();
   const validator = (schema: JsonSchema): z.ZodType => {
     const key = JSON.stringify(schema);

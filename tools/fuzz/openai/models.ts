@@ -8,7 +8,7 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The models to name at a path; none where it takes no model. */
-export function modelsOf(path: string): readonly string[] {
+export function findModels(path: string): readonly string[] {
   const parts = path.split('/');
   return Object.entries(MODELS).find(([name]) => parts.includes(name))?.[1] ?? [];
 }
