@@ -7,9 +7,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { silentLogger } from '../platform/process/logger.ts';
+import { extent } from '../test/kit/extent.ts';
 import type { Job } from './jobs/job.ts';
 import { openJournal } from './jobs/journal.ts';
 import { follow, getJson, postJson, startSandbox, temporaryFolder } from './test-kit.ts';
+
+/** Starts at once, two of each reference. */
+const STARTS = extent(90, 300);
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -75,20 +79,22 @@ test('a killed stand-in takes up its open jobs, serves its ended ones and rememb
   expect(await end(after.child, 'SIGTERM')).toBe(0);
 });
 
-test('300 starts at once are all accepted, counted and finished', async () => {
+test(`${STARTS} starts at once are all accepted, counted and finished`, async () => {
   const { sandbox, stop } = await startSandbox({
-    latencies: [{ wire: 'midjourney', queuedMs: 5, runningMs: 20, progressSteps: 2, concurrency: 100 }],
+    latencies: [
+      { wire: 'midjourney', queuedMs: 5, runningMs: 20, progressSteps: 2, concurrency: STARTS / 3 },
+    ],
   });
   try {
     const url = sandbox.wires.midjourney;
     const answers = await Promise.all(
-      Array.from({ length: 300 }, (_value, index) =>
-        postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', state: `ref-${index % 150}` }),
+      Array.from({ length: STARTS }, (_value, index) =>
+        postJson(`${url}/mj/submit/imagine`, { prompt: 'a boat', state: `ref-${index % (STARTS / 2)}` }),
       ),
     );
     expect(answers.every(({ body }) => body['code'] === 1 || body['code'] === 22)).toBe(true);
     const counts = await getJson<Record<string, number>>(`${sandbox.url}/_control/starts`);
-    expect(Object.values(counts)).toEqual(Array.from({ length: 150 }, () => 2));
+    expect(Object.values(counts)).toEqual(Array.from({ length: STARTS / 2 }, () => 2));
     for (const { body } of answers) {
       expect((await follow(url, String(body['result']))).at(-1)?.status).toBe('SUCCESS');
     }

@@ -18,11 +18,16 @@ import { PNG, startUpstream, type Upstream } from '../../subgraphs/media/tasks/t
 import { startLossyRelay, type LossyRelay } from '../kit/database/lossy-relay.ts';
 import { migratedDatabase } from '../kit/database/migrated.ts';
 import type { TestDatabase } from '../kit/database/postgres.ts';
+import { isWhole } from '../kit/extent.ts';
 
 /**
  * What a statement has done is committed, and its acknowledgement never comes: whoever tries again must change nothing more. Each
- * statement of a task's life once; those that are new are found by themselves.
+ * statement of a task's life once; those that are new are found by themselves. In `npm test` the second kind of work loses only
+ * what the first does not send.
  */
+
+/** The statements whose acknowledgements have been lost. */
+const tried = new Set<string>();
 
 let home: TestDatabase;
 let relay: LossyRelay;
@@ -82,7 +87,7 @@ it.each(['test', 'call'])(
     const lost: string[] = [];
     const runs: Promise<void>[] = [];
     // Those of one run: what recovers sends others.
-    const names = [...relay.sent];
+    const names = [...relay.sent].filter((name) => isWhole || !tried.has(name));
     for (const name of names) {
       relay.loseNext(name);
       let isOver = false;
@@ -95,10 +100,13 @@ it.each(['test', 'call'])(
       ended.catch(() => undefined);
       // The next one begins while this one recovers.
       await until(async () => relay.hasLost() || isOver);
-      if (relay.hasLost()) lost.push(name);
+      if (!relay.hasLost()) continue;
+      lost.push(name);
+      tried.add(name);
     }
     await Promise.all(runs);
-    expect(lost.length).toBeGreaterThan(20);
+    expect(tried.size).toBeGreaterThan(20);
+    expect(lost).not.toEqual([]);
     relay.loseNext('');
     const sends = [...upstream.starts, ...calls].filter((reference) =>
       ended.some((id) => reference.startsWith(referencesOf(id))),

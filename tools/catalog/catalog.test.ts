@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Binding } from '../../subgraphs/media/generators/bindings/binding.ts';
 import { unknownModel } from '../../subgraphs/media/generators/catalog/catalog.ts';
 import type { CatalogEntry } from '../../subgraphs/media/generators/catalog/entry.ts';
-import { createBinding as bindingWith } from '../../subgraphs/media/generators/configuration/create-binding.ts';
+import { createBinding } from '../../subgraphs/media/generators/configuration/create-binding.ts';
 import { must, SECRET } from '../../test/providers/environment/environment.ts';
 import { useEnvironment } from '../../test/providers/environment/use-environment.ts';
 import { compareWithVendors } from './compare-vendors.ts';
@@ -13,7 +13,7 @@ import { compareWithVendors } from './compare-vendors.ts';
 const world = useEnvironment({ wire: 'openai', queuedMs: 0, runningMs: 0 });
 const TODAY = '2026-11-01';
 
-function bindingWith(
+function bindingFor(
   provider: string,
   models: readonly CatalogEntry[],
   change: Partial<Binding> = {},
@@ -27,7 +27,7 @@ function bindingWith(
     fal: '/fal',
     replicate: '/replicate/v1',
   };
-  const made = bindingWith({
+  const made = createBinding({
     generator: 'union',
     index: 0,
     provider: must(world().providers[provider], provider),
@@ -65,7 +65,7 @@ describe('the catalog beside a vendor’s own list', () => {
       model('gpt-image-9', { kinds: ['VIDEO'], retiresAt: '2027-01-01' }),
       model('gpt-image-0', { retiresAt: '2025-01-01' }),
     ];
-    const { told } = await checkBindings(bindingWith('openai', models));
+    const { told } = await checkBindings(bindingFor('openai', models));
     expect(told).toEqual(
       expect.arrayContaining([
         'end differs: openai gpt-image-1 2026-10-23 in the list, none here',
@@ -80,7 +80,7 @@ describe('the catalog beside a vendor’s own list', () => {
 
   it('of Gemini', async () => {
     const { told, notes } = await checkBindings(
-      bindingWith('gemini', [model('gemini-3.1-flash-image'), model('nano-banana-2.1')]),
+      bindingFor('gemini', [model('gemini-3.1-flash-image'), model('nano-banana-2.1')]),
     );
     expect(told).toContain('not offered: gemini nano-banana-2.1 is not in the list');
     expect(told.join('\n')).not.toContain('gemini-3.1-flash-image is');
@@ -90,7 +90,7 @@ describe('the catalog beside a vendor’s own list', () => {
   it('of fal, with its prices', async () => {
     const prices = [{ unit: 'picture' as const, amount: 0.05 }];
     const { told } = await checkBindings(
-      bindingWith('fal', [
+      bindingFor('fal', [
         model('fal-ai/flux/schnell', { prices }),
         model('fal-ai/flux/dev'),
         model('fal-ai/gone'),
@@ -104,14 +104,14 @@ describe('the catalog beside a vendor’s own list', () => {
 
   it('of Replicate, model by model', async () => {
     const { told } = await checkBindings(
-      bindingWith('replicate', [model('black-forest-labs/flux-schnell'), model('nobody/nothing')]),
+      bindingFor('replicate', [model('black-forest-labs/flux-schnell'), model('nobody/nothing')]),
     );
     expect(told).toEqual(['not offered: replicate nobody/nothing is not in the list']);
   });
 
   it('is read once for an account, not for the sandbox, and a list that can not be read is said', async () => {
-    const one = bindingWith('openai', [model('gpt-image-2')]);
-    const lost = bindingWith('openai-compatible', [model('a')], {
+    const one = bindingFor('openai', [model('gpt-image-2')]);
+    const lost = bindingFor('openai-compatible', [model('a')], {
       connection: { ...one.connection, headers: { authorization: 'Bearer other' } },
     });
     const { notes } = await checkBindings(

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { Client, type PoolConfig } from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { silentLogger } from '../../process/logger.ts';
 import { socketFolder } from './cluster.ts';
@@ -30,6 +30,24 @@ let folder: string;
 let dataDir: string;
 const servers: EmbeddedPostgres[] = [];
 const children: ChildProcess[] = [];
+
+/** A data directory that has a cluster already: making one takes longer than everything else here. */
+let template: string;
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), 'kiln-embedded-template-'));
+  chmodSync(template, 0o755);
+  await (await startEmbeddedPostgres({ dataDir: template, logger, skipSync: true })).stop();
+});
+afterAll(() => rmSync(template, { recursive: true, force: true }));
+
+/** Begins with a cluster in place of an empty directory. */
+function copyCluster(): void {
+  const home = join(dataDir, 'postgres');
+  mkdirSync(home, { recursive: true });
+  chmodSync(home, 0o755);
+  // With its owner, whom the server runs as.
+  execFileSync('cp', ['-a', join(template, 'postgres', 'data'), join(home, 'data')]);
+}
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kiln-embedded-'));
@@ -148,11 +166,13 @@ test('several starts at the same moment: one owns the server, the others use it'
 });
 
 test('two starts within one process share the server', async () => {
+  copyCluster();
   const [one, two] = await Promise.all([start(), start()]);
   expect([one.adopted, two.adopted].filter(Boolean)).toHaveLength(1);
 });
 
 test('is durable unless a test says otherwise, and ends with its owner, also when that is killed', async () => {
+  copyCluster();
   const { child, config } = await startProcess();
   expect(await query(config, 'show fsync')).toEqual([{ fsync: 'on' }]);
   expect(await query(config, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
@@ -168,6 +188,7 @@ test('is durable unless a test says otherwise, and ends with its owner, also whe
 });
 
 test('starts again after everything was killed', async () => {
+  copyCluster();
   const { child, config } = await startProcess();
   await query(config, 'create table kept as select 1 as number');
   const pid = postmaster();
@@ -179,6 +200,7 @@ test('starts again after everything was killed', async () => {
 });
 
 test('is not misled by what a killed server left when another program has its process id, and does not harm that', async () => {
+  copyCluster();
   await (await start()).stop();
   servers.pop();
   const home = join(dataDir, 'postgres');
@@ -201,6 +223,7 @@ test('is not misled by what a killed server left when another program has its pr
 });
 
 test('says so when the server is lost', async () => {
+  copyCluster();
   const { promise: lost, resolve } = Promise.withResolvers<Error>();
   servers.push(await startEmbeddedPostgres({ dataDir, logger, skipSync: true, onLost: resolve }));
   const pid = postmaster();

@@ -52,9 +52,12 @@ export async function rest(
   return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
+/** Most milliseconds between two questions of `until`. */
+const MAX_PAUSE_MS = 250;
+
 /**
- * Asks until the answer satisfies; fails with the last answer when it does not within the time. A question that is work
- * for who answers it is better asked with a longer `pauseMs` between.
+ * Asks until the answer satisfies; fails with the last answer when it does not within the time. It asks each `pauseMs` at
+ * first, less often the longer it waits: each question is work for who answers it.
  */
 export async function until<Value>(
   ask: () => Promise<Value>,
@@ -62,12 +65,13 @@ export async function until<Value>(
   timeoutMs = 100_000,
   pauseMs = 50,
 ): Promise<Value> {
-  const deadline = Date.now() + timeoutMs;
+  const start = Date.now();
   for (;;) {
     const value = await ask();
     if (satisfies(value)) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
-    await pause(pauseMs);
+    const waited = Date.now() - start;
+    if (waited > timeoutMs) throw new Error(`not within ${timeoutMs} ms; last: ${JSON.stringify(value)}`);
+    await pause(Math.max(pauseMs, Math.min(waited / 10, MAX_PAUSE_MS)));
   }
 }
 

@@ -117,14 +117,15 @@ const QUICK: Partial<WorkerLimits> = {
   storePauseSeconds: 1,
 };
 
-/** Polls until `read` answers something; fails after a long time. */
+/** Polls until `read` answers something, less often the longer that takes; fails after a long time. */
 export async function until<Answer>(read: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
-  const deadline = Date.now() + 100_000;
+  const start = Date.now();
   for (;;) {
     const answer = await read();
     if (answer) return answer;
-    if (Date.now() > deadline) throw new Error('timed out waiting for a condition');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waited = Date.now() - start;
+    if (waited > 100_000) throw new Error('timed out waiting for a condition');
+    await new Promise((resolve) => setTimeout(resolve, Math.max(20, Math.min(waited / 10, 200))));
   }
 }
 
