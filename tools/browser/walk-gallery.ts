@@ -138,7 +138,12 @@ async function fillBoard(page: Page, steps: Steps): Promise<void> {
   await page.getByPlaceholder('Name of the board').fill('Walked');
   await page.getByRole('button', { name: 'Save' }).click();
   const board = page.getByRole('link', { name: /^Walked/ });
-  await page.locator('.g-item').nth(0).dragTo(board);
+  await page.locator('.g-item').nth(0).hover();
+  await page.mouse.down();
+  // A drag begins with a small move: a leap begins none.
+  await page.mouse.move(400, 250, { steps: 3 });
+  await board.hover();
+  await page.mouse.up();
   await page.getByRole('link', { name: 'Walked 1' }).waitFor();
   await page.locator('.g-tick').nth(1).click();
   await page.locator('.g-tick').nth(2).click();

@@ -17,6 +17,8 @@ export function setSingleKeys(isOn: boolean): void {
 export function isBusy(event: KeyboardEvent): boolean {
   const { target, metaKey, ctrlKey, altKey, isComposing } = event;
   if (metaKey || ctrlKey || altKey || isComposing || !hasSingleKeys()) return true;
+  // The page has the focus where the button of a dialog that was pressed is gone.
+  if (document.querySelector('dialog[open]') !== null) return true;
   return (
     target instanceof HTMLElement &&
     // A dialog that has just closed has the focus until it is gone; what is typed is meant for the page already.
