@@ -31,6 +31,7 @@ import { createSubmissionService } from './submissions/service.ts';
 import { createUploads } from './synchronous/uploads.ts';
 import { createVoices } from './synchronous/voices.ts';
 import { createWorkObserver } from './tasks/accounting/work-observer.ts';
+import { createBulkService } from './tasks/bulk/service.ts';
 import { defineTaskQueues } from './tasks/rules/queues.ts';
 import { createTaskService } from './tasks/rules/service.ts';
 import { createRunningAttempts } from './tasks/running-attempts.ts';
@@ -136,6 +137,7 @@ function createServices(parts: ReturnType<typeof sharedParts>) {
   const firstVoice = (): Promise<string> => voices.first(SPEECH_GENERATOR);
   return {
     tasks,
+    bulk: createBulkService(parts),
     files,
     submissions: createSubmissionService({
       ...parts,
@@ -188,7 +190,7 @@ export function createMediaSubgraph(options: MediaSubgraphOptions): MediaSubgrap
     handleFile: createFileHandler({ files, store, ...fileSettings }),
     openFile: createFileOpener({ files, store }),
     handleProviderWebhook: createProviderWebhookHandler({ ...parts, attempts, addresses, wakeUps }),
-    worker: createMediaWorker({ ...parts, fileSettings, webhookAddress: addresses.addressFor }),
+    worker: createMediaWorker({ ...parts, tasks, fileSettings, webhookAddress: addresses.addressFor }),
     watcherCount: () => tasks.watcherCount(),
     async start() {
       await onceThere(async () => options.bindingPauses?.load(), options);

@@ -280,6 +280,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'providers/contract',
         'tasks/storage',
       ],
+      'tasks/bulk': ['database', 'domain', 'domain/work', 'tasks/rules', 'tasks/storage'],
       'personal-data': ['database'],
       'tasks/rules': [
         'tasks/removal',
@@ -295,6 +296,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'tasks/storage',
       ],
       'tasks/work': [
+        'tasks/bulk',
         'tasks/removal',
         'database',
         'domain',
@@ -336,6 +338,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       ],
       schema: [
         'boards',
+        'tasks/bulk',
         'personal-data',
         'chat',
         'comfy-workflows',

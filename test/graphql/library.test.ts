@@ -198,6 +198,53 @@ describe('lists', () => {
   });
 });
 
+describe('operations on many tasks', () => {
+  const FACTS = '{ id state total done refused problem }';
+  const begin = (field: 'cancelTasks' | 'restartTasks') =>
+    `mutation ($filter: TaskFilter!) { ${field}(filter: $filter) ${FACTS} }`;
+  const ended = async (user: string, id: string) => {
+    const all = await until(
+      () => as(user, `{ bulkOperations ${FACTS} }`),
+      ({ bulkOperations }) =>
+        bulkOperations.some((one: { id: string; state: string }) => one.id === id && one.state !== 'RUNNING'),
+    );
+    return all.bulkOperations.find((one: { id: string }) => one.id === id);
+  };
+  const counted = async (user: string, filter: object) =>
+    (await as(user, 'query ($filter: TaskFilter) { tasks(filter: $filter) { totalCount } }', { filter }))
+      .tasks.totalCount;
+
+  it("start the caller's own once more, each exactly once, and those of everybody for administrators", async () => {
+    await image('usr_dora', { prompt: 'many a heron' });
+    await image('usr_dora', { prompt: 'many an egret' });
+    await image('usr_emil', { prompt: 'many a stork' });
+    const filter = { text: 'many a' };
+    const { restartTasks } = await as('usr_dora', begin('restartTasks'), { filter });
+    expect(restartTasks).toMatchObject({ total: 2, problem: null });
+    expect(await ended('usr_dora', restartTasks.id)).toMatchObject({ state: 'DONE', done: 2, refused: 0 });
+    expect([await counted('usr_dora', filter), await counted('usr_emil', filter)]).toEqual([4, 1]);
+    const one = { text: 'many a stork' };
+    const { restartTasks: asAdmin } = await as('usr_admin', begin('restartTasks'), { filter: one });
+    expect(await ended('usr_admin', asAdmin.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
+    expect(await counted('usr_emil', one)).toBe(2);
+    expect(await as('usr_emil', '{ bulkOperations { id } }')).toEqual({ bulkOperations: [] });
+  });
+
+  it('cancel what has not ended, and stop when they are told to', async () => {
+    await kiln.control('latency', { queuedMs: 20_000 });
+    for (const prompt of ['a slow crane', 'a slow ibis']) {
+      await as('usr_fay', START, { input: { generator: 'agg/imga', prompt } });
+    }
+    const { cancelTasks } = await as('usr_fay', begin('cancelTasks'), { filter: { text: 'slow crane' } });
+    expect(await ended('usr_fay', cancelTasks.id)).toMatchObject({ state: 'DONE', total: 1, done: 1 });
+    await kiln.control('latency', { queuedMs: 0 });
+    expect(await counted('usr_fay', { states: ['QUEUED', 'RUNNING'], text: 'slow ibis' })).toBe(1);
+    const stop = `mutation ($id: ID!) { stopBulkOperation(id: $id) ${FACTS} }`;
+    const { stopBulkOperation } = await as('usr_fay', stop, { id: cancelTasks.id });
+    expect(stopBulkOperation).toMatchObject({ state: 'DONE' });
+  });
+});
+
 describe('thumbnails', () => {
   async function objects(): Promise<number> {
     const folder = path.join(kiln.dataDir, 'files', 'objects');

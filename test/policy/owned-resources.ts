@@ -9,6 +9,8 @@ export interface OwnedResources {
   readonly delivery: string;
   readonly file: string;
   readonly board: string;
+  /** An operation on many tasks, which matches none. */
+  readonly operation: string;
   /** An address of that file to be passed on. */
   readonly share: string;
   readonly conversation: string;
@@ -30,6 +32,7 @@ const PAYMENT = `mutation ($userId: ID!, $parameters: JSON!) {
   checkout(templateCode: "poster", userId: $userId, parameters: $parameters) { sessionId payment { id } }
 }`;
 const BOARD = 'mutation { createBoard(name: "Mine") { id } }';
+const OPERATION = 'mutation { cancelTasks(filter: { text: "no task has this" }) { id } }';
 const SHARE = 'mutation ($id: ID!) { shareMedia(id: $id) { id } }';
 const CONVERSATION = `mutation ($id: ID!) { saveConversation(id: $id, input: { title: "Mine", generator: "llm",
   messages: [{ id: $id, role: USER, text: "mine" }] }) { id } }`;
@@ -59,6 +62,7 @@ export async function createOwnedResources(
   const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
   if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
   const board = await graphql(kiln.url, BOARD, {}, headers);
+  const operation = await graphql(kiln.url, OPERATION, {}, headers);
   const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
   const conversation = await graphql(kiln.url, CONVERSATION, { id: randomUUID() }, headers);
   const workflow = await graphql(kiln.url, WORKFLOW, { name: externalId, graph }, headers);
@@ -72,6 +76,7 @@ export async function createOwnedResources(
     delivery,
     file: upload.body.extra.key,
     board: board.data.createBoard.id,
+    operation: operation.data.cancelTasks.id,
     share: share.data.shareMedia.id,
     conversation: conversation.data.saveConversation.id,
     workflow: workflow.data.saveWorkflow.id,

@@ -88,6 +88,8 @@ const NAMING: Readonly<Record<string, Thing>> = {
   shareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
   unshareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
   deleteBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }), ends: true },
+  bulkOperations: { foundBy: CHANGERS, selection: 'id', contains: ({ operation }) => operation },
+  stopBulkOperation: { foundBy: CHANGERS, given: ({ operation }) => ({ id: text(operation) }) },
   medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
   taskProgress: { foundBy: READERS, given: task },
   webhookDeliveries: {
@@ -141,6 +143,8 @@ const OTHERS = [
   'proposedWorkflow',
   'saveWorkflow',
   'rollBackWorkflow',
+  // Acts on the caller's own alone: test/graphql/library.test.ts.
+  'cancelTasks',
   'uploadFile',
   'uploadVoiceSample',
   'uploadToProvider',

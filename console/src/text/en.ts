@@ -241,6 +241,7 @@ export const en = {
   'studio.make': 'Make {count}',
   'studio.missing': 'Still missing: {fields}',
   'studio.sending': 'Sending',
+  'studio.part': 'The picture so far',
   'studio.remix': 'Remix',
   'studio.again': 'Again',
   'studio.forget': 'Remove from this page',

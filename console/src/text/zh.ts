@@ -237,6 +237,7 @@ export const zh: Texts = {
   'studio.make': '生成 {count} 个',
   'studio.missing': '还需要：{fields}',
   'studio.sending': '正在发送',
+  'studio.part': '目前的画面',
   'studio.remix': '改做',
   'studio.again': '再做一次',
   'studio.forget': '从本页移除',

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 import type { Answer } from '../../http/answer.ts';
 
 /** Pictures with what each event tells besides, or the error when there are none. */
@@ -21,6 +23,9 @@ export function streamImages(stream: ImageStream): Answer {
   };
 }
 
+/** Between parts in milliseconds: long enough to be seen. */
+const PART_MS = 400;
+
 async function* events({ event, partialImages, made }: ImageStream): AsyncGenerator<string> {
   // A comment, so that the answer begins.
   yield ': made while you wait\n\n';
@@ -39,7 +44,7 @@ async function* events({ event, partialImages, made }: ImageStream): AsyncGenera
     const b64_json = picture.toString('base64');
     const parts = index === 0 ? partialImages : 0;
     for (let part = 0; part < parts; part += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await wait(PART_MS);
       yield send(`${event}.partial_image`, { b64_json, partial_image_index: part });
     }
     yield send(`${event}.completed`, { b64_json });

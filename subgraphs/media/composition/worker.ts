@@ -1,5 +1,7 @@
 import type { FileAccess, FileService } from '../files/files.ts';
 import { createInputAddress } from '../files/input-addresses.ts';
+import { createBulkWorker } from '../tasks/bulk/worker.ts';
+import type { TaskService } from '../tasks/rules/task-service.ts';
 import { createTaskWorker, type TaskWorker, type TaskWorkerOptions } from '../tasks/work/worker.ts';
 import { createWebhookWorker } from '../webhooks/worker.ts';
 import type { MediaSubgraphOptions } from './options.ts';
@@ -12,6 +14,7 @@ export interface WorkerParts
       TaskWorkerOptions,
       'database' | 'planner' | 'endListener' | 'observer' | 'budgetWarnings' | 'webhookAddress'
     > {
+  readonly tasks: Pick<TaskService, 'submit' | 'cancel'>;
   readonly files: FileService & FileAccess;
   readonly fileSettings: MediaSubgraphOptions['files'];
 }
@@ -26,14 +29,17 @@ export function createMediaWorker(options: WorkerParts): TaskWorker {
   const inputAddress = createInputAddress({ ...parts, publicUrl, localUrl });
   const tasks = createTaskWorker({ ...parts, inputAddress });
   const webhooks = createWebhookWorker({ ...parts, secret: parts.webhookSecret });
+  const bulk = createBulkWorker(parts);
   return {
     async start() {
       await tasks.start();
       await webhooks.start();
+      await bulk.start();
     },
     async stop(graceSeconds) {
       await Promise.all([
         tasks.stop(graceSeconds),
+        bulk.stop(0),
         webhooks.stop(Math.min(graceSeconds, WEBHOOK_GRACE_SECONDS)),
       ]);
     },

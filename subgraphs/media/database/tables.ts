@@ -121,6 +121,23 @@ export interface MediaBudget {
   warnedPeriod: Timestamp | null;
 }
 
+export interface MediaBulkOperation {
+  action: string;
+  createdAt: Generated<Timestamp>;
+  done: Generated<number>;
+  endedAt: Timestamp | null;
+  filter: Json;
+  id: string;
+  lastTaskId: string | null;
+  listedOwner: string | null;
+  owner: string;
+  problem: string | null;
+  refused: Generated<number>;
+  state: Generated<string>;
+  total: number;
+  traceId: string;
+}
+
 export interface MediaChatChunk {
   delta: string;
   position: number;
@@ -444,6 +461,7 @@ export interface DB {
   "media.boards": MediaBoard;
   "media.budgetHolds": MediaBudgetHold;
   "media.budgets": MediaBudget;
+  "media.bulkOperations": MediaBulkOperation;
   "media.chatChunks": MediaChatChunk;
   "media.chatCosts": MediaChatCost;
   "media.chatReplies": MediaChatReply;

@@ -44,6 +44,12 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       columns: 'id name contentType bytes sha256 width height duration taskId createdAt temporaryUntil',
     }),
     rowsSection(database, {
+      kind: 'bulkOperation',
+      from: sql.table('media.bulkOperations'),
+      where: own,
+      columns: 'id action filter state total done refused createdAt endedAt',
+    }),
+    rowsSection(database, {
       kind: 'share',
       from: sql.table('media.shares'),
       where: own,

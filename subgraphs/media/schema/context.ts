@@ -20,6 +20,7 @@ import type { Estimates } from '../submissions/estimates.ts';
 import type { SubmissionService } from '../submissions/submissions.ts';
 import type { Uploads } from '../synchronous/uploads.ts';
 import type { Voices } from '../synchronous/voices.ts';
+import type { BulkService } from '../tasks/bulk/bulk.ts';
 import type { ReadTask, TaskService } from '../tasks/rules/task-service.ts';
 import type { UsageService } from '../usage/usage.ts';
 import type { VideoTemplate, VideoTemplateService } from '../video-templates/video-template.ts';
@@ -29,6 +30,7 @@ import type { WebhookService } from '../webhooks/service.ts';
 /** What the media schema's resolvers call; everything else about media is behind these. */
 export interface MediaServices {
   readonly tasks: TaskService;
+  readonly bulk: BulkService;
   readonly files: FileService;
   readonly boards: BoardService;
   readonly submissions: SubmissionService;

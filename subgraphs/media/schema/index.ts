@@ -17,6 +17,7 @@ import './media-fields.ts';
 import './share.ts';
 import './board.ts';
 import './task-fields.ts';
+import './bulk-operation.ts';
 import './personal-data.ts';
 import './start-mutation.ts';
 import './image.ts';

@@ -17,7 +17,8 @@ const TaskConnection = connection(Task, {
   countOf: ({ count }) => count(),
 });
 
-const TaskFilter = builder.inputType('TaskFilter', {
+/** Which tasks a list or an operation is of. */
+export const TaskFilter = builder.inputType('TaskFilter', {
   description: 'Which tasks to list; every member that is set must match.',
   fields: (t) => ({
     states: t.field({ type: [TaskState], description: 'In one of these states.' }),

@@ -13,6 +13,8 @@ import { PageHeading } from '../../parts/page/page-heading.tsx';
 import { Empty, Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
 import { useBatches } from '../../work/batches.ts';
+import { BulkButtons } from './bulk/bulk-buttons.tsx';
+import { BulkList } from './bulk/bulk-list.tsx';
 import { CsvButton } from './csv-button.tsx';
 import { Filters } from './filters.tsx';
 import { LiveRow, TaskRow } from './task-row.tsx';
@@ -65,6 +67,7 @@ function CallerTasks() {
   return (
     <>
       <Filters />
+      <BulkList />
       {error !== undefined && <Problem error={error} />}
       {failure !== null && <Problem error={failure} />}
       {isLoading && tasks.length === 0 && <div className="sk sk-table" aria-busy="true" />}
@@ -110,8 +113,9 @@ function CallerTasks() {
         />
       )}
       {total !== null && tasks.length > 0 && (
-        <div className="row">
+        <div className="row wrap">
           <span className="c12 mute num">{t('tasks.shown', { count: tasks.length, total })}</span>
+          <BulkButtons filter={filter} />
           <CsvButton filter={filter} />
           {more !== null && (
             <button type="button" className="btn" disabled={isLoading} onClick={more}>

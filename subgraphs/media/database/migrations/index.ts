@@ -36,6 +36,7 @@ import { closedMachines } from './0036-closed-machines.ts';
 import { conversations } from './0037-conversations.ts';
 import { leftReplies } from './0039-left-replies.ts';
 import { boards } from './0041-boards.ts';
+import { bulkOperations } from './0044-bulk-operations.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -78,6 +79,7 @@ export const mediaMigrations: MigrationSet = {
     '0037-conversations': conversations,
     '0039-left-replies': leftReplies,
     '0041-boards': boards,
+    '0044-bulk-operations': bulkOperations,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

@@ -96,6 +96,7 @@ async function eraseRest(transaction: MediaTransaction, owner: string): Promise<
     'media.conversations',
     'media.shares',
     'media.boards',
+    'media.bulkOperations',
     'media.stars',
     'media.providerResources',
     'media.workflows',

@@ -73,14 +73,19 @@ export async function listTasks(
   return rows;
 }
 
-/** How many tasks a list has on all pages. */
-export async function countTasks(database: MediaDatabase, listed: ListedTasks): Promise<number> {
+/** How many tasks a list has on all pages; with a condition, of those that fulfil it. */
+export async function countTasks(
+  database: MediaDatabase,
+  listed: ListedTasks,
+  alone: RawBuilder<boolean> = sql`true`,
+): Promise<number> {
   const { rows } = await sql<{ total: number }>`
-    select count(*)::int as total from media.tasks where ${isListed(listed)}`.execute(database);
+    select count(*)::int as total from media.tasks where ${isListed(listed)} and ${alone}`.execute(database);
   return rows[0]?.total ?? 0;
 }
 
-function isListed({ owner, filter }: ListedTasks): RawBuilder<unknown> {
+/** The condition that the tasks of a list fulfil. */
+export function isListed({ owner, filter }: ListedTasks): RawBuilder<unknown> {
   const { states, kinds, generator, model, text, file, createdAfter, createdBefore } = filter;
   const conditions: RawBuilder<unknown>[] = [sql`true`];
   if (owner !== null) conditions.push(sql`owner = ${owner}`);

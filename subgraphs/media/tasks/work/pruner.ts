@@ -4,6 +4,7 @@ import type { MediaDatabase, MediaTransaction } from '../../database/database.ts
 import type { FileService } from '../../files/files.ts';
 import { createProviderResources } from '../../files/provider-resources.ts';
 import { pruneQuotas } from '../../uploads/quota-store.ts';
+import { removeOldOperations } from '../bulk/store.ts';
 import { forgetPrompts } from '../removal/forget-prompts.ts';
 import { DAYS_OF_NOBODY, removeOldConversations } from '../removal/old-conversations.ts';
 import { removeOldTasks, type RemovalParts } from '../removal/remove.ts';
@@ -26,6 +27,8 @@ export interface PruneOptions extends Pick<RemovalParts, 'queue' | 'registry'> {
 const BATCH = 500;
 /** Most transactions of a run; the rest waits for the next. */
 const MOST_BATCHES = 100;
+/** Days that operations on many tasks are kept after their end. */
+const OPERATION_DAYS = 30;
 /** Hours an idempotency record is kept after its task's end. */
 const IDEMPOTENCY_HOURS = 24;
 
@@ -42,6 +45,7 @@ export async function prune(options: PruneOptions): Promise<void> {
   await repeat(() => removeOldConversations(database, old));
   if (wordDays > 0)
     await repeat(() => removeOldConversations(database, { ...old, days: wordDays, isNobodys: false }));
+  await repeat(() => removeOldOperations(database, { days: OPERATION_DAYS, limit: BATCH }));
   await repeat(() => createProviderResources(database).prune(BATCH));
   await pruneQuotas(database);
 }

@@ -1,4 +1,5 @@
 import { useMutation } from '@apollo/client/react';
+import { useRef } from 'react';
 
 import { CancelTaskDocument, type TaskPartsFragment } from '../../../api/operations.ts';
 import { TaskResult, TaskTexts } from '../../../library/result/task-result.tsx';
@@ -20,9 +21,14 @@ interface WorkingTileProps {
 /** The place of a result, reserved in its shape while it is made. */
 export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
   const [cancel] = useMutation(CancelTaskDocument);
+  const part = useLastPart(task);
   const state = task?.state ?? 'QUEUED';
   return (
-    <article className={`tile ${state} ${className}`} style={{ aspectRatio: shape }}>
+    <article
+      className={`tile ${state} ${className} ${part === null ? '' : 'parted'}`}
+      style={{ aspectRatio: shape }}
+    >
+      {part !== null && <img src={part.url} alt={t('studio.part')} />}
       <div className="work">
         <div className="row sb-row">
           <StateBadge state={state} />
@@ -51,6 +57,14 @@ export function WorkingTile({ task, shape, className = '' }: WorkingTileProps) {
       </div>
     </article>
   );
+}
+
+/** How far its picture was when the provider last showed it, also while later stages say nothing of it; null before the first. */
+function useLastPart(task: TaskPartsFragment | undefined) {
+  const last = useRef<{ readonly task: string; readonly url: string } | null>(null);
+  const url = task?.stageInfo?.preview?.url;
+  if (task !== undefined && url !== undefined) last.current = { task: task.id, url };
+  return last.current !== null && last.current.task === task?.id ? last.current : null;
 }
 
 /** What has ended without a file: its words, its finding, or why it has failed. */

@@ -1,0 +1,109 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { useEffect, useState } from 'react';
+
+import {
+  type BulkPartsFragment,
+  BulkOperationsDocument,
+  StopBulkOperationDocument,
+} from '../../../api/operations.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { ServerWords } from '../../../parts/server-words.tsx';
+import { t } from '../../../text/text.ts';
+
+const POLL_MS = 1_000;
+/** How long after its beginning one that has ended is still shown. */
+const SHOWN_MS = 10 * 60_000;
+
+/** Operations on many tasks: those that run, with how far they are, and what has just ended. */
+export function BulkList() {
+  const { data, startPolling, stopPolling } = useQuery(BulkOperationsDocument, {
+    fetchPolicy: 'cache-and-network',
+    notifyOnNetworkStatusChange: false,
+  });
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const all = data?.bulkOperations ?? [];
+  const isRunning = all.some(({ state }) => state === 'RUNNING');
+  useEffect(() => {
+    if (isRunning) startPolling(POLL_MS);
+    return stopPolling;
+  }, [isRunning, startPolling, stopPolling]);
+  const since = Date.now() - SHOWN_MS;
+  const shown = all.filter(
+    ({ id, state, createdAt }) =>
+      !hidden.has(id) && (state === 'RUNNING' || new Date(createdAt).getTime() > since),
+  );
+  if (shown.length === 0) return null;
+  return (
+    <section className="card" aria-label={t('bulk.title')}>
+      {shown.map((operation) => (
+        <Operation
+          key={operation.id}
+          operation={operation}
+          onHide={() => setHidden((before) => new Set([...before, operation.id]))}
+        />
+      ))}
+    </section>
+  );
+}
+
+interface OperationProps {
+  readonly operation: BulkPartsFragment;
+  readonly onHide: () => void;
+}
+
+function Operation({ operation, onHide }: OperationProps) {
+  const { id, action, state, total, done, refused, problem } = operation;
+  const [stop, stopped] = useMutation(StopBulkOperationDocument);
+  const name = t(`bulk.name.${action}`);
+  const share = total === 0 ? 100 : Math.min(100, Math.round(((done + refused) / total) * 100));
+  return (
+    <div className="pad">
+      <div className="row wrap">
+        <b>{name}</b>
+        <span className="num c12 mute" role="status">
+          {t(`bulk.state.${state}`)} · {t('bulk.done', { done, total })}
+          {refused > 0 && ` · ${t('bulk.refused', { count: refused })}`}
+        </span>
+        <span className="push">
+          {state === 'RUNNING' ? (
+            <button
+              type="button"
+              className="btn sm"
+              disabled={stopped.loading}
+              onClick={() => void stop({ variables: { id } }).catch(() => undefined)}
+            >
+              {t('bulk.stop')}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="btn sm ghost ico"
+              aria-label={t('bulk.hide')}
+              title={t('bulk.hide')}
+              onClick={onHide}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          )}
+        </span>
+      </div>
+      {state === 'RUNNING' && (
+        <div
+          className="bar"
+          role="progressbar"
+          aria-label={name}
+          aria-valuenow={share}
+          aria-valuemin={0}
+          aria-valuemax={100}
+        >
+          <i style={{ width: `${share}%` }} />
+        </div>
+      )}
+      {problem !== null && (
+        <p className="c12 mute">
+          {t('bulk.problem')} <ServerWords text={problem} />
+        </p>
+      )}
+    </div>
+  );
+}

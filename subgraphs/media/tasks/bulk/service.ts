@@ -1,0 +1,87 @@
+import { enforceGenerator, listedOwner, mayChange, type Caller } from '../../../../platform/access/caller.ts';
+import { AppError, badInput, notFound } from '../../../../platform/errors.ts';
+import { isUuid, newId } from '../../../../platform/ids.ts';
+import type { Queue } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase } from '../../database/database.ts';
+import { asJson, type TaskFilter } from '../../domain/task.ts';
+import {
+  type BulkAction,
+  type BulkJob,
+  type BulkOperation,
+  type BulkService,
+  BULK_QUEUE,
+  MOST_RUNNING,
+  MOST_TASKS,
+} from './bulk.ts';
+import { countMatching, endOperation, readOperation } from './store.ts';
+
+interface Parts {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+}
+
+/** Makes the service: it notes what is to be done, the worker does it task by task. */
+export function createBulkService(parts: Parts): BulkService {
+  const { database } = parts;
+  return {
+    begin: (caller, action, filter) => begin(parts, caller, { action, filter }),
+    async stop(caller, id) {
+      const known = isUuid(id) ? await readOperation(database, id) : null;
+      if (known === null || !mayChange(caller, known.owner)) throw notFound('operation', id);
+      await endOperation(database, id, 'STOPPED');
+      return (await readOperation(database, id)) ?? known;
+    },
+    async list(caller, first) {
+      if (caller.kind === 'anonymous') return [];
+      const owner = listedOwner(caller);
+      const rows = await database
+        .selectFrom('media.bulkOperations')
+        .selectAll()
+        .$if(owner !== null, (query) => query.where('owner', '=', owner ?? ''))
+        .orderBy('id', 'desc')
+        .limit(first)
+        .execute();
+      return rows as unknown as readonly BulkOperation[];
+    },
+  };
+}
+
+async function begin(
+  { database, queue }: Parts,
+  caller: Caller,
+  { action, filter }: { readonly action: BulkAction; readonly filter: TaskFilter },
+): Promise<BulkOperation> {
+  if (caller.kind === 'anonymous') {
+    throw new AppError('UNAUTHENTICATED', 'operations on many tasks need a caller: sign in, or send a key');
+  }
+  if (action === 'RESTART' && caller.generators) enforceGenerator(caller, filter.generator ?? 'any');
+  const operation = { action, listedOwner: listedOwner(caller), filter };
+  const total = await countMatching(database, operation);
+  if (total > MOST_TASKS) {
+    throw badInput('filter', `matches ${total} tasks: narrow it to at most ${MOST_TASKS}`);
+  }
+  const id = newId();
+  const job: BulkJob = { id };
+  await queue.define(BULK_QUEUE);
+  await database.transaction().execute(async (transaction) => {
+    const { running } = await transaction
+      .selectFrom('media.bulkOperations')
+      .select((table) => table.fn.countAll<string>().as('running'))
+      .where('owner', '=', caller.id)
+      .where('state', '=', 'RUNNING')
+      .executeTakeFirstOrThrow();
+    if (Number(running) >= MOST_RUNNING) {
+      throw new AppError('CONFLICT', `${MOST_RUNNING} operations run already: wait for one, or stop it`);
+    }
+    const row = { ...operation, filter: JSON.stringify(filter), id, owner: caller.id, total };
+    await transaction
+      .insertInto('media.bulkOperations')
+      .values({ ...row, traceId: caller.traceId })
+      .execute();
+    await queue.enqueue(transaction, { queue: BULK_QUEUE, data: asJson(job), owner: caller.id });
+  });
+  queue.wake(BULK_QUEUE);
+  const made = await readOperation(database, id);
+  if (made === null) throw new AppError('INTERNAL', 'an operation was written and not found');
+  return made;
+}

@@ -1,0 +1,124 @@
+import { internalCaller, type Caller } from '../../../../platform/access/caller.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import type { JobHandler, Queue, QueueWorker } from '../../../../platform/queue/queue.ts';
+import type { MediaDatabase, TaskRow } from '../../database/database.ts';
+import { filesOf } from '../../domain/work/files.ts';
+import type { Work } from '../../domain/work/work.ts';
+import type { TaskService } from '../rules/task-service.ts';
+import { readTasks } from '../storage/task-store.ts';
+import { BULK_QUEUE, type BulkJob } from './bulk.ts';
+import { type BulkRow, endOperation, nextTasks, noteTask, readOperation } from './store.ts';
+
+/** Does operations on many tasks, one task after the other. Any number of processes may run one over the same database. */
+export interface BulkWorker {
+  start(): Promise<void>;
+  /** Leaves what runs to the next worker, which goes on after the last task that was noted. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+interface Parts {
+  readonly database: MediaDatabase;
+  readonly queue: Queue;
+  readonly tasks: Pick<TaskService, 'submit' | 'cancel'>;
+  /** Days that prompts are kept; 0 or absent: as long as their task. */
+  readonly promptRetentionDays?: number | undefined;
+}
+
+/** Operations at once in this process, and tasks of one turn: others have theirs in between. */
+const SLOTS = 2;
+const TURN = 25;
+/** Pause while a queue is full or a budget refuses more starts in this minute. */
+const PAUSE_SECONDS = 5;
+const DAY_MS = 86_400_000;
+
+/** Makes the worker; it does nothing until it is started. */
+export function createBulkWorker(parts: Parts): BulkWorker {
+  let worker: QueueWorker | null = null;
+  return {
+    async start() {
+      await parts.queue.define(BULK_QUEUE);
+      worker = await parts.queue.work(BULK_QUEUE, { slots: SLOTS }, handlerOf(parts));
+    },
+    async stop(graceSeconds) {
+      await worker?.stop(graceSeconds);
+    },
+  };
+}
+
+function handlerOf(parts: Parts): JobHandler {
+  const { database } = parts;
+  return async ({ data, signal }) => {
+    const { id } = data as unknown as BulkJob;
+    for (let count = 0; count < TURN; count += 1) {
+      if (signal.aborted) return { againInSeconds: 0 };
+      const operation = await readOperation(database, id);
+      if (operation?.state !== 'RUNNING') return undefined;
+      const [next] = await nextTasks(database, operation, 1);
+      if (next === undefined) {
+        await endOperation(database, id, 'DONE');
+        return undefined;
+      }
+      const problem = await problemOf(() => act(parts, operation, next.id));
+      if (problem === LATER) return { againInSeconds: PAUSE_SECONDS };
+      await noteTask(database, operation, { taskId: next.id, problem });
+    }
+    return { againInSeconds: 0 };
+  };
+}
+
+const LATER = Symbol('later');
+
+/** Why it was refused; null when it was done, LATER when it can be done in a while. */
+async function problemOf(work: () => Promise<unknown>): Promise<string | null | typeof LATER> {
+  try {
+    await work();
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code === 'INTERNAL' || thrown.code === 'UNAVAILABLE') {
+      throw thrown;
+    }
+    return thrown.code === 'QUEUE_FULL' ? LATER : thrown.message;
+  }
+}
+
+async function act(parts: Parts, operation: BulkRow, taskId: string): Promise<void> {
+  const { database, tasks } = parts;
+  if (operation.action === 'CANCEL') {
+    await tasks.cancel(internalCaller(operation.traceId), taskId);
+    return;
+  }
+  const [task] = await readTasks(database, [taskId]);
+  if (task === undefined) throw new AppError('NOT_FOUND', 'the task is gone');
+  if (isForgotten(task, parts.promptRetentionDays ?? 0)) {
+    throw new AppError('NOT_FOUND', 'its prompt is no longer kept');
+  }
+  const work = task.input as unknown as Work;
+  // The key has a repeated turn answer what the one before has started.
+  const idempotencyKey = `bulk-${operation.id}-${taskId}`;
+  const fingerprint = { operation: 'restartTasks', taskId };
+  await tasks.submit(asOwner(task, operation), {
+    work,
+    fileIds: fileIdsOf(work),
+    idempotencyKey,
+    fingerprint,
+  });
+}
+
+/** What is started again belongs to whom it belonged to, and counts against their budgets. */
+function asOwner({ owner }: Pick<TaskRow, 'owner'>, { traceId }: BulkRow): Caller {
+  return { kind: 'user', id: owner, scopes: [], traceId, address: null };
+}
+
+function isForgotten({ endedAt }: TaskRow, days: number): boolean {
+  return days > 0 && endedAt !== null && endedAt.getTime() < Date.now() - days * DAY_MS;
+}
+
+function fileIdsOf(work: Work): readonly string[] {
+  const refs =
+    work.kind === 'RECIPE'
+      ? work.image === undefined
+        ? []
+        : [work.image]
+      : filesOf(work).map(({ file }) => file);
+  return refs.flatMap((ref) => ('fileId' in ref ? [ref.fileId] : []));
+}
