@@ -22,6 +22,7 @@ const sandboxUsers = /^gateway\/main\.ts$|^gateway\/composition\//;
 const CATALOGS = {
   'rest-compat/media': 'a table of routes per documented section',
   'subgraphs/media/database/migrations': 'the migrations, none of which may go',
+  'subgraphs/workflow/database/migrations': 'the migrations, none of which may go',
   'subgraphs/media/schema': 'the GraphQL types, one subject per file',
   'subgraphs/workflow/schema': 'the GraphQL types, one subject per file',
 };

@@ -57,6 +57,7 @@ export const WRITES = [
   'revokeServiceKey',
   'revokeShare',
   'rollBackWorkflow',
+  'rotateServiceKey',
   'rotateWebhookSecret',
   'saveConversation',
   'saveWorkflow',

@@ -373,6 +373,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
         'generators/machines',
         'generators/pauses',
         'schema',
+        'tasks/bulk',
+        'tasks/rules',
         'tasks/work',
         'webhooks',
       ],

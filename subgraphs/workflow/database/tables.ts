@@ -140,6 +140,8 @@ export interface WorkflowServiceKey {
   createdAt: Generated<Timestamp>;
   createdBy: string;
   expiresAt: Timestamp | null;
+  formerSha256: string | null;
+  formerUntil: Timestamp | null;
   generators: string[] | null;
   id: string;
   lastUsedAt: Timestamp | null;

@@ -82,6 +82,8 @@ export interface ServiceKey {
   /** Accurate to about a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Until when the secret before the last rotation works; null when there was none. */
+  readonly formerUntil: Date | null;
 }
 
 /** Who a credential stands for. */
@@ -153,6 +155,15 @@ export interface ServiceKeyService {
   create(
     caller: Caller,
     key: Pick<ServiceKey, 'name' | 'scopes'> & Partial<Pick<ServiceKey, 'generators' | 'expiresAt'>>,
+  ): Promise<{ readonly key: ServiceKey; readonly secret: string }>;
+  /**
+   * Gives a key another secret; the one before works for `graceSeconds` more. NOT_FOUND for a revoked one too; BAD_USER_INPUT for a
+   * wrong grace, and where a key would get one that may do more than it.
+   */
+  rotate(
+    caller: Caller,
+    id: string,
+    graceSeconds: number,
   ): Promise<{ readonly key: ServiceKey; readonly secret: string }>;
   /** NOT_FOUND. */
   revoke(id: string): Promise<ServiceKey>;

@@ -32,6 +32,13 @@ const ServiceKey = builder.objectRef<ServiceKeyShape>('ServiceKey').implement({
       nullable: true,
       description: 'When it was revoked.',
     }),
+    formerUntil: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when the secret before the last rotation works; null when none does any more.',
+      resolve: ({ formerUntil }) =>
+        formerUntil !== null && formerUntil.getTime() > Date.now() ? formerUntil : null,
+    }),
   }),
 });
 
@@ -75,6 +82,26 @@ builder.mutationField('createServiceKey', (t) =>
     },
     resolve: (_, { name, scopes, generators = null, expiresAt = null }, { caller, services }) =>
       services.signIn.serviceKeys.create(caller, { name, scopes, generators, expiresAt }),
+  }),
+);
+
+builder.mutationField('rotateServiceKey', (t) =>
+  t.field({
+    type: CreatedServiceKey,
+    description:
+      'Gives a key another secret: its id, scopes and what it has made stay. The secret before works for a while, so that programs can change theirs one by one; revoking the key ends both. NOT_FOUND for a revoked key.',
+    rule: 'operator',
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the key.' }),
+      graceSeconds: t.arg.int({
+        required: true,
+        defaultValue: 86_400,
+        description:
+          'How long the secret before still works: 0 to 2,592,000 (30 days), a day unless said otherwise.',
+      }),
+    },
+    resolve: (_, { id, graceSeconds }, { caller, services }) =>
+      services.signIn.serviceKeys.rotate(caller, id, graceSeconds),
   }),
 );
 

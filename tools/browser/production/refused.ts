@@ -17,6 +17,7 @@ const OPERATIONS: readonly string[] = [
   '{ unrunnableTemplates { reason } }',
   'mutation { createServiceKey(name: "mine", scopes: ["admin"]) { secret } }',
   'mutation { revokeServiceKey(id: "key_of_nobody") { id } }',
+  'mutation { rotateServiceKey(id: "key_of_nobody") { secret } }',
   'mutation { endUserSessions(userId: "usr_of_nobody") }',
   'mutation { pauseBinding(binding: "imga") { binding } }',
   'mutation { createBudget(scope: TOTAL, input: { name: "mine" }) { id } }',

@@ -15,6 +15,7 @@ import { t, textOr } from '../../text/text.ts';
 import { Audit } from './audit.tsx';
 import { NewKey } from './new-key.tsx';
 import { People } from './people.tsx';
+import { RotateKey } from './rotate-key.tsx';
 import { SignIn } from './sign-in.tsx';
 
 /** Who this tab is, its sessions, and the service keys for those who may see them. */
@@ -83,38 +84,60 @@ function Keys() {
               </tr>
             </thead>
             <tbody>
-              {keys.map(({ id, name, scopes, generators, expiresAt, createdAt, lastUsedAt, revokedAt }) => (
-                <tr key={id}>
-                  <td className="med">{name}</td>
-                  <td className="mute">
-                    {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}
-                  </td>
-                  <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
-                  <td className="num p-hide">
-                    {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
-                  </td>
-                  <td className="num">
-                    <Ago at={createdAt} />
-                  </td>
-                  <td className="num">{lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}</td>
-                  <td className="num">
-                    {revokedAt === null ? (
-                      <button
-                        type="button"
-                        className="btn sm bad"
-                        onClick={() => {
-                          if (!window.confirm(t('keys.sure', { name }))) return;
-                          revoke({ variables: { id } }).catch(() => undefined);
-                        }}
-                      >
-                        {t('keys.revoke')}
-                      </button>
-                    ) : (
-                      <span className="mute">{t('keys.revoked')}</span>
-                    )}
-                  </td>
-                </tr>
-              ))}
+              {keys.map(
+                ({
+                  id,
+                  name,
+                  scopes,
+                  generators,
+                  expiresAt,
+                  createdAt,
+                  lastUsedAt,
+                  revokedAt,
+                  formerUntil,
+                }) => (
+                  <tr key={id}>
+                    <td className="med">
+                      {name}
+                      {formerUntil !== null && revokedAt === null && (
+                        <span className="block c12 mute">
+                          {t('keys.former')} <Ago at={formerUntil} />
+                        </span>
+                      )}
+                    </td>
+                    <td className="mute">
+                      {scopes.map((scope) => textOr(`keys.scope.${scope}`, scope)).join(', ')}
+                    </td>
+                    <td className="mute p-hide">{generators?.join(', ') ?? t('keys.anyGenerator')}</td>
+                    <td className="num p-hide">
+                      {expiresAt === null ? t('keys.noEnd') : <Ago at={expiresAt} />}
+                    </td>
+                    <td className="num">
+                      <Ago at={createdAt} />
+                    </td>
+                    <td className="num">{lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}</td>
+                    <td className="num">
+                      {revokedAt === null ? (
+                        <span className="row">
+                          <RotateKey id={id} name={name} />
+                          <button
+                            type="button"
+                            className="btn sm bad"
+                            onClick={() => {
+                              if (!window.confirm(t('keys.sure', { name }))) return;
+                              revoke({ variables: { id } }).catch(() => undefined);
+                            }}
+                          >
+                            {t('keys.revoke')}
+                          </button>
+                        </span>
+                      ) : (
+                        <span className="mute">{t('keys.revoked')}</span>
+                      )}
+                    </td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </div>

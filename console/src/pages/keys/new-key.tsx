@@ -1,11 +1,17 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useId, useState } from 'react';
 
-import { graphqlUrl } from '../../api/addresses.ts';
-import { CreateServiceKeyDocument, ServiceKeysDocument } from '../../api/operations.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import {
+  type BudgetInput,
+  BudgetsDocument,
+  CreateBudgetDocument,
+  CreateServiceKeyDocument,
+  type CreateServiceKeyMutationVariables,
+  ServiceKeysDocument,
+} from '../../api/operations.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { t } from '../../text/text.ts';
+import { Secret } from './secret.tsx';
 
 const SCOPES = ['read', 'start', 'manage', 'admin'] as const;
 const USUAL: readonly string[] = ['read', 'start', 'manage'];
@@ -19,9 +25,20 @@ export function NewKey() {
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(USUAL));
   const [generators, setGenerators] = useState('');
   const [days, setDays] = useState(0);
+  const [bounds, setBounds] = useState<Bounds>({ amount: '', startsPerMinute: '' });
   const [create, { data, error, loading }] = useMutation(CreateServiceKeyDocument, {
     refetchQueries: [ServiceKeysDocument],
   });
+  const [bound, bounded] = useMutation(CreateBudgetDocument, { refetchQueries: [BudgetsDocument] });
+  const createBounded = async (variables: CreateServiceKeyMutationVariables) => {
+    const made = await create({ variables });
+    setName('');
+    const key = made.data?.createServiceKey.key;
+    const input = budgetOf(bounds);
+    if (key === undefined || input === null) return;
+    await bound({ variables: { scope: 'KEY', subject: key.id, input: { ...input, name: key.name } } });
+    setBounds({ amount: '', startsPerMinute: '' });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const only = generators.split(/[\s,]+/).filter((one) => one !== '');
@@ -31,10 +48,7 @@ export function NewKey() {
       generators: only.length === 0 ? null : only,
       expiresAt: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
     };
-    create({ variables }).then(
-      () => setName(''),
-      () => undefined,
-    );
+    void createBounded(variables).catch(() => undefined);
   };
   return (
     <form className="pad col gap-3" onSubmit={submit}>
@@ -76,6 +90,7 @@ export function NewKey() {
             ))}
           </select>
         </div>
+        <BoundFields bounds={bounds} onChange={setBounds} />
       </div>
       <p className="help" id={`${id}-help`}>
         {t('keys.generatorsHelp')}
@@ -89,6 +104,12 @@ export function NewKey() {
         {t('keys.create')}
       </button>
       {error !== undefined && <Problem error={error} />}
+      {bounded.error !== undefined && (
+        <>
+          <p className="help bad">{t('keys.unbounded')}</p>
+          <Problem error={bounded.error} />
+        </>
+      )}
       {data !== undefined && data !== null && <Secret secret={data.createServiceKey.secret} />}
     </form>
   );
@@ -123,23 +144,43 @@ function Scopes({ chosen, onChange }: ScopesProps) {
   );
 }
 
-/** The secret, and a request that uses it. */
-function Secret({ secret }: { readonly secret: string }) {
-  const code = `curl -s ${graphqlUrl} -H 'authorization: Bearer ${secret}' \\
-  -H 'content-type: application/json' -d '{"query":"{ caller { id kind } }"}'`;
-  return (
-    <div className="note" role="status">
-      <div className="col grow">
-        <p>{t('keys.once')}</p>
-        <p className="row">
-          <code className="grow wrap-anywhere">{secret}</code>
-          <CopyButton text={secret} />
-        </p>
-        <p className="row">
-          <span className="c12 mute grow">{t('keys.try')}</span>
-          <CopyButton text={code} />
-        </p>
-      </div>
+/** What a key may spend a month, and start a minute, as it is typed; empty is no bound. */
+interface Bounds {
+  readonly amount: string;
+  readonly startsPerMinute: string;
+}
+
+/** The budget of a new key; null when nothing bounds it. */
+function budgetOf({ amount, startsPerMinute }: Bounds): BudgetInput | null {
+  if (amount.trim() === '' && startsPerMinute.trim() === '') return null;
+  const number = (text: string) => (text.trim() === '' ? null : Number(text));
+  return { period: 'MONTH', amount: number(amount), startsPerMinute: number(startsPerMinute) };
+}
+
+interface BoundFieldsProps {
+  readonly bounds: Bounds;
+  readonly onChange: (bounds: Bounds) => void;
+}
+
+function BoundFields({ bounds, onChange }: BoundFieldsProps) {
+  const id = useId();
+  const fields = [
+    { name: 'amount', label: t('keys.amount'), step: 'any' },
+    { name: 'startsPerMinute', label: t('budget.startsPerMinute'), step: 1 },
+  ] as const;
+  return fields.map(({ name, label, step }) => (
+    <div key={name} className="field">
+      <label htmlFor={`${id}-${name}`}>{label}</label>
+      <input
+        id={`${id}-${name}`}
+        className="in"
+        type="number"
+        min={0}
+        step={step}
+        placeholder={t('budget.unbounded')}
+        value={bounds[name]}
+        onChange={({ target }) => onChange({ ...bounds, [name]: target.value })}
+      />
     </div>
-  );
+  ));
 }

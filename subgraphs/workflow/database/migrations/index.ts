@@ -15,6 +15,7 @@ import { traces } from './0011-traces.ts';
 import { soldExecutions } from './0012-sold-executions.ts';
 import { orderOfUsers } from './0013-order-of-users.ts';
 import { retentionMarks } from './0014-retention-marks.ts';
+import { rotatedKeys } from './0015-rotated-keys.ts';
 
 /** Every migration of the "workflow" schema, in order of name. A static map, so nothing is scanned at start. */
 const migrations: Record<string, Migration> = {
@@ -32,6 +33,7 @@ const migrations: Record<string, Migration> = {
   '0012-sold-executions': soldExecutions,
   '0013-order-of-users': orderOfUsers,
   '0014-retention-marks': retentionMarks,
+  '0015-rotated-keys': rotatedKeys,
 };
 
 /** The schema "workflow", and the indexes of its large tables. */
@@ -43,6 +45,7 @@ export const workflowMigrations: MigrationSet = {
     executions_ended: 'workflow.executions (ended_at) where ended_at is not null',
     payments_by_age: 'workflow.payments (created_at)',
     payments_by_rare_status: `workflow.payments (status, id desc) where status <> 'COMPLETED'`,
+    service_keys_former: 'workflow.service_keys (former_sha256) where former_sha256 is not null',
     idempotency_by_age: 'workflow.idempotency (created_at)',
   },
 };

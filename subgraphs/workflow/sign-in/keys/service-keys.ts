@@ -20,6 +20,7 @@ const COLUMNS = [
   'expiresAt',
   'lastUsedAt',
   'revokedAt',
+  'formerUntil',
 ] as const;
 /** The scopes of a key that names none: all but those of administrators. */
 const USUAL_SCOPES = ['read', 'start', 'manage'];
@@ -39,7 +40,7 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
       const expiresAt = wanted.expiresAt ?? lifeOf(caller);
       checkKey({ name, scopes, generators, expiresAt });
       checkParent(caller, { generators, expiresAt });
-      const secret = `${PREFIX}${randomBytes(32).toString('hex')}`;
+      const secret = newSecret();
       const key = await database
         .insertInto('workflow.serviceKeys')
         .values({
@@ -55,6 +56,7 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
         .executeTakeFirstOrThrow();
       return { key, secret };
     },
+    rotate: (caller, id, graceSeconds) => rotate(database, caller, { id, graceSeconds }),
     async revoke(id) {
       const row = await database
         .updateTable('workflow.serviceKeys')
@@ -69,13 +71,52 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
   };
 }
 
+const newSecret = (): string => `${PREFIX}${randomBytes(32).toString('hex')}`;
+
+/** Longest time that the secret before a rotation works on: 30 days. */
+const MOST_GRACE = 30 * 86_400;
+
+async function rotate(
+  database: WorkflowDatabase,
+  caller: Caller,
+  { id, graceSeconds }: { readonly id: string; readonly graceSeconds: number },
+) {
+  if (graceSeconds < 0 || graceSeconds > MOST_GRACE) {
+    throw badInput('graceSeconds', `graceSeconds must be from 0 to ${MOST_GRACE}, 30 days`);
+  }
+  const open = database.selectFrom('workflow.serviceKeys').select(COLUMNS).where('revokedAt', 'is', null);
+  const known = await open.where('id', '=', id).executeTakeFirst();
+  if (known === undefined) throw notFound('service key', id);
+  checkParent(caller, known);
+  const secret = newSecret();
+  const key = await database
+    .updateTable('workflow.serviceKeys')
+    .set({
+      secretSha256: hashOf(secret),
+      formerSha256: sql<string>`secret_sha256`,
+      formerUntil: sql<Date>`now() + make_interval(secs => ${graceSeconds})`,
+    })
+    .where('id', '=', id)
+    .where('revokedAt', 'is', null)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (key === undefined) throw notFound('service key', id);
+  return { key, secret };
+}
+
 /** Records the use of a key at most once a minute. */
 async function find(database: WorkflowDatabase, secret: string): Promise<ServiceKey | null> {
   if (!secret.startsWith(PREFIX)) return null;
+  const hash = hashOf(secret);
   const row = await database
     .selectFrom('workflow.serviceKeys')
     .select(COLUMNS)
-    .where('secretSha256', '=', hashOf(secret))
+    .where((key) =>
+      key.or([
+        key('secretSha256', '=', hash),
+        key.and([key('formerSha256', '=', hash), key('formerUntil', '>', sql<Date>`now()`)]),
+      ]),
+    )
     .where('revokedAt', 'is', null)
     .where((key) => key.or([key('expiresAt', 'is', null), key('expiresAt', '>', sql<Date>`now()`)]))
     .executeTakeFirst();

@@ -1,0 +1,73 @@
+import { useMutation } from '@apollo/client/react';
+import { useId, useState } from 'react';
+
+import { RotateServiceKeyDocument } from '../../api/operations.ts';
+import { Modal } from '../../parts/controls/modal.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { Secret } from './secret.tsx';
+
+const HOUR = 3_600;
+/** How long the secret before works on, in seconds, by the names of their texts. */
+const GRACES = { now: 0, hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR } as const;
+
+interface RotateKeyProps {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Gives a key another secret, with time for programs to change theirs. */
+export function RotateKey({ id, name }: RotateKeyProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="btn sm" onClick={() => setIsOpen(true)}>
+        {t('keys.rotate')}
+      </button>
+      {isOpen && <RotateDialog id={id} name={name} onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+function RotateDialog({ id, name, onClose }: RotateKeyProps & { readonly onClose: () => void }) {
+  const field = useId();
+  const [grace, setGrace] = useState<keyof typeof GRACES>('day');
+  const [rotate, { data, error, loading }] = useMutation(RotateServiceKeyDocument);
+  const start = () => void rotate({ variables: { id, graceSeconds: GRACES[grace] } }).catch(() => undefined);
+  const isDone = data !== undefined && data !== null;
+  return (
+    <Modal
+      title={t('keys.rotateTitle', { name })}
+      onClose={onClose}
+      foot={
+        !isDone && (
+          <button type="button" className="btn pri push" disabled={loading} onClick={start}>
+            {t('keys.rotate')}
+          </button>
+        )
+      }
+    >
+      {isDone ? (
+        <Secret secret={data.rotateServiceKey.secret} />
+      ) : (
+        <div className="field">
+          <label htmlFor={field}>{t('keys.grace')}</label>
+          <select
+            id={field}
+            className="in"
+            value={grace}
+            onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}
+          >
+            {(Object.keys(GRACES) as (keyof typeof GRACES)[]).map((one) => (
+              <option key={one} value={one}>
+                {t(`keys.grace.${one}`)}
+              </option>
+            ))}
+          </select>
+          <p className="help">{t('keys.graceHelp')}</p>
+        </div>
+      )}
+      {error !== undefined && <Problem error={error} />}
+    </Modal>
+  );
+}
