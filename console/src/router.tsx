@@ -93,6 +93,12 @@ const execution = createRoute({
   component: laterPage(async () => (await import('./pages/shop/execution/execution-page.tsx')).ExecutionPage),
 });
 
+const payment = createRoute({
+  getParentRoute: () => root,
+  path: '/shop/payments/$id',
+  component: laterPage(async () => (await import('./pages/shop/payment/payment-page.tsx')).PaymentPage),
+});
+
 const template = createRoute({
   getParentRoute: () => root,
   path: '/shop/templates/$code',
@@ -256,6 +262,7 @@ export const router = createRouter({
     task,
     shop,
     execution,
+    payment,
     template,
     newTemplate,
     paid,

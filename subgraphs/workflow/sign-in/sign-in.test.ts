@@ -462,16 +462,17 @@ describe('a service key', () => {
   it('is given another secret; the one before works until its moment, and none of them once it is revoked', async () => {
     const { key, secret } = await here.serviceKeys.create(admin, { name: 'till', scopes: ['read'] });
     const { secret: second } = await here.serviceKeys.rotate(admin, key.id, 3_600);
-    const ids = async (...secrets: readonly string[]) =>
-      Promise.all(secrets.map(async (one) => (await there.callerOf(one))?.id ?? null));
-    expect(await ids(secret, second)).toEqual([key.id, key.id]);
+    const callers = async (...secrets: readonly string[]) =>
+      Promise.all(secrets.map(async (one) => await there.callerOf(one)));
+    const { id } = key;
+    expect(await callers(secret, second)).toMatchObject([{ id }, { id }]);
     const { secret: third } = await here.serviceKeys.rotate(admin, key.id, 0);
-    expect(await ids(secret, second, third)).toEqual([null, null, key.id]);
+    expect(await callers(secret, second, third)).toMatchObject([null, null, { id }]);
     const limited: Caller = { ...admin, kind: 'key', generators: ['agg/imga'] };
     await expect(here.serviceKeys.rotate(limited, key.id, 0)).rejects.toMatchObject({ field: 'generators' });
     await expect(here.serviceKeys.rotate(admin, key.id, -1)).rejects.toMatchObject({ field: 'graceSeconds' });
     await here.serviceKeys.revoke(key.id);
-    expect(await ids(third)).toEqual([null]);
+    expect(await callers(third)).toEqual([null]);
     await expect(here.serviceKeys.rotate(admin, key.id, 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 

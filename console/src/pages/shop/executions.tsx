@@ -15,7 +15,7 @@ import { stageText } from '../../parts/task/stage.ts';
 import { StateBadge } from '../../parts/task/state.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { t } from '../../text/text.ts';
-import { listedFor } from './order/buyer.ts';
+import { buyerText, listedFor } from './order/buyer.ts';
 
 const PAGE = 25;
 
@@ -61,12 +61,29 @@ export function Executions() {
           <table>
             <tbody>
               {edges.map(
-                ({ node: { id, taskId, template, status, task, progress, createdAt, endedAt, error } }) => (
+                ({
+                  node: {
+                    id,
+                    taskId,
+                    template,
+                    userId,
+                    user,
+                    status,
+                    task,
+                    progress,
+                    createdAt,
+                    endedAt,
+                    error,
+                  },
+                }) => (
                   <tr key={id}>
                     <td>
                       <Link className="med" to="/shop/executions/$taskId" params={{ taskId }}>
                         {template.name}
                       </Link>
+                    </td>
+                    <td className="c12 mute cut p-hide" title={userId ?? undefined}>
+                      {userId !== null && buyerText({ userId, user })}
                     </td>
                     <td>
                       <StateBadge state={STATE_OF[status]} />

@@ -58,7 +58,7 @@ export function Payments() {
                 <th className="p-hide">{t('shop.buyer')}</th>
                 <th>{t('task.state')}</th>
                 <th className="num">{t('shop.amount')}</th>
-                <th className="num p-hide">{t('task.created')}</th>
+                <th className="num">{t('task.created')}</th>
                 <th>
                   <span className="vh">{t('task.actions')}</span>
                 </th>
@@ -118,7 +118,7 @@ interface PaymentRowProps {
 }
 
 function PaymentRow({ payment, onRefund }: PaymentRowProps) {
-  const { template, status, amount, amountRefunded, currency, createdAt, taskId, disputed } = payment;
+  const { id, template, status, amount, amountRefunded, currency, createdAt, taskId, disputed } = payment;
   return (
     <tr>
       <td>
@@ -144,8 +144,15 @@ function PaymentRow({ payment, onRefund }: PaymentRowProps) {
           </span>
         )}
       </td>
-      <td className="num p-hide">
-        <Ago at={createdAt} />
+      <td className="num">
+        <Link
+          className="link"
+          to="/shop/payments/$id"
+          params={{ id }}
+          title={t('shop.paymentOf', { name: template.name })}
+        >
+          <Ago at={createdAt} />
+        </Link>
       </td>
       <td className="num">
         {onRefund !== null && (

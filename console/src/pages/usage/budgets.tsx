@@ -2,6 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 
 import { type BudgetPartsFragment, BudgetsDocument, OwnBudgetsDocument } from '../../api/operations.ts';
+import { Who } from '../../parts/access/who.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { moneyText } from '../../parts/money.ts';
 import { Problem } from '../../parts/problem.tsx';
@@ -43,7 +44,7 @@ interface BudgetLineProps {
 }
 
 function BudgetLine({ budget, onChange }: BudgetLineProps) {
-  const { name, subject, amount, currency, reserved, renewsAt, maxRunning, startsPerMinute } = budget;
+  const { name, scope, subject, amount, currency, reserved, renewsAt, maxRunning, startsPerMinute } = budget;
   const money = (value: number | null) => moneyText({ amount: value, currency });
   return (
     <div className="budget">
@@ -54,6 +55,11 @@ function BudgetLine({ budget, onChange }: BudgetLineProps) {
           <button type="button" className="link" aria-label={t('budget.change', { name })} onClick={onChange}>
             {name}
           </button>
+        )}
+        {subject !== null && (scope === 'USER' || scope === 'KEY') && (
+          <span className="block c12 mute cut">
+            <Who id={subject} />
+          </span>
         )}
       </span>
       {amount !== null && (

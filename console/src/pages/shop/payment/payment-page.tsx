@@ -1,0 +1,100 @@
+import { useQuery } from '@apollo/client/react';
+import { Link, useParams } from '@tanstack/react-router';
+
+import { PaymentPageDocument, type PaymentPageQuery } from '../../../api/operations.ts';
+import { Icon } from '../../../parts/icons.tsx';
+import { minorMoneyText } from '../../../parts/money.ts';
+import { NotFound } from '../../../parts/not-found.tsx';
+import { PageHeading } from '../../../parts/page/page-heading.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { exactTime } from '../../../parts/time.tsx';
+import { t, textOr } from '../../../text/text.ts';
+import { PaymentCard } from '../execution/payment-card.tsx';
+import { STATE_OF } from '../executions.tsx';
+
+type Payment = NonNullable<PaymentPageQuery['payment']>;
+
+/** One payment: who paid what for which run, what of it was given back, and what happened when. */
+export function PaymentPage() {
+  const { id } = useParams({ from: '/shop/payments/$id' });
+  const { data, error } = useQuery(PaymentPageDocument, {
+    variables: { id },
+    fetchPolicy: 'cache-and-network',
+  });
+  if (error !== undefined && data === undefined) return <Problem error={error} />;
+  if (data === undefined) return <div className="page" aria-busy="true" />;
+  const { payment } = data;
+  if (payment === null) return <NotFound text={t('shop.paymentGone')} />;
+  const { template, execution } = payment;
+  return (
+    <>
+      <header className="top">
+        <Link
+          className="btn ghost ico"
+          to="/shop"
+          search={{ view: 'payments' }}
+          aria-label={t('shop.backToPayments')}
+        >
+          <Icon name="left" />
+        </Link>
+        <PageHeading className="cut">{t('shop.paymentOf', { name: template.name })}</PageHeading>
+        {execution !== null && (
+          <Link className="btn push" to="/shop/executions/$taskId" params={{ taskId: execution.taskId }}>
+            {t('shop.openExecution')}
+          </Link>
+        )}
+      </header>
+      <div className="page">
+        <div className="split">
+          <Events payment={payment} />
+          <div>
+            <PaymentCard payment={payment} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** Something that happened, and when. */
+interface PaymentEvent {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** What happened to a payment, oldest first. */
+function eventsOf({ createdAt, status, execution, refunds, currency }: Payment): readonly PaymentEvent[] {
+  const isUnpaid = status === 'FAILED' || status === 'CANCELLED';
+  const events: PaymentEvent[] = [{ at: createdAt, text: t('shop.event.opened') }];
+  if (execution !== null && !isUnpaid) {
+    events.push({ at: execution.createdAt, text: t('shop.event.paid') });
+  }
+  if (execution !== null && execution.endedAt !== null) {
+    const state = t(`state.${STATE_OF[execution.status]}`);
+    events.push({ at: execution.endedAt, text: t('shop.event.ended', { state }) });
+  }
+  for (const { amount, reason, status: word, createdAt: at } of refunds) {
+    const why = reason === null ? '' : ` · ${t(`shop.reason.${reason}`)}`;
+    const sum = t('shop.refunded', { amount: minorMoneyText(amount, currency) });
+    events.push({ at, text: `${sum}${why} · ${textOr(`refund.${word}`, word)}` });
+  }
+  return events.toSorted((one, other) => (one.at < other.at ? -1 : 1));
+}
+
+function Events({ payment }: { readonly payment: Payment }) {
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('shop.events')}</h2>
+      </header>
+      <ol className="shop-refunds">
+        {eventsOf(payment).map(({ at, text }) => (
+          <li key={`${at} ${text}`} className="row">
+            <span className="grow">{text}</span>
+            <span className="c12 mute num">{exactTime(at)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
