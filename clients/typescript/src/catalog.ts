@@ -440,8 +440,8 @@ export interface ModelOptions {
     /** Token id -> how much more (100) or less (-100) likely it is. */
     readonly logit_bias?: Readonly<Record<string, unknown>> | undefined;
     readonly prompt_cache_retention?: 'in_memory' | '24h' | undefined;
-    /** flex is slower and cheaper. Tiers that cost more can't be chosen here. */
-    readonly service_tier?: 'auto' | 'default' | 'flex' | undefined;
+    /** Tiers that cost more can't be chosen here. */
+    readonly service_tier?: 'auto' | 'default' | undefined;
     /** Whether several tools may be called at once. */
     readonly parallel_tool_calls?: boolean | undefined;
     /** Requests with the same key find each other's cached prompt. */
