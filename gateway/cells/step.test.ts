@@ -19,8 +19,8 @@ const servers: Server[] = [];
 let links: CellLinks;
 let url: string;
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
+async function serve(listener: (...args: Parameters<RequestListener>) => Promise<void>): Promise<string> {
+  const server = createServer((request, response) => void listener(request, response));
   servers.push(server);
   return (await listenOn(server, '127.0.0.1', 0)).url;
 }
@@ -29,7 +29,9 @@ const bodyOf = async (request: IncomingMessage): Promise<string> =>
   (takenBytesOf(request) ?? (await text(request))).toString();
 
 beforeAll(async () => {
-  const there = await serve(async (request, response) => response.end(`there ${await text(request)}`));
+  const there = await serve(async (request, response) => {
+    response.end(`there ${await text(request)}`);
+  });
   const urls = new Map([
     [1, 'http://127.0.0.1:9'],
     [2, there],

@@ -5,7 +5,7 @@ import { answerGraphql } from '../authentication/authenticate.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Exchange, Step } from '../request/steps.ts';
 import { type TakenBody, takenBodyOf, takeBytes } from '../request/taken-body.ts';
-import { readOperation } from '../transports/admission/read-operation.ts';
+import { type OperationRequest, readOperation } from '../transports/admission/read-operation.ts';
 import type { Cells } from './cells-file.ts';
 import { cellOfAddress, cellOfMessage, cellOfOperations } from './named-cells.ts';
 import { type CellProxy, PASSED_ON } from './pass-on.ts';
@@ -75,9 +75,11 @@ function isOfThisCell({ request, path }: Exchange): boolean {
 const valueOf = (body: TakenBody): unknown => (body === 'unreadable' ? null : body.value);
 
 /** The operations of a body, which may be a batch; none where it is not understood: whoever serves it says so. */
-function operationsIn(value: unknown) {
+function operationsIn(value: unknown): readonly OperationRequest[] {
   const operations = (Array.isArray(value) ? value : [value]).map(readOperation);
-  return operations.filter((operation) => !(operation instanceof GraphQLError));
+  return operations.filter(
+    (operation): operation is OperationRequest => !(operation instanceof GraphQLError),
+  );
 }
 
 /** Bytes of a body in which ids are looked for; 0 of any other. */

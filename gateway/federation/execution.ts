@@ -109,7 +109,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       const ran = await meter.measure(plan.operation, request, () => plan.compiled.run(input));
       if (complete === undefined && (form === undefined || form.names.size === 0)) return ran;
       // What is changed is no longer what a subgraph has answered.
-      const own = answerBytes(ran) === undefined ? ran : { data: ran.data };
+      const own = answerBytes(ran) === undefined ? ran : { data: ran.data ?? null };
       const result = complete === undefined ? own : complete(own);
       return form === undefined ? result : renamedResult(result, form);
     } catch (thrown) {

@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/process/logger.ts';
 import { type Authorize, type Costs, createExecution } from './execution.ts';
 import { sharedForm } from './operation/shared-form.ts';
 import { outlineOf, type PlanOutline } from './plan-outline.ts';
-import { createPlanner } from './plans.ts';
+import { createPlanner, type Planner } from './plans.ts';
 import type { RefuseRootField } from './refused-operation.ts';
 import { createServerGateway, type ServerGateway } from './server-gateway.ts';
 import { SubscriptionRootRule } from './subscription-root-rule.ts';
@@ -119,8 +119,7 @@ export async function createFederation(options: FederationOptions): Promise<Fede
       const { document, errors } = documents.prepare(query);
       if (errors !== undefined)
         throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
-      planner.partsOf(document, operationName, {});
-      void planner.planOf(document, operationName).plan;
+      warmPlans(planner, document, operationName);
     },
     *planned() {
       for (const { query, document } of documents.all()) {
@@ -144,4 +143,10 @@ function linkOf(links: FederationOptions['links'], name: string): SubgraphLink {
   const link = links[name];
   if (link === undefined) throw new Error(`no link to the subgraph ${JSON.stringify(name)}`);
   return link;
+}
+
+/** Makes the plans of an operation: the one in parts, and the one that is otherwise made when it is run first. */
+function warmPlans(planner: Planner, document: DocumentNode, operationName: string | undefined): void {
+  planner.partsOf(document, operationName, {});
+  void planner.planOf(document, operationName).plan;
 }

@@ -8,7 +8,7 @@ import {
   Supergraph,
 } from '@apollo/federation-internals';
 import { type FetchNode, type QueryPlan, QueryPlanner } from '@apollo/query-planner';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
 
 import { type CoerceVariables, compileVariables } from '../../platform/graphql/execution/variables.ts';
 import { once } from '../../platform/once.ts';
@@ -110,7 +110,32 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
   // Bounded by the document cache; a document has only as many plans as operations.
   const plans = new WeakMap<DocumentNode, Map<string, OperationPlan>>();
 
-  const makePlan: MakePlan = (given, operationName, givenPart) => {
+  const kept = keepPlans(plans, createMakePlan(parts, defers));
+  return {
+    hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
+    get apiSchema() {
+      return parts().apiSchema;
+    },
+    get apiModel() {
+      return parts().apiModel;
+    },
+    get supergraphSchema() {
+      return parts().supergraphSchema;
+    },
+    get subgraphs() {
+      return parts().subgraphs;
+    },
+    planOf: (document, operationName) => kept(document, operationName, document),
+    planOfPart: kept,
+    partsOf: defers ? createPartPlanner(parts) : () => null,
+    plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
+    warmUp: () => void parts(),
+  };
+}
+
+/** Makes what plans an operation. */
+function createMakePlan(parts: () => ReturnType<typeof readParts>, defers: boolean): MakePlan {
+  return (given, operationName, givenPart) => {
     const asked = answeredAtOnce(given, defers);
     const part = givenPart === given ? asked : answeredAtOnce(givenPart, defers);
     const { planner, planOfOne, apiModel, apiSchema, supergraphSchema, requirements } = parts();
@@ -136,7 +161,7 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     const definitions = operation.operation.variableDefinitions ?? [];
     const coerceVariables = compileVariables(apiSchema, definitions, MAX_VARIABLE_ERRORS);
     const planned: PlannedOperation = { operation, coerceVariables, restore };
-    if (asked !== given && operation.operation.operation !== 'subscription')
+    if (asked !== given && operation.operation.operation !== OperationTypeNode.SUBSCRIPTION)
       return Object.assign(madeWhenRun(makeQueryPlan, compiled), { kind: 'request' as const, ...planned });
     const plan = makeQueryPlan();
     if (plan.node?.kind !== 'Subscription')
@@ -145,28 +170,6 @@ export function createPlanner(supergraphSdl: string, options: PlannerOptions = {
     const nodes = rest === undefined ? [primary] : [primary, rest];
     const eventPlan: QueryPlan = { kind: 'QueryPlan', node: { kind: 'Sequence', nodes } };
     return { kind: 'subscription', ...planned, primary, plan: eventPlan, compiled: compiled(eventPlan) };
-  };
-
-  const kept = keepPlans(plans, makePlan);
-  return {
-    hasPlan: (document, operationName) => plans.get(document)?.has(operationName ?? '') === true,
-    get apiSchema() {
-      return parts().apiSchema;
-    },
-    get apiModel() {
-      return parts().apiModel;
-    },
-    get supergraphSchema() {
-      return parts().supergraphSchema;
-    },
-    get subgraphs() {
-      return parts().subgraphs;
-    },
-    planOf: (document, operationName) => kept(document, operationName, document),
-    planOfPart: kept,
-    partsOf: defers ? createPartPlanner(parts) : () => null,
-    plannedNames: (document) => [...(plans.get(document)?.keys() ?? [])],
-    warmUp: () => void parts(),
   };
 }
 

@@ -123,7 +123,7 @@ async function sendResult(
   const answered = answerBytes(result);
   if (answered !== undefined) {
     // A letter for each byte: Node sends it with the head in one write, and nothing is counted or encoded anew.
-    const text = `${answered.latin1Slice()}\n`;
+    const text = `${answered.toString('latin1')}\n`;
     response.setHeader('Content-Type', answerType);
     response.setHeader('Content-Length', text.length);
     compression.afterHead(request, response, text.length);

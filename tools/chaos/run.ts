@@ -57,7 +57,7 @@ export async function runChaos(topology: Topology, options: ChaosOptions): Promi
   );
   await load.finish();
   const { database, sandbox, gateways } = topology;
-  const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] ?? '' };
+  const verified = { rows: database.rows, sandboxUrl: sandbox.url, gatewayUrl: gateways[1] };
   const findings = [...(await verify(verified, load.seen, patienceMs)), broken.finding()];
   return { seen: load.seen, findings, faults };
 }

@@ -14,7 +14,7 @@ import { createLayout, type Shape } from './shapes.ts';
 /** Kiln in one of its shapes over one database, one store of files and one sandbox. */
 export interface Topology {
   /** Those that callers are sent to; a shape that is scaled has more of them for a while. */
-  readonly gateways: readonly string[];
+  readonly gateways: readonly [string, string, ...string[]];
   /** The names of its parts. */
   readonly parts: readonly string[];
   readonly database: ChaosDatabase;
@@ -71,7 +71,7 @@ export async function startTopology({
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await temporaryFolder();
   const { parts, gateways: first, needsBucket, settings: shared } = await createLayout(shape, folder.path);
-  const gateways: string[] = [...first];
+  const gateways: [string, string, ...string[]] = [...first];
   const files = path.join(folder.path, 'files');
   const disk = needsBucket ? null : mountDisk(files);
   const bucket = needsBucket ? await startS3Server() : null;

@@ -15,7 +15,7 @@ export function unreadAnswer(bytes: Buffer): ExecutionResult | null {
   const answer = {
     get data() {
       read ??= JSON.parse(bytes.toString()) as ExecutionResult;
-      return read.data;
+      return read.data ?? null;
     },
   };
   // Not enumerable: a copy has no bytes, and is the same to who compares them.

@@ -4,7 +4,7 @@ import { serviceKey } from '../../../test/kit/processes/kiln-process.ts';
 import { freePorts, isReady } from '../../../test/topology/places.ts';
 import { startNode, type Program } from '../../../test/topology/processes.ts';
 import type { Bench, BenchTools, Figure } from '../bench.ts';
-import { startBurstKiln } from '../burst/split.ts';
+import { type BurstKiln, startBurstKiln } from '../burst/split.ts';
 import type { Sent, TrafficOrder } from '../model/traffic.ts';
 import { startProgram } from '../processes.ts';
 import { finishedTasks } from '../rest-status/rest-status.ts';
@@ -13,8 +13,9 @@ import { readTimes, usedBetween } from '../split/processor-time.ts';
 import { KEY_HASH } from '../split/world.ts';
 
 /**
- * PROCESSES=2 against one process, over one database: processor time of Kiln's own processes for each request. Where it stays
- * the same two cores serve twice as much; how much a machine serves in fact depends on who else needs its cores.
+ * PROCESSES=2 against one process, over one database: processor time of Kiln's own processes for each request, with as many callers for
+ * each process, as what comes at the same time is read together. Where it stays the same two cores serve twice as much; how much a machine
+ * serves in fact depends on who else needs its cores.
  */
 export const cores: Bench = {
   name: 'cores',
@@ -26,16 +27,7 @@ export const cores: Bench = {
     // What is submitted stays queued upstream, so that nothing else is measured.
     await kiln.sandbox.latency({ queuedMs: 600_000 });
     for (const part of [kiln.gateway, kiln.media, kiln.workflow, kiln.worker]) await part.end();
-    const one = await startWhole(tools, {
-      ...kiln.settings,
-      PROCESSES: '1',
-      DATA_DIR: `${kiln.folder}/one`,
-    });
-    const two = await startWhole(tools, {
-      ...kiln.settings,
-      PROCESSES: '2',
-      DATA_DIR: `${kiln.folder}/two`,
-    });
+    const [one, two] = [await startWhole(tools, kiln, 1), await startWhole(tools, kiln, 2)];
     const sender = await startProgram(new URL('../model/traffic.ts', import.meta.url));
     tools.lifecycle.add('traffic', () => sender.stop());
     const send = (whole: Whole, order: Pick<TrafficOrder, 'ms' | 'inTurn'>) =>
@@ -60,12 +52,14 @@ export const cores: Bench = {
 
 const KINDS = ['status', 'read', 'list', 'submit'] as const;
 const SPELL_MS = 3_000;
+/** Of each process. */
 const CONNECTIONS = 32;
 /** How much more two cores shall serve than one. */
 const TARGET = 1.8;
 
 interface Whole {
   readonly url: string;
+  readonly processes: number;
   readonly pids: () => readonly number[];
 }
 
@@ -80,7 +74,10 @@ async function measure(
   send: (whole: Whole, order: Pick<TrafficOrder, 'ms' | 'inTurn'>) => Promise<Sent>,
 ): Promise<Run> {
   const before = readTimes(whole.pids());
-  const { counts, failed } = await send(whole, { ms: SPELL_MS, inTurn: { kind, connections: CONNECTIONS } });
+  const { counts, failed } = await send(whole, {
+    ms: SPELL_MS,
+    inTurn: { kind, connections: CONNECTIONS * whole.processes },
+  });
   if (failed.length > 0) throw new Error(`${kind}: ${failed.join('; ')}`);
   const count = counts[kind] ?? 0;
   const micros = (usedBetween(before, readTimes(whole.pids())) * 1000) / count;
@@ -92,7 +89,7 @@ function createFigure(kind: string, one: readonly Run[], two: readonly Run[]): F
   const inWords = (runs: readonly Run[]) =>
     `${median(runs.map(({ micros }) => micros)).toFixed(0)} µs, ${median(runs.map(({ perSecond }) => perSecond)).toFixed(0)}/s here`;
   return {
-    what: `${kind}, PROCESSES=2, ${CONNECTIONS} connections`,
+    what: `${kind}, PROCESSES=2, ${CONNECTIONS} connections of each process`,
     ours: inWords(two),
     baseline: `one process: ${inWords(one)}`,
     ratio: { value: more, target: TARGET },
@@ -100,20 +97,17 @@ function createFigure(kind: string, one: readonly Run[], two: readonly Run[]): F
   };
 }
 
-async function startWhole(
-  { lifecycle }: BenchTools,
-  settings: Readonly<Record<string, string>>,
-): Promise<Whole> {
+async function startWhole({ lifecycle }: BenchTools, kiln: BurstKiln, processes: number): Promise<Whole> {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const { MEDIA_URL: _media, WORKFLOW_URL: _workflow, ...shared } = settings;
+  const { MEDIA_URL: _media, WORKFLOW_URL: _workflow, ...shared } = kiln.settings;
+  const own = { PROCESSES: String(processes), DATA_DIR: `${kiln.folder}/${processes}`, PORT: String(port) };
   const program = await startNode('gateway/main.ts', [], {
-    settings: { ...shared, CONSOLE_BUILD: 'off', PORT: String(port) },
-    ready: async (printed) =>
-      (settings['PROCESSES'] === '1' || printed.includes('all processes serve')) && isReady(url),
+    settings: { ...shared, ...own, CONSOLE_BUILD: 'off' },
+    ready: async (printed) => (processes === 1 || printed.includes('all processes serve')) && isReady(url),
   });
   lifecycle.add('whole', () => program.end());
-  return { url, pids: () => withChildren(program) };
+  return { url, processes, pids: () => withChildren(program) };
 }
 
 function withChildren({ pid }: Program): readonly number[] {

@@ -69,6 +69,8 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
     if (signal.aborted) return;
     const running = topology.runningOf(rule.role);
     const values = await measure(running);
+    // Without a value nothing changes.
+    if (values === null) continue;
     const now = Date.now();
     const wish = wished(rule, running.length, values);
     recent.push({ at: now, wish });
@@ -97,24 +99,25 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
 /** Milliseconds over which processor time is taken: what processes do each second by themselves is not done faster here. */
 const AVERAGE_MS = 4_000;
 
-/** Reads the values of a role: processor time of late, or the largest of what its processes tell. */
+/** Reads the values of a role: processor time of late, or the largest of what its processes tell; null where none is known yet. */
 function createMeter(topology: Topology, rule: ScalingRule, { speed, share }: AutoscalerOptions) {
   const samples = new Map<string, { at: number; ms: number }[]>();
   /** Milliseconds in a second; nothing of a process that has just begun, as Kubernetes leaves out pods that are not ready. */
   const busyness = (name: string): readonly number[] => {
     const at = performance.now();
     const ms = threadsMs([topology.pidOf(name)]);
-    const own = (samples.get(name) ?? []).filter((one) => at - one.at < AVERAGE_MS && one.ms <= ms);
+    const own = (samples.get(name) ?? []).filter((one) => at - one.at < 2 * AVERAGE_MS && one.ms <= ms);
     samples.set(name, [...own, { at, ms }]);
     const [first] = own;
     return first === undefined || at - first.at < AVERAGE_MS / 2
       ? []
       : [((ms - first.ms) * 1_000) / (at - first.at)];
   };
-  return async (running: readonly string[]): Promise<readonly number[]> => {
+  return async (running: readonly string[]): Promise<readonly number[] | null> => {
     const busy = running.flatMap(busyness);
-    const cpu = busy.reduce((sum, each) => sum + each, 0) / Math.max(1, busy.length);
     const isByCpu = rule.metrics.some(({ name }) => name === 'cpu');
+    if (isByCpu && busy.length === 0) return null;
+    const cpu = busy.reduce((sum, each) => sum + each, 0) / busy.length;
     const told = isByCpu ? '' : await topology.metricsOf(running[0] ?? '');
     return rule.metrics.map(({ name }) =>
       // Times of the product pass as they are: in a shorter time of the chart they count for more.
