@@ -14,17 +14,17 @@ export interface ManageToken {
 /** Makes a token for something new. */
 export function newManageToken(): ManageToken {
   const token = randomBytes(32).toString('base64url');
-  return { token, hash: hashOf(token) };
+  return { token, hash: hashToken(token) };
 }
 
 /** Whether this token is the one of a stored hash; never when either is missing. */
 export function isManageToken(token: string | null, hash: string | null): boolean {
   if (token === null || hash === null) return false;
   const stored = Buffer.from(hash);
-  const received = Buffer.from(hashOf(token));
+  const received = Buffer.from(hashToken(token));
   return stored.length === received.length && timingSafeEqual(stored, received);
 }
 
-function hashOf(token: string): string {
+function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

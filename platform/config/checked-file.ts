@@ -34,22 +34,22 @@ export function readCheckedFile<Value>(
     json = parse(text);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw refusalOf(setting, [`${name}, line ${error.line}: the file ${error.message}`]);
+    throw createRefusal(setting, [`${name}, line ${error.line}: the file ${error.message}`]);
   }
   const problems: { readonly line: number; readonly text: string }[] = [];
   const reported = new Set<string>();
   const report: Report = (at, message) => {
     // One mistake per field: what follows from it (an empty address for an unset variable) is no news.
-    if (reported.has(fieldOf(at))) return;
-    reported.add(fieldOf(at));
+    if (reported.has(formatField(at))) return;
+    reported.add(formatField(at));
     const line = json.lineOf(at);
-    problems.push({ line, text: `${name}, line ${line}: ${fieldOf(at)} ${message}` });
+    problems.push({ line, text: `${name}, line ${line}: ${formatField(at)} ${message}` });
   };
   for (const at of json.repeated) report(at, 'comes twice: the second would silently win, remove one');
   const value = read(json, report);
   if (problems.length === 0) return value;
   const inOrder = problems.toSorted((one, other) => one.line - other.line);
-  throw refusalOf(
+  throw createRefusal(
     setting,
     inOrder.map((problem) => problem.text),
   );
@@ -68,7 +68,7 @@ export function reportIssue(issue: z.core.$ZodIssue, report: Report, owner: stri
   }
 }
 
-function refusalOf(setting: string, lines: readonly string[]): AppError {
+function createRefusal(setting: string, lines: readonly string[]): AppError {
   return new AppError(
     'NOT_CONFIGURED',
     `${setting} has mistakes\n${lines.map((line) => `  ${line}`).join('\n')}`,
@@ -76,7 +76,7 @@ function refusalOf(setting: string, lines: readonly string[]): AppError {
 }
 
 /** A path as a person writes it: imga[0].headers.authorization. */
-function fieldOf(at: Path): string {
+function formatField(at: Path): string {
   if (at.length === 0) return 'the file';
   return at
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))

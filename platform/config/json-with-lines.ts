@@ -43,7 +43,7 @@ export function parseWithLines(text: string): JsonWithLines {
   const [error] = errors;
   if (error !== undefined || root === undefined) {
     const { offset } = error ?? { offset: text.length };
-    throw new JsonSyntaxError(lineAt(text, offset), messageOf(text, error));
+    throw new JsonSyntaxError(lineAt(text, offset), formatMessage(text, error));
   }
   return {
     value: getNodeValue(root) as Json,
@@ -92,7 +92,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   9: 'must end after the closing brace: remove what follows',
 };
 
-function messageOf(text: string, error: ParseError | undefined): string {
+function formatMessage(text: string, error: ParseError | undefined): string {
   const found = error === undefined ? '' : text.slice(error.offset, error.offset + 12).split('\n')[0];
   if (found === '' || found === undefined) return 'ends too early: something is not closed';
   const remedy = REMEDIES[error?.error ?? 0];

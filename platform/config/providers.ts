@@ -14,7 +14,7 @@ export function providersOf(values: Values) {
       apiKey,
       baseUrl: values.GEMINI_BASE_URL ?? 'https://generativelanguage.googleapis.com/v1beta',
     })),
-    kling: klingOf(values),
+    kling: readKling(values),
     minimax: configured(values.MINIMAX_API_KEY, (apiKey) => ({
       apiKey,
       groupId: values.MINIMAX_GROUP_ID,
@@ -29,7 +29,7 @@ export function providersOf(values: Values) {
       key,
       baseUrl: values.HIGGSFIELD_BASE_URL ?? 'https://api.higgsfield.ai',
     })),
-    volcengine: volcengineOf(values),
+    volcengine: readVolcengine(values),
     fal: configured(values.FAL_KEY, (key) => ({
       key,
       baseUrl: values.FAL_BASE_URL ?? 'https://queue.fal.run',
@@ -62,7 +62,7 @@ function configured<Value>(text: string | null, make: (text: string) => Value): 
   return text === null ? null : make(text);
 }
 
-function klingOf(values: Values) {
+function readKling(values: Values) {
   const { KLING_API_KEY: apiKey, KLING_ACCESS_KEY: accessKey, KLING_SECRET_KEY: secretKey } = values;
   const baseUrl = values.KLING_BASE_URL ?? 'https://api-singapore.klingai.com';
   if (apiKey !== null) return { login: { apiKey }, baseUrl };
@@ -70,7 +70,7 @@ function klingOf(values: Values) {
   return accessKey !== null && secretKey !== null ? { login: { accessKey, secretKey }, baseUrl } : null;
 }
 
-function volcengineOf(values: Values) {
+function readVolcengine(values: Values) {
   const { VOLCENGINE_ACCESS_KEY: accessKey, VOLCENGINE_SECRET_KEY: secretKey } = values;
   if (accessKey === null || secretKey === null) return null;
   return {

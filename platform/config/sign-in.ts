@@ -67,7 +67,7 @@ function checkProvider(values: Values, report: Report, production: boolean): voi
 export function readSignInSettings(values: Values, report: Report) {
   const { WECHAT_APPS: wechat, DOUYIN_APPS: douyin, ALIPAY_APPS: alipay } = values;
   return {
-    provider: providerOf(values),
+    provider: readProvider(values),
     /** Exact origins, and schemes with their colon, that browsers may be redirected to. */
     redirects: values.SIGN_IN_REDIRECTS,
     /** Access tokens of a service that was replaced; null: none are accepted. */
@@ -86,7 +86,7 @@ export function readSignInSettings(values: Values, report: Report) {
   };
 }
 
-function providerOf(values: Values) {
+function readProvider(values: Values) {
   const { IDP_ISSUER: issuer, IDP_CLIENT_ID: clientId } = values;
   const { IDP_AUTHORIZATION_URL: authorization, IDP_TOKEN_URL: token, IDP_USERINFO_URL: userinfo } = values;
   if (issuer === null || clientId === null) return null;

@@ -19,7 +19,7 @@ export function parseYamlWithLines(text: string): JsonWithLines {
     repeated: [],
     lineOf(path) {
       for (let length = path.length; length > 0; length -= 1) {
-        const found = offsetOf(document.getIn(path.slice(0, length - 1), true), path[length - 1]);
+        const found = findOffset(document.getIn(path.slice(0, length - 1), true), path[length - 1]);
         if (found !== undefined) return lines.linePos(found).line;
       }
       return 1;
@@ -28,14 +28,14 @@ export function parseYamlWithLines(text: string): JsonWithLines {
 }
 
 /** Where a member or element begins. */
-function offsetOf(parent: unknown, key: string | number | undefined): number | undefined {
+function findOffset(parent: unknown, key: string | number | undefined): number | undefined {
   const items = Object(parent) as { readonly items?: readonly unknown[] };
-  if (typeof key === 'number') return startOf(items.items?.[key]);
+  if (typeof key === 'number') return readStart(items.items?.[key]);
   const pair = items.items?.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key);
-  return isPair(pair) ? startOf(pair.key) : undefined;
+  return isPair(pair) ? readStart(pair.key) : undefined;
 }
 
-function startOf(node: unknown): number | undefined {
+function readStart(node: unknown): number | undefined {
   const { range } = Object(node) as { readonly range?: readonly number[] | null };
   return range?.[0];
 }

@@ -49,7 +49,7 @@ export function createExchanger(outbound: OutboundRule, lookup?: LookupFunction)
           path: `${url.pathname}${url.search}`,
           method: request.method,
           headers: { 'user-agent': 'Kiln', ...request.headers },
-          body: bodyOf(request),
+          body: toBody(request),
           signal: deadline.signal,
           headersTimeout: 0,
           bodyTimeout: request.timeoutMs,
@@ -137,7 +137,7 @@ const noteSending: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (opti
   return dispatch(options, handler);
 };
 
-function bodyOf({ body }: HttpRequest): string | Uint8Array | Readable | null {
+function toBody({ body }: HttpRequest): string | Uint8Array | Readable | null {
   if (body === undefined) return null;
   return typeof body === 'function' ? Readable.from(body(), { objectMode: false }) : body;
 }

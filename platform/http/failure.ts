@@ -12,7 +12,7 @@ export function toHttpFailure(
   const options = { sent, cause: thrown };
   const reason = deadline.reason();
   if (reason === 'ABORTED') return new HttpFailure('ABORTED', `the call to ${origin} was given up`, options);
-  const code = codeOf(thrown);
+  const code = readCode(thrown);
   if (reason === 'TIMED_OUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new HttpFailure('TIMED_OUT', `${origin} did not answer in time`, options);
   }
@@ -23,7 +23,7 @@ export function toHttpFailure(
   return new HttpFailure('CUT', `${origin} broke off (${code})`, options);
 }
 
-function codeOf(thrown: unknown): string {
+function readCode(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'unknown';
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name;
 }

@@ -32,13 +32,13 @@ export interface OutboundOptions {
 /** Makes the rule of a process from its settings. */
 export function createOutboundRule({ allow, trustedOrigins = [] }: OutboundOptions): OutboundRule {
   const allowed = new Set(allow.map((entry) => entry.toLowerCase()));
-  const always = new Set(trustedOrigins.map(originOf));
+  const always = new Set(trustedOrigins.map(parseOrigin));
   return {
     admit(text, trustedForCall = []) {
       const url = parse(text);
       const isTrusted =
-        always.has(url.origin) || trustedForCall.some((origin) => originOf(origin) === url.origin);
-      if (isTrusted || allowed.has(`${url.hostname}:${portOf(url)}`)) return { url, guarded: false };
+        always.has(url.origin) || trustedForCall.some((origin) => parseOrigin(origin) === url.origin);
+      if (isTrusted || allowed.has(`${url.hostname}:${readPort(url)}`)) return { url, guarded: false };
       const literal = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(literal) !== 0 && !isPublicAddress(literal))
         throw refused(`${url.host} is not a public address`);
@@ -57,11 +57,11 @@ function parse(text: string): URL {
   return url;
 }
 
-function originOf(url: string): string | undefined {
+function parseOrigin(url: string): string | undefined {
   return URL.parse(url)?.origin;
 }
 
-function portOf(url: URL): string {
+function readPort(url: URL): string {
   if (url.port !== '') return url.port;
   return url.protocol === 'https:' ? '443' : '80';
 }

@@ -50,7 +50,7 @@ export function createHttpClient({
       try {
         const { response, exchange } = await start(request, deadline);
         deadline.stopClock();
-        return downloadOf(response, { ...exchange, maxBytes: request.maxBytes, deadline });
+        return createDownload(response, { ...exchange, maxBytes: request.maxBytes, deadline });
       } catch (error) {
         deadline.clear();
         throw error;
@@ -68,7 +68,7 @@ function plainHeaders({ headers }: Dispatcher.ResponseData<unknown>): Record<str
   return plain;
 }
 
-function downloadOf(
+function createDownload(
   response: Dispatcher.ResponseData<unknown>,
   options: Exchange & { maxBytes: number; deadline: Deadline },
 ): HttpDownload {

@@ -15,7 +15,7 @@ export function measuredHttp(http: HttpClient, metrics: Metrics): HttpClient {
     'Outbound HTTP calls, until their answer.',
     ['host', 'status'],
   );
-  const hostOf = boundedLabel(MAX_HOSTS);
+  const labelHost = boundedLabel(MAX_HOSTS);
   async function measured<Answer extends { readonly status: number }>(
     { url }: HttpRequest,
     call: Promise<Answer>,
@@ -27,7 +27,7 @@ export function measuredHttp(http: HttpClient, metrics: Metrics): HttpClient {
       status = `${Math.floor(answer.status / 100)}xx`;
       return answer;
     } finally {
-      const host = URL.canParse(url) ? hostOf(new URL(url).host) : 'other';
+      const host = URL.canParse(url) ? labelHost(new URL(url).host) : 'other';
       observe({ host, status }, (performance.now() - startedAt) / 1000);
     }
   }

@@ -25,7 +25,7 @@ export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
       throw unavailable(error);
     }),
   );
-  const pathOf = (key: string) => {
+  const hashPath = (key: string) => {
     const hash = createHash('sha256').update(key).digest('hex');
     return path.join(directory, 'objects', hash.slice(0, 2), hash);
   };
@@ -35,7 +35,7 @@ export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
       const temporary = path.join(incoming, randomUUID());
       try {
         const stored = await writeObject(temporary, key, body, options);
-        await moveIntoPlace(temporary, pathOf(key)).catch((error: unknown) => {
+        await moveIntoPlace(temporary, hashPath(key)).catch((error: unknown) => {
           throw unavailable(error);
         });
         return stored;
@@ -44,18 +44,18 @@ export function createDiskStore({ directory }: DiskStoreOptions): ObjectStore {
       }
     },
     async head(key) {
-      const handle = await openObject(pathOf(key));
+      const handle = await openObject(hashPath(key));
       if (handle === null) return null;
       await using _closing = handle;
       return await readFooter(handle);
     },
     async get(key, range) {
-      const handle = await openObject(pathOf(key));
+      const handle = await openObject(hashPath(key));
       if (handle === null) throw notFound('file', key);
-      return streamOf(handle, range);
+      return openStream(handle, range);
     },
     async delete(key) {
-      await rm(pathOf(key), { force: true });
+      await rm(hashPath(key), { force: true });
     },
     address: async () => null,
     async check() {
@@ -99,7 +99,7 @@ async function writeObject(
     await written(handle, chunk);
   });
   const stored = { key, bytes, sha256: hash.digest('hex'), contentType };
-  await written(handle, footerOf(stored));
+  await written(handle, writeFooter(stored));
   await handle.sync();
   return stored;
 }
@@ -126,7 +126,7 @@ async function openObject(file: string): Promise<FileHandle | null> {
 }
 
 /** The handle stays with this version of the object, even when it is replaced or deleted. */
-async function streamOf(handle: FileHandle, range: ByteRange | undefined): Promise<Readable> {
+async function openStream(handle: FileHandle, range: ByteRange | undefined): Promise<Readable> {
   try {
     const { bytes } = await readFooter(handle);
     const start = range?.start ?? 0;
@@ -161,7 +161,7 @@ const TAIL_BYTES = 4 + MARK.length;
 const MAX_METADATA_BYTES = 16_384;
 
 /** The metadata after the bytes of an object. */
-function footerOf(metadata: StoredObject): Buffer {
+function writeFooter(metadata: StoredObject): Buffer {
   const text = Buffer.from(JSON.stringify(metadata));
   if (text.length > MAX_METADATA_BYTES) throw new RangeError('the key or type of an object is too long');
   const length = Buffer.alloc(4);

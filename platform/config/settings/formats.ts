@@ -125,7 +125,7 @@ function hasKeyLength(base64: string): boolean {
 export function list<Item>(read: (entry: string) => Item | null, form: string) {
   return z.string().transform((value, context): readonly Item[] => {
     const items: Item[] = [];
-    for (const entry of entriesOf(value)) {
+    for (const entry of splitEntries(value)) {
       const item = read(entry);
       if (item === null) {
         context.addIssue({ code: 'custom', message: `must be a list of ${form}, separated by commas` });
@@ -145,10 +145,10 @@ export const anyModel = z
   })
   .transform((value): readonly string[] => {
     if (value === 'on') return ['*'];
-    return value === 'off' ? [] : entriesOf(value);
+    return value === 'off' ? [] : splitEntries(value);
   });
 
-function entriesOf(value: string): string[] {
+function splitEntries(value: string): string[] {
   return value
     .split(',')
     .map((entry) => entry.trim())

@@ -11,20 +11,20 @@ const issuerAddress = z.string().refine((value) => httpAddress.safeParse(value).
 });
 
 /** An app's id and the rest after the first `=`, which may contain more of them. */
-function pairOf(entry: string): readonly [string, string] | null {
+function parsePair(entry: string): readonly [string, string] | null {
   const [, name, value] = /^([\w.-]{1,128})\s*=\s*(.+)$/.exec(entry) ?? [];
   return name === undefined || value === undefined ? null : [name, value];
 }
 
 /** `appId=secret`. */
 function appSecret(entry: string): { appId: string; secret: string } | null {
-  const pair = pairOf(entry);
+  const pair = parsePair(entry);
   return pair === null ? null : { appId: pair[0], secret: pair[1] };
 }
 
 /** `appId=path of a PEM file`. */
 function appFile(entry: string): { appId: string; file: string } | null {
-  const pair = pairOf(entry);
+  const pair = parsePair(entry);
   return pair === null ? null : { appId: pair[0], file: pair[1] };
 }
 
@@ -33,7 +33,7 @@ const LEGACY_FORM = 'must be issuer=...,audience=...,jwks=http(s)://...,until=YY
 
 /** `issuer=...,audience=...,jwks=URL,until=YYYY-MM-DD`; the day itself still counts (UTC). */
 const legacyJwks = z.string().transform((value, context) => {
-  const pairs = value.split(',').map((entry) => pairOf(entry.trim()));
+  const pairs = value.split(',').map((entry) => parsePair(entry.trim()));
   const values = new Map(pairs.flatMap((pair) => (pair === null ? [] : [pair])));
   const [issuer, audience, jwks, until] = LEGACY_NAMES.map((name) => values.get(name)?.trim());
   const end = /^\d{4}-\d\d-\d\d$/.test(until ?? '') ? Date.parse(`${until}T24:00:00Z`) : Number.NaN;
@@ -64,7 +64,7 @@ const OWN_PARAMETERS = new Set([
 
 /** `name=value`, an extra parameter of the authorization request. */
 function authorizeParameter(entry: string): readonly [string, string] | null {
-  const pair = pairOf(entry);
+  const pair = parsePair(entry);
   return pair === null || OWN_PARAMETERS.has(pair[0]) ? null : pair;
 }
 

@@ -15,7 +15,7 @@ import type { Logger } from '../../process/logger.ts';
 export async function clearStaleServer(directory: string, logger: Logger): Promise<void> {
   const pid = readPid(directory);
   if (pid === undefined) return;
-  if (isServerOf(pid, directory)) {
+  if (isServing(pid, directory)) {
     logger.info({ pid }, 'waiting for the earlier database server to end');
     await endServer(pid, directory);
   }
@@ -32,11 +32,11 @@ export async function endServer(pid: number, directory: string): Promise<void> {
     ['SIGINT', 15_000],
     ['SIGQUIT', 5000],
   ] as const) {
-    if (!isServerOf(pid, directory)) return;
+    if (!isServing(pid, directory)) return;
     signalProcess(pid, signal);
     const deadline = Date.now() + milliseconds;
     while (Date.now() < deadline) {
-      if (!isServerOf(pid, directory)) return;
+      if (!isServing(pid, directory)) return;
       await pause(20);
     }
   }
@@ -63,7 +63,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Whether this process serves this directory: process ids are reused, and signals must not reach another program. */
-function isServerOf(pid: number, directory: string): boolean {
+function isServing(pid: number, directory: string): boolean {
   if (process.platform !== 'linux') {
     const listed = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' });
     return listed.stdout.includes(directory);

@@ -25,11 +25,11 @@ const PING_MS = 10_000;
 
 /** Connects, for at most 5 s; without NATS the bus starts all the same, and connects later. */
 export async function createNatsEventBus({ urls, logger }: NatsEventBusOptions): Promise<EventBus> {
-  const subject = subjectOf(urls);
+  const subject = readSubject(urls);
   const wakeUps = createWakeUpBus({ logger, send });
   const connection = await createLastingConnection<NatsConnection>({
     async connect(lost) {
-      const nats = await connect(optionsOf(urls));
+      const nats = await connect(connectionOptions(urls));
       nats.subscribe(subject, {
         callback(error, message) {
           if (error === null) wakeUps.receive(message.string());
@@ -68,13 +68,13 @@ export async function createNatsEventBus({ urls, logger }: NatsEventBusOptions):
 }
 
 /** `kiln`, or `kiln.NAME` with the path /NAME: several Kilns may share a server. */
-function subjectOf([url = '']: readonly string[]): string {
+function readSubject([url = '']: readonly string[]): string {
   const name = new URL(url).pathname.replaceAll('/', '');
   return name === '' ? 'kiln' : `kiln.${name}`;
 }
 
 /** User, password or token are those of the first address; tls:// asks for TLS. */
-function optionsOf(urls: readonly string[]): NodeConnectionOptions {
+function connectionOptions(urls: readonly string[]): NodeConnectionOptions {
   const [first] = urls.map((url) => new URL(url));
   const user = decodeURIComponent(first?.username ?? '');
   const pass = decodeURIComponent(first?.password ?? '');

@@ -57,13 +57,13 @@ const ISSUER = 'kiln';
 
 /** Makes the signer of the gateway (or of the workflow subgraph, as Kiln itself) for one subgraph. */
 export function createCallerSigner({ key, audience }: AssertionOptions): CallerSigner {
-  const secret = secretOf(key);
+  const secret = deriveSecret(key);
   return (caller, request) => sign({ caller, request }, { secret, audience });
 }
 
 /** Makes the verifier of a subgraph in a process of its own. */
 export function createCallerVerifier({ key, audience }: AssertionOptions): CallerVerifier {
-  const secret = secretOf(key);
+  const secret = deriveSecret(key);
   return async (assertion, { method, path }) => {
     if (typeof assertion !== 'string') throw refused('only processes of Kiln are answered here');
     try {
@@ -181,7 +181,7 @@ function sign(
     .sign(secret);
 }
 
-function secretOf(key: string): KeyObject {
+function deriveSecret(key: string): KeyObject {
   if (key.length < 32) throw new Error('INTERNAL_KEY needs at least 32 characters');
   return createSecretKey(Buffer.from(key, 'utf8'));
 }

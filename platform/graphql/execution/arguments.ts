@@ -79,25 +79,25 @@ function reasoned(error: unknown, { args }: Field, node: FieldNode): unknown {
  */
 function withReason(error: unknown, literal: ValueNode | undefined, type: GraphQLInputType): unknown {
   if (!(error instanceof GraphQLError) || literal === undefined || error.nodes?.[0] !== literal) return error;
-  const reason = refusalOf(literal, type);
+  const reason = findRefusal(literal, type);
   if (reason === null) return error;
   return new GraphQLError(`${error.message.replace(/\.$/, '')}; ${reason}`, { nodes: error.nodes });
 }
 
 /** Why the first scalar in a literal refuses it. */
-function refusalOf(literal: ValueNode, type: GraphQLInputType): string | null {
+function findRefusal(literal: ValueNode, type: GraphQLInputType): string | null {
   if (literal.kind === Kind.VARIABLE || literal.kind === Kind.NULL) return null;
-  if (isNonNullType(type)) return refusalOf(literal, type.ofType);
+  if (isNonNullType(type)) return findRefusal(literal, type.ofType);
   if (isListType(type)) {
     const items = literal.kind === Kind.LIST ? literal.values : [literal];
-    return firstOf(items, (item) => refusalOf(item, type.ofType));
+    return findFirst(items, (item) => findRefusal(item, type.ofType));
   }
   if (isInputObjectType(type)) {
     if (literal.kind !== Kind.OBJECT) return null;
     const members = type.getFields();
-    return firstOf(literal.fields, ({ name, value }) => {
+    return findFirst(literal.fields, ({ name, value }) => {
       const member = members[name.value];
-      const reason = member === undefined ? null : refusalOf(value, member.type);
+      const reason = member === undefined ? null : findRefusal(value, member.type);
       return reason === null ? null : `${name.value}: ${reason}`;
     });
   }
@@ -111,7 +111,7 @@ function refusalOf(literal: ValueNode, type: GraphQLInputType): string | null {
   }
 }
 
-function firstOf<Item>(items: readonly Item[], reasonOf: (item: Item) => string | null): string | null {
+function findFirst<Item>(items: readonly Item[], reasonOf: (item: Item) => string | null): string | null {
   for (const item of items) {
     const reason = reasonOf(item);
     if (reason !== null) return reason;

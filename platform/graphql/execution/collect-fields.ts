@@ -38,7 +38,7 @@ export function collectFields(
         else known.push(selection);
         continue;
       }
-      const fragment = fragmentOf(selection, { visited, compiling });
+      const fragment = findFragment(selection, { visited, compiling });
       if (fragment !== undefined && applies(fragment, type, compiling.schema)) visit(fragment.selectionSet);
     }
   };
@@ -47,7 +47,7 @@ export function collectFields(
 }
 
 /** A spread fragment counts once, as graphql-js has it. */
-function fragmentOf(
+function findFragment(
   selection: Exclude<SelectionNode, FieldNode>,
   { visited, compiling }: { readonly visited: Set<string>; readonly compiling: Compiling },
 ): FragmentDefinitionNode | InlineFragmentNode | undefined {

@@ -43,7 +43,7 @@ interface WholeField extends FieldToCompile {
 /** A field with a resolver. */
 function resolvedField(field: WholeField, compiling: Compiling): ExecuteField {
   const { name, parentType, definition } = field;
-  const { failed, settle, infoOf, argumentsFor } = partsOf(field, compiling);
+  const { failed, settle, infoOf, argumentsFor } = createParts(field, compiling);
   const resolve = quickResolver(definition) ?? defaultFieldResolver;
   const typename = parentType.name;
   return (run, source, parent) => {
@@ -59,7 +59,7 @@ function resolvedField(field: WholeField, compiling: Compiling): ExecuteField {
 /** A field without a resolver: a member of its object, or a method. Most are leaves, for which nothing else is made. */
 function memberField(field: WholeField, compiling: Compiling): ExecuteField {
   const { name, parentType, definition } = field;
-  const { failed, settle, infoOf, argumentsFor } = partsOf(field, compiling);
+  const { failed, settle, infoOf, argumentsFor } = createParts(field, compiling);
   const { name: member, type } = definition;
   const leaf = leafCompleter(type) ?? (() => undefined);
   const typename = parentType.name;
@@ -87,7 +87,7 @@ function isObjectLike(source: unknown): source is Record<string, unknown> {
 type Methods = Record<string, (values: object, context: unknown, info: GraphQLResolveInfo) => unknown>;
 
 /** What both kinds of fields are made of. */
-function partsOf(
+function createParts(
   { nodes, node, parentType, definition, executeObject }: WholeField,
   { nextNumber }: Compiling,
 ) {

@@ -35,7 +35,7 @@ export interface ExecutorRequest {
  */
 export function createCompiledExecutor(schema: GraphQLSchema): CompiledExecutor {
   const documents = new WeakMap<DocumentNode, Map<string | null, CompiledOperation | null>>();
-  const operationOf = ({ document, operationName }: ExecutorRequest): CompiledOperation | null => {
+  const findOperation = ({ document, operationName }: ExecutorRequest): CompiledOperation | null => {
     const name = operationName ?? null;
     const known = documents.get(document)?.get(name);
     if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export function createCompiledExecutor(schema: GraphQLSchema): CompiledExecutor 
   };
   return {
     execute(request) {
-      return operationOf(request)?.(request) ?? execute({ schema, ...request });
+      return findOperation(request)?.(request) ?? execute({ schema, ...request });
     },
   };
 }
@@ -61,7 +61,7 @@ function compileOperation(
   document: DocumentNode,
   operationName: string | null,
 ): CompiledOperation | null {
-  const parts = partsOf(document, operationName);
+  const parts = splitDocument(document, operationName);
   const type = parts === null ? null : schema.getRootType(parts.operation.operation);
   if (parts === null || type === undefined || type === null || isRare(document)) return null;
   const { operation, fragments } = parts;
@@ -70,7 +70,7 @@ function compileOperation(
   const variants = new Map<string, CompiledFields>();
   let numbers = 0;
 
-  const variantOf = (variableValues: Record<string, unknown>): CompiledFields | null => {
+  const findVariant = (variableValues: Record<string, unknown>): CompiledFields | null => {
     const conditions: Record<string, boolean> = {};
     let key = '';
     for (const name of conditionNames) {
@@ -90,7 +90,7 @@ function compileOperation(
   return ({ variableValues: variables, contextValue, rootValue }) => {
     const { coerced, errors } = coerceVariables(variables);
     if (errors !== undefined) return { errors };
-    const fields = variantOf(coerced);
+    const fields = findVariant(coerced);
     if (fields === null) return null;
     const run: Run = {
       schema,
@@ -132,7 +132,7 @@ interface Parts {
 }
 
 /** The operation that is meant, with all fragments; null when there is none, or more than one. */
-function partsOf({ definitions }: DocumentNode, operationName: string | null): Parts | null {
+function splitDocument({ definitions }: DocumentNode, operationName: string | null): Parts | null {
   const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const meant = operations.filter(({ name }) => operationName === null || name?.value === operationName);
   const [operation] = meant;

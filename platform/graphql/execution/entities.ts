@@ -39,14 +39,14 @@ const resolveEntities: Resolve = (source, values, context, info) => {
   if (!types.every(isObjectType)) return entitiesField.resolve?.(source, values, context, info);
   return references.map((reference, index) => {
     const type = types[index] as GraphQLObjectType;
-    const resolveReference = resolveReferenceOf(type);
+    const resolveReference = findReferenceResolver(type);
     const found = resolveReference === undefined ? reference : resolveReference(reference, context, info);
     if (!isPromise(found)) return named(found, type.name);
     return found.then((there) => named(there, type.name));
   });
 };
 
-function resolveReferenceOf({ extensions }: GraphQLObjectType): ResolveReference | undefined {
+function findReferenceResolver({ extensions }: GraphQLObjectType): ResolveReference | undefined {
   const { apollo } = extensions as { apollo?: { subgraph?: { resolveReference?: ResolveReference } } };
   return apollo?.subgraph?.resolveReference;
 }

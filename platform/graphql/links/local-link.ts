@@ -24,7 +24,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
 
   const prepared = ({ document, query }: SubgraphRequest): PreparedDocument =>
     document === undefined ? documents.prepare(query) : { document };
-  const argumentsOf = (request: SubgraphRequest, document: DocumentNode): ExecutorRequest => ({
+  const toArguments = (request: SubgraphRequest, document: DocumentNode): ExecutorRequest => ({
     document,
     variableValues: request.variables,
     operationName: request.operationName ?? null,
@@ -43,7 +43,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
-        return publicResult(await executor.execute(argumentsOf(request, document)), origin);
+        return publicResult(await executor.execute(toArguments(request, document)), origin);
       } catch (thrown) {
         return failedResult(thrown, origin);
       }
@@ -53,7 +53,7 @@ export function createLocalLink({ subgraph, logger }: LocalLinkOptions): Subgrap
       try {
         const { document, errors } = prepared(request);
         if (errors !== undefined) return { errors };
-        const execution = argumentsOf(request, document);
+        const execution = toArguments(request, document);
         const started = await createSourceEventStream({ schema, ...execution });
         if (!(Symbol.asyncIterator in started)) return publicResult(started, origin);
         return mapStream<unknown, ExecutionResult>({

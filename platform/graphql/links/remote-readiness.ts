@@ -15,7 +15,7 @@ export async function checkReadiness(name: string, endpoints: Endpoints): Promis
   let reason = 'no address';
   for (let one = endpoints.next(tried); one !== undefined; one = endpoints.next(tried)) {
     tried.add(one);
-    const said = await readinessOf(one, signal);
+    const said = await askReadiness(one, signal);
     if (said.isReady) return said.lacks.map((part) => `${name}.${part}`);
     reason = said.lacks.join(', ');
   }
@@ -23,7 +23,7 @@ export async function checkReadiness(name: string, endpoints: Endpoints): Promis
 }
 
 /** Whether a process is ready, and what it lacks: where it is ready, what all lack. */
-async function readinessOf(
+async function askReadiness(
   { origin, lookup }: Endpoint,
   signal: AbortSignal,
 ): Promise<{ readonly isReady: boolean; readonly lacks: readonly string[] }> {

@@ -83,7 +83,7 @@ export function createRemoteSubscriptions(options: RemoteSubscriptionsOptions): 
       askOne(
         { endpoints, clients, payload, credentials },
         {
-          next: (result) => events.push(sign === undefined ? eventOf(result) : parsedResult(result)),
+          next: (result) => events.push(sign === undefined ? toEvent(result) : parsedResult(result)),
           failed: (thrown) => events.end(failed(thrown)),
           complete: () => events.end(),
           asked: (end) => (leave = end),
@@ -145,7 +145,7 @@ function askOne(question: Question, reader: Reader, tried: ReadonlySet<Endpoint>
  * Of a foreign subgraph every `next` is an event, also one that leaves out `data`: its streams end by `error`. Kiln's own
  * of the version before say an end in a last `next` without data.
  */
-function eventOf(result: FormattedExecutionResult): ExecutionResult {
+function toEvent(result: FormattedExecutionResult): ExecutionResult {
   const { data = null, ...rest } = parsedResult(result);
   return { ...rest, data };
 }

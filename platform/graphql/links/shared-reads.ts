@@ -77,17 +77,17 @@ function join(flight: Flight, signal: AbortSignal): Promise<PostAnswer> {
 function ownAnswer(flight: Flight, answer: PostAnswer): PostAnswer {
   if (flight.askers === 1) return answer;
   const { status } = answer;
-  return { status, json: () => copyOf((flight.read ??= { value: answer.json() }).value) };
+  return { status, json: () => deepCopy((flight.read ??= { value: answer.json() }).value) };
 }
 
 /** A copy of parsed JSON. Spreading keeps the hidden classes, and makes a member of any name, also of `__proto__`. */
-function copyOf(value: unknown): unknown {
+function deepCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf);
+  if (Array.isArray(value)) return value.map(deepCopy);
   const copy: Record<string, unknown> = { ...value };
   for (const name in copy) {
     const member = copy[name];
-    if (typeof member === 'object' && member !== null) copy[name] = copyOf(member);
+    if (typeof member === 'object' && member !== null) copy[name] = deepCopy(member);
   }
   return copy;
 }

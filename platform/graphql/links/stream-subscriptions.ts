@@ -105,7 +105,7 @@ async function follow(
     body: JSON.stringify({ query, operationName, variables }),
   });
   const decoder = new StringDecoder('utf8');
-  const read = readerOf(String(headers['content-type'] ?? ''), options, sink);
+  const read = createReader(String(headers['content-type'] ?? ''), options, sink);
   if (read !== null) {
     for await (const chunk of body) read(decoder.write(chunk as Buffer));
     return;
@@ -121,7 +121,7 @@ async function follow(
 }
 
 /** What reads a stream of this type; null where it is none. */
-function readerOf(
+function createReader(
   type: string,
   { maxMessageBytes }: StreamSubscriptionsOptions,
   sink: EventSink,

@@ -69,7 +69,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
   const { rules = [], maxTokens = 10_000, maxBytes = MAX_BYTES, share = () => null } = options;
   const documents = new LRUCache<string, Kept>({
     maxSize: maxBytes,
-    sizeCalculation: (kept, query) => query.length + weightOf(kept),
+    sizeCalculation: (kept, query) => query.length + weigh(kept),
   });
 
   function find(query: string): { readonly document: DocumentNode; readonly form?: SharedForm } | undefined {
@@ -87,7 +87,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
   }
 
   function add(query: string, document: DocumentNode, more: readonly ValidationRule[]) {
-    const problems = problemsOf(document, { schema: options.schema, rules: [...more, ...rules] });
+    const problems = findProblems(document, { schema: options.schema, rules: [...more, ...rules] });
     if (problems.length === 0) keep(query, document, share(query, document));
     return problems.map(validationError);
   }
@@ -123,7 +123,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
   };
 }
 
-function weightOf(kept: Kept): number {
+function weigh(kept: Kept): number {
   if ('document' in kept) return documentWeight(kept.document);
   const { text, names, values } = kept.form;
   return text.length + (names.size + Object.keys(values).length) * BYTES_PER_SHARED;
@@ -145,7 +145,7 @@ function parseChecked(query: string, maxTokens: number): PreparedDocument {
 }
 
 // Our limits first: they are cheap, and GraphQL's own rules can be slow on a hostile document.
-function problemsOf(
+function findProblems(
   document: DocumentNode,
   { schema, rules }: { schema: GraphQLSchema; rules: readonly ValidationRule[] },
 ): readonly GraphQLError[] {

@@ -112,7 +112,7 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
       plural = `${name.toLowerCase()}s`,
       order = 'newest first',
       itemsOf,
-      cursorOf = idOf,
+      cursorOf = readId,
       countOf,
     }: ConnectionOptions<unknown, Page>,
   ) => {
@@ -149,6 +149,6 @@ function createConnections(builder: SubgraphBuilder<Base>['builder']) {
 }
 
 /** The id of an item, which is its cursor unless the connection says otherwise. */
-function idOf(item: unknown): string {
+function readId(item: unknown): string {
   return (item as { readonly id: string }).id;
 }

@@ -35,7 +35,7 @@ export function enforceEntityRules(schema: GraphQLSchema, rules: EntityRules): G
 function guarded(resolve: Resolve, rules: EntityRules): Resolve {
   return (source, { representations }, context, info) => {
     const refusals = (representations as readonly Reference[]).map((reference) =>
-      refusalOf(reference, rules, context),
+      checkReference(reference, rules, context),
     );
     const allowed = (representations as readonly Reference[]).filter((_, index) => refusals[index] === null);
     // A list at once; what has to be waited for are its members.
@@ -48,7 +48,7 @@ function guarded(resolve: Resolve, rules: EntityRules): Resolve {
 
 type Reference = Readonly<Record<string, unknown>>;
 
-function refusalOf(reference: Reference, rules: EntityRules, context: RuleContext): Error | null {
+function checkReference(reference: Reference, rules: EntityRules, context: RuleContext): Error | null {
   const type = String(reference['__typename']);
   const rule = Object.hasOwn(rules, type) ? rules[type] : undefined;
   if (rule === undefined) return badInput('representations', `there is no entity ${type.slice(0, 100)}`);

@@ -57,19 +57,19 @@ export function neededMembers(
   { fieldNodes, fragments, returnType }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType'>,
   path: readonly string[],
 ): IsNeeded | undefined {
-  let type = objectTypeOf(returnType);
+  let type = unwrapObjectType(returnType);
   let nodes = selectedIn(fieldNodes, fragments);
   for (const name of path) {
     const field = type?.getFields()[name];
     const selected = nodes.filter((node) => node.name.value === name);
     if (field === undefined || selected.length === 0) return undefined;
-    type = objectTypeOf(field.type);
+    type = unwrapObjectType(field.type);
     nodes = selectedIn(selected, fragments);
   }
   const needed = new Set<string>();
   for (const { name } of nodes) {
     const field = type?.getFields()[name.value];
-    const members = field === undefined ? [] : membersOf(field);
+    const members = field === undefined ? [] : readMembers(field);
     if (members === null) return () => true;
     for (const member of members) needed.add(member);
   }
@@ -90,13 +90,17 @@ export function selectsAny(
   return false;
 }
 
-function objectTypeOf(type: GraphQLOutputType): GraphQLObjectType | null {
+function unwrapObjectType(type: GraphQLOutputType): GraphQLObjectType | null {
   const named = getNamedType(type);
   return isObjectType(named) ? named : null;
 }
 
 /** The members that a field reads; null when that is not known. */
-function membersOf({ name, resolve, extensions }: GraphQLField<unknown, unknown>): readonly string[] | null {
+function readMembers({
+  name,
+  resolve,
+  extensions,
+}: GraphQLField<unknown, unknown>): readonly string[] | null {
   if (resolve === undefined) return [name];
   return (extensions as Partial<Reads<string>>).reads ?? null;
 }

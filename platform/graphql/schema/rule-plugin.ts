@@ -78,7 +78,7 @@ const rootKinds = new Set(['Query', 'Mutation', 'Subscription']);
 class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     if (!rootKinds.has(field.kind)) return field;
-    const rule = ruleOf(field);
+    const rule = readRule(field);
     if (rule === undefined)
       throw new Error(`${field.parentType}.${field.name} has no rule (platform/access/policy.ts)`);
     return { ...field, extensions: { ...field.extensions, rule, scope: fieldScope(field, rule) } };
@@ -88,7 +88,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    const rule = ruleOf(field);
+    const rule = readRule(field);
     const scope = rule === undefined ? null : fieldScope(field, rule);
     // A subscription's resolver runs per event of a stream that was authorized already.
     if (rule === undefined || field.kind === 'Subscription') return resolver;
@@ -105,7 +105,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     subscriber: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
-    const rule = ruleOf(field);
+    const rule = readRule(field);
     if (rule === undefined || subscriber === undefined) return subscriber;
     const scope = fieldScope(field, rule);
     const name = `${field.parentType}.${field.name}`;
@@ -118,7 +118,7 @@ class RulePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-function ruleOf(field: { readonly kind: string; readonly pothosOptions: object }): Rule | undefined {
+function readRule(field: { readonly kind: string; readonly pothosOptions: object }): Rule | undefined {
   return rootKinds.has(field.kind) ? (field.pothosOptions as { readonly rule?: Rule }).rule : undefined;
 }
 
@@ -154,7 +154,7 @@ function audited(context: object, answer: unknown, action: Audited): unknown {
   const { audit, caller } = context as RuleContext;
   if (audit === undefined || caller.kind === 'internal' || !mayConcernOthers(caller, action)) return answer;
   return Promise.resolve(answer).then(async (found: unknown) => {
-    const target = targetOf(caller, action, found);
+    const target = findTarget(caller, action, found);
     const { kind, name } = action.field;
     const what = kind === 'Mutation' ? name : `read ${name}`;
     if (target !== undefined) await audit.record(caller, { what, target });
@@ -175,7 +175,7 @@ function isAlwaysAudited({ kind, pothosOptions }: Audited['field'], rule: Rule):
 }
 
 /** The id of what the action was on; undefined when it was on nothing of others. */
-function targetOf(
+function findTarget(
   caller: Caller,
   { field, rule, values }: Audited,
   found: unknown,

@@ -21,7 +21,7 @@ function findUnstorable(value: unknown, path: string): UnstorableText | null {
   if (typeof value === 'string') return unstorableText(value, path);
   if (!isPlain(value)) return null;
   for (const [name, inner] of Object.entries(value)) {
-    const found = unstorableText(name, path) ?? findUnstorable(inner, pathOf(value, name, path));
+    const found = unstorableText(name, path) ?? findUnstorable(inner, joinPath(value, name, path));
     if (found !== null) return found;
   }
   return null;
@@ -34,7 +34,7 @@ function unstorableText(text: string, path: string): UnstorableText | null {
     : { path, mistake: 'must be valid Unicode, without halves of characters' };
 }
 
-function pathOf(parent: object, name: string, path: string): string {
+function joinPath(parent: object, name: string, path: string): string {
   if (Array.isArray(parent)) return `${path}[${name}]`;
   return path === '' ? name : `${path}.${name}`;
 }

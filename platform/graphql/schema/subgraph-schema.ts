@@ -35,7 +35,7 @@ export function subgraphSchema(builder: FederatedBuilder): GraphQLSchema {
     ...EntityType.toConfig(),
     types: types.filter(isObjectType).filter((type) => hasResolvableKey(type)),
   });
-  const sdl = once(() => sdlOf(builder));
+  const sdl = once(() => printSdl(builder));
   const federated = new GraphQLObjectType({
     ...query.toConfig(),
     fields: {
@@ -49,7 +49,7 @@ export function subgraphSchema(builder: FederatedBuilder): GraphQLSchema {
   );
 }
 
-function sdlOf(builder: FederatedBuilder): string {
+function printSdl(builder: FederatedBuilder): string {
   const service = builder.toSubGraphSchema({ linkUrl: LINK_URL }).getQueryType()?.getFields()['_service'];
   const resolve = service?.resolve as (() => { readonly sdl: string }) | undefined;
   if (resolve === undefined) throw new Error('the federation plugin made no _service');

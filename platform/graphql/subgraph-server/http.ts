@@ -47,7 +47,7 @@ export function createAssertionGuard({ verify }: SubgraphEntryPoint): RequestHan
 export function createBodyGuard(): RequestHandler {
   return async (request, response, next) => {
     const body = request.method === 'POST' ? await readBytes(request) : null;
-    requireBody(assertedOf(response), body && bytesHash(body));
+    requireBody(readAsserted(response), body && bytesHash(body));
     request.body = body;
     next();
   };
@@ -64,7 +64,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function assertedOf({ locals }: Response): AssertedCaller {
+function readAsserted({ locals }: Response): AssertedCaller {
   return locals['asserted'] as AssertedCaller;
 }
 
@@ -83,7 +83,7 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
   const { query, operationName, variables } = parsed.data;
   if (nestsDeeperThan(variables, MAX_NESTING))
     return refusal(400, `variables nest deeper than ${MAX_NESTING}`);
-  const asserted = assertedOf(response);
+  const asserted = readAsserted(response);
   const { caller } = asserted;
   try {
     const sent = extractUploads(variables ?? {}).variables;
@@ -104,7 +104,7 @@ async function answer(request: Request, response: Response, entryPoint: Subgraph
   } catch (thrown) {
     const { logger, name: subgraph } = entryPoint;
     const result = failedResult(thrown, { logger, traceId: caller.traceId, subgraph });
-    return { status: statusOf(thrown), result };
+    return { status: chooseStatus(thrown), result };
   }
 }
 
@@ -124,7 +124,7 @@ const STATUSES: Readonly<Partial<Record<AppErrorCode, number>>> = {
   INTERNAL: 500,
 };
 
-function statusOf(thrown: unknown): number {
+function chooseStatus(thrown: unknown): number {
   if (!(thrown instanceof AppError)) return 500;
   return STATUSES[thrown.code] ?? 400;
 }
@@ -134,7 +134,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = databaseAway(thrown) ?? thrown;
     if (error instanceof AppError && !response.headersSent) {
-      const { status, result } = refusal(statusOf(error), error.message, error.code);
+      const { status, result } = refusal(chooseStatus(error), error.message, error.code);
       // The body may be unread, so the connection ends with the answer.
       response.setHeader('connection', 'close');
       return respond(response, status, result);

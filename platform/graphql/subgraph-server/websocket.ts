@@ -34,7 +34,7 @@ export function createWebSockets(
     {
       onConnect: ({ connectionParams }) => isOfKiln(connectionParams?.[CALLER_EXTENSION], path, entryPoint),
       onSubscribe: async (_context, _id, payload) => await prepareOperation({ payload, path, entryPoint }),
-      execute: (args) => entryPoint.link.execute(requestOf(args)),
+      execute: (args) => entryPoint.link.execute(createRequest(args)),
       subscribe: (args) => subscribeUntilEnd(args, entryPoint),
       isProd: true,
     },
@@ -104,7 +104,7 @@ async function prepareOperation(request: OperationRequest): Promise<ExecutionArg
 /** A subscription whose context is aborted at its end, whatever its cause. */
 async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryPoint) {
   const controller = new AbortController();
-  const request = requestOf(args);
+  const request = createRequest(args);
   const context = { ...request.context, signal: controller.signal };
   const started = await entryPoint.link.subscribe({ ...request, context });
   if (!isStream(started)) return started;
@@ -122,7 +122,7 @@ async function subscribeUntilEnd(args: ExecutionArgs, entryPoint: SubgraphEntryP
   return throwingAtItsEnd(stream);
 }
 
-function requestOf({
+function createRequest({
   document,
   operationName,
   variableValues,

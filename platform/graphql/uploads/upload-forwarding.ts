@@ -40,7 +40,7 @@ function namesThatMayHold(document: DocumentNode): readonly string[] {
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.OPERATION_DEFINITION
         ? (definition.variableDefinitions ?? [])
-            .filter(({ type }) => !WITHOUT_UPLOADS.has(nameOf(type)))
+            .filter(({ type }) => !WITHOUT_UPLOADS.has(readTypeName(type)))
             .map(({ variable }) => variable.name.value)
         : [],
     );
@@ -48,8 +48,8 @@ function namesThatMayHold(document: DocumentNode): readonly string[] {
   return names;
 }
 
-function nameOf(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
+function readTypeName(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : readTypeName(type.type);
 }
 
 function holdsUpload(value: unknown): boolean {

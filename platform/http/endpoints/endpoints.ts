@@ -21,7 +21,7 @@ type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 const MAX_ADDRESSES = 64;
 
 /** The places behind these URLs now. Null when a name has no answer: those of before stay. */
-async function addressesOf(
+async function resolveAddresses(
   urls: readonly string[],
   resolve: Resolve = (host) => lookup(host, { all: true }),
 ): Promise<readonly Place[] | null> {
@@ -88,13 +88,13 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   let turn = 0;
 
   async function look(): Promise<void> {
-    const places = await addressesOf(urls, resolve);
+    const places = await resolveAddresses(urls, resolve);
     if (places !== null) update(places);
     if (current.length > 1) await Promise.all(current.map((endpoint) => health.ask(endpoint)));
   }
   function update(places: readonly Place[]): void {
     const before = new Map(current.map((endpoint) => [endpoint.key, endpoint]));
-    current = places.map((place) => before.get(keyOf(place)) ?? endpointAt(place));
+    current = places.map((place) => before.get(formatKey(place)) ?? endpointAt(place));
     for (const endpoint of before.values()) {
       if (current.includes(endpoint)) continue;
       health.forget(endpoint);
@@ -127,18 +127,18 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
   function endpointAt(place: Place): Endpoint & { readonly key: string } {
     const endpoint = {
-      key: keyOf(place),
+      key: formatKey(place),
       origin: place.origin,
-      lookup: place.address === null ? undefined : lookupOf(place.address),
+      lookup: place.address === null ? undefined : createLookup(place.address),
       lost: () => health.lost(endpoint),
     };
     return endpoint;
   }
 }
 
-const keyOf = ({ origin, address }: Place): string => `${origin} ${address?.address ?? ''}`;
+const formatKey = ({ origin, address }: Place): string => `${origin} ${address?.address ?? ''}`;
 
-function lookupOf({ address, family }: NonNullable<Place['address']>): LookupFunction {
+function createLookup({ address, family }: NonNullable<Place['address']>): LookupFunction {
   return (_host, options, done) => {
     if (options.all === true) done(null, [{ address, family }]);
     else done(null, address, family);

@@ -6,11 +6,11 @@ const WHOLE_BYTES = 32 * 1024 * 1024;
 
 /** Measures an image, with its EXIF orientation applied. One that can't be read keeps its type and has no size. */
 export async function measureImage(file: Measurable, contentType: string): Promise<Measures> {
-  const size = (await sizeOf(file, FIRST_BYTES)) ?? (await sizeOf(file, WHOLE_BYTES));
+  const size = (await readSize(file, FIRST_BYTES)) ?? (await readSize(file, WHOLE_BYTES));
   return { contentType, width: size?.width ?? null, height: size?.height ?? null, duration: null };
 }
 
-async function sizeOf(file: Measurable, most: number): Promise<{ width: number; height: number } | null> {
+async function readSize(file: Measurable, most: number): Promise<{ width: number; height: number } | null> {
   const bytes = Math.min(file.bytes, most);
   if (most > FIRST_BYTES && (file.bytes <= FIRST_BYTES || file.bytes > most)) return null;
   return readImageSize(await readRange(file, { start: 0, end: bytes - 1 }));

@@ -14,7 +14,7 @@ export async function measureMedia(file: Measurable): Promise<Measures> {
   const contentType = await typeOfHead(head);
   if (contentType?.startsWith('image/')) return measureImage(file, contentType);
   if (contentType !== undefined && isRecording(contentType)) return measureRecording(file, contentType);
-  const text = textTypeOf({ ...file, head, contentType });
+  const text = findTextType({ ...file, head, contentType });
   return { contentType: text ?? contentType ?? UNKNOWN_TYPE, ...nothing };
 }
 
@@ -69,7 +69,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
 const KNOWN = new Set(Object.values(BY_ENDING));
 
 /** The type of a text: the declared one when it is known and the bytes are text, else by the file's extension. */
-function textTypeOf({
+function findTextType({
   head,
   bytes,
   declaredType,

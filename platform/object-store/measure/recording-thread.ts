@@ -32,13 +32,13 @@ parentPort?.on('message', (message: ToMeasurer) => {
 });
 
 async function measure(bytes: number, contentType: string): Promise<Measures> {
-  const input = new Input({ formats: ALL_FORMATS, source: rangesOf(bytes) });
+  const input = new Input({ formats: ALL_FORMATS, source: createSource(bytes) });
   try {
     const video = await input.getPrimaryVideoTrack();
     const audio = await input.getPrimaryAudioTrack();
     const duration = await input.computeDuration();
     return {
-      contentType: typeOf(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
+      contentType: correctType(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
       width: video === null ? null : await video.getDisplayWidth(),
       height: video === null ? null : await video.getDisplayHeight(),
       duration: Number.isFinite(duration) && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null,
@@ -51,7 +51,7 @@ async function measure(bytes: number, contentType: string): Promise<Measures> {
   }
 }
 
-function rangesOf(bytes: number): CustomSource {
+function createSource(bytes: number): CustomSource {
   let total = 0;
   let count = 0;
   return new CustomSource({
@@ -81,7 +81,7 @@ async function askForRange(start: number, end: number): Promise<Uint8Array> {
 }
 
 /** Containers hold both: a file with sound only is audio, whatever its first bytes say. */
-function typeOf(
+function correctType(
   contentType: string,
   { hasVideo, hasAudio }: { hasVideo: boolean; hasAudio: boolean },
 ): string {

@@ -24,7 +24,7 @@ const REMEDY_OF_STATUS: Readonly<Record<number, string | undefined>> = {
 };
 
 /** The HTTP status of the server's response; undefined when there was none. */
-function statusOf(error: unknown): number | undefined {
+function readStatus(error: unknown): number | undefined {
   const metadata = (error as { $metadata?: { httpStatusCode?: unknown } } | null)?.$metadata;
   return typeof metadata?.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
@@ -32,17 +32,17 @@ function statusOf(error: unknown): number | undefined {
 /** Whether there is no object of that key (not: no bucket). */
 export function isAbsent(error: unknown): boolean {
   const { name } = toError(error);
-  return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && statusOf(error) === 404);
+  return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && readStatus(error) === 404);
 }
 
 /** Whether the object has no bytes in the requested range. */
 export function isOutOfRange(error: unknown): boolean {
-  return toError(error).name === 'InvalidRange' || statusOf(error) === 416;
+  return toError(error).name === 'InvalidRange' || readStatus(error) === 416;
 }
 
 /** Whether the server does not support the operation, or the keys do not allow it. */
 export function isNotOffered(error: unknown): boolean {
-  return [403, 405, 501].includes(statusOf(error) ?? 0);
+  return [403, 405, 501].includes(readStatus(error) ?? 0);
 }
 
 /**
@@ -52,7 +52,7 @@ export function isNotOffered(error: unknown): boolean {
 export function s3Failure(thrown: unknown): Error {
   const error = toError(thrown);
   if (error instanceof AppError || error.name === 'AbortError') return error;
-  const status = statusOf(error);
+  const status = readStatus(error);
   if (status === undefined) {
     const cause = new Error(`${error.name}: ${error.message}`);
     return new AppError('UNAVAILABLE', 'the object storage does not answer: check S3_ENDPOINT', { cause });

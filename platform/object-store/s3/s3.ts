@@ -55,7 +55,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
       }
     },
     async get(key, range) {
-      const Range = rangeOf(range);
+      const Range = toRangeHeader(range);
       try {
         const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...Range }));
         if (!(Body instanceof Readable)) throw new TypeError('S3 answered without a body');
@@ -95,7 +95,7 @@ export function createS3Store({ location, cdnBaseUrl, logger, limits }: S3StoreO
   };
 }
 
-function rangeOf(range: ByteRange | undefined): { Range?: string } {
+function toRangeHeader(range: ByteRange | undefined): { Range?: string } {
   return range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
 }
 

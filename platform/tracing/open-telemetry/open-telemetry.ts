@@ -57,9 +57,9 @@ export function createOpenTelemetryTracer(options: OpenTelemetryOptions): {
       'service.version': packageJson.version,
       'kiln.role': options.role,
     }),
-    sampler: samplerOf(options),
+    sampler: createSampler(options),
     idGenerator: ids,
-    spanProcessors: [new BatchSpanProcessor({ exporter: exporterOf(options) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: createExporter(options) })],
   });
   const tracer = provider.getTracer('kiln');
   return {
@@ -69,14 +69,14 @@ export function createOpenTelemetryTracer(options: OpenTelemetryOptions): {
         const context =
           parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
         ids.next = traceId;
-        return spanOf(tracer, tracer.startSpan(name, settingsOf(rest), context));
+        return wrapSpan(tracer, tracer.startSpan(name, toSettings(rest), context));
       },
     },
     stop: () => provider.shutdown(),
   };
 }
 
-function exporterOf({ endpoint, headers, protocol }: TracingConfig): JsonExporter | ProtobufExporter {
+function createExporter({ endpoint, headers, protocol }: TracingConfig): JsonExporter | ProtobufExporter {
   const target = { url: `${endpoint.replace(/\/$/, '')}/v1/traces`, headers: { ...headers } };
   return protocol === 'http/json' ? new JsonExporter(target) : new ProtobufExporter(target);
 }
@@ -105,7 +105,7 @@ function idsOfTraces(): IdGenerator & { next: string | undefined } {
   };
 }
 
-function samplerOf({ sampler, ratio }: TracingConfig): Sampler {
+function createSampler({ sampler, ratio }: TracingConfig): Sampler {
   const root = {
     always_on: () => new AlwaysOnSampler(),
     always_off: () => new AlwaysOffSampler(),
@@ -115,7 +115,7 @@ function samplerOf({ sampler, ratio }: TracingConfig): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root: root[name]() }) : root[name]();
 }
 
-function settingsOf({ kind, attributes = {} }: SpanOptions) {
+function toSettings({ kind, attributes = {} }: SpanOptions) {
   return { kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind], attributes: redacted(attributes) };
 }
 
@@ -124,13 +124,13 @@ function redacted(attributes: Attributes): Attributes {
   return redact(attributes) as Attributes;
 }
 
-function spanOf(tracer: OtelTracer, span: OtelSpan): Span {
+function wrapSpan(tracer: OtelTracer, span: OtelSpan): Span {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return {
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
     child(name, options = {}) {
-      const below = tracer.startSpan(name, settingsOf(options), trace.setSpan(ROOT_CONTEXT, span));
-      return spanOf(tracer, below);
+      const below = tracer.startSpan(name, toSettings(options), trace.setSpan(ROOT_CONTEXT, span));
+      return wrapSpan(tracer, below);
     },
     rename: (name) => void span.updateName(name),
     set: (attributes) => void span.setAttributes(redacted(attributes)),

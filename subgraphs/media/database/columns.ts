@@ -5,7 +5,7 @@ import type { AttemptRow, StepRow, TaskRow } from './database.ts';
 /** The columns of tables by name, for prepared statements: those may not say `*`, and know no column of a later release. */
 
 /** The column of a member. */
-export const columnOf = (name: string): string =>
+export const toColumn = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const TASK: Readonly<Record<keyof TaskRow, true>> = {
@@ -87,22 +87,22 @@ const ATTEMPT: Readonly<Record<keyof AttemptRow, true>> = {
 
 /** Columns as members of rows that no plugin renames. */
 export const asMembers = (names: readonly string[]): string =>
-  names.map((name) => `${columnOf(name)} as "${name}"`).join(', ');
+  names.map((name) => `${toColumn(name)} as "${name}"`).join(', ');
 
 /** The names of a task's properties. */
 export const taskNames = Object.keys(TASK) as readonly (keyof TaskRow)[];
 
 /** A task's columns. */
-export const taskColumns: RawBuilder<unknown> = sql.raw(taskNames.map(columnOf).join(', '));
+export const taskColumns: RawBuilder<unknown> = sql.raw(taskNames.map(toColumn).join(', '));
 
 /** A step's columns. */
-export const stepColumns: RawBuilder<unknown> = sql.raw(Object.keys(STEP).map(columnOf).join(', '));
+export const stepColumns: RawBuilder<unknown> = sql.raw(Object.keys(STEP).map(toColumn).join(', '));
 
 /** An attempt's columns, of the table by this name in the statement. */
 export function attemptColumns(table: string): RawBuilder<unknown> {
   return sql.raw(
     Object.keys(ATTEMPT)
-      .map((name) => `${table}.${columnOf(name)}`)
+      .map((name) => `${table}.${toColumn(name)}`)
       .join(', '),
   );
 }

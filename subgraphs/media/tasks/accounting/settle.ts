@@ -46,7 +46,7 @@ export async function settleAll(
   scope: TransactionScope,
   closed: readonly (ClosedAttempt & { readonly task: TaskRow })[],
 ): Promise<void> {
-  const priced = closed.map((one) => ({ ...one, settled: priceOf(registry, one) }));
+  const priced = closed.map((one) => ({ ...one, settled: computePrice(registry, one) }));
   const soft = await settleAttempts(
     scope.transaction,
     priced.map(({ settled }) => settled),
@@ -59,7 +59,7 @@ export async function settleAll(
   });
 }
 
-function priceOf(
+function computePrice(
   registry: GeneratorRegistry,
   { attempt, task, input, ending, measured = {} }: ClosedAttempt & { readonly task: TaskRow },
 ): SettledAttempt {

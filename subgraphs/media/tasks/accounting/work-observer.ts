@@ -28,8 +28,8 @@ export function createWorkObserver(options: {
   readonly logger: Logger;
 }): WorkObserver {
   const { metrics, logger } = options;
-  const modelOf = boundedLabel(MAX_MODELS);
-  const generatorOf = boundedLabel(MAX_GENERATORS);
+  const labelModel = boundedLabel(MAX_MODELS);
+  const labelGenerator = boundedLabel(MAX_GENERATORS);
   const ended = metrics.counter('kiln_tasks_ended_total', 'Tasks that have ended.', [
     'kind',
     'generator',
@@ -51,7 +51,7 @@ export function createWorkObserver(options: {
   ]);
   return {
     taskEnded(end) {
-      ended({ kind: end.kind, generator: generatorOf(end.generator), state: end.state });
+      ended({ kind: end.kind, generator: labelGenerator(end.generator), state: end.state });
       const times = { queue: end.queueMs, run: end.runMs, store: end.storeMs };
       for (const [name, ms] of Object.entries(times)) {
         if (ms !== null) phase({ kind: end.kind, phase: name }, ms / 1000);
@@ -59,7 +59,7 @@ export function createWorkObserver(options: {
       logger.info({ ...end }, 'task ended');
     },
     attemptEnded({ provider, model }, { outcome, cost }) {
-      attempts({ provider, model: modelOf(model ?? ''), outcome });
+      attempts({ provider, model: labelModel(model ?? ''), outcome });
       if (cost.microUnits !== null && cost.microUnits > 0) {
         spent({ provider, currency: cost.currency ?? '' }, cost.microUnits / 1_000_000);
       }

@@ -34,7 +34,7 @@ interface Begun {
 }
 
 /** The tasks with which it begins, and when who comes back began. */
-export async function beginningOf(
+export async function readBeginning(
   database: MediaDatabase,
   asked: BeginningRequest,
 ): Promise<{ readonly tasks: readonly Begun[]; readonly beganAt: number }> {

@@ -103,17 +103,17 @@ export function createEventHub(options: EventHubOptions): EventHub {
       }
       return subscriber.iterator;
     },
-    subscriberCount: () => allOf(subscribers).length,
+    subscriberCount: () => listSubscribers(subscribers).length,
     close() {
       const reason = new AppError('UNAVAILABLE', 'the server stops; resume with afterSeq', { retryAfter: 1 });
-      for (const subscriber of allOf(subscribers)) subscriber.end(reason);
+      for (const subscriber of listSubscribers(subscribers)) subscriber.end(reason);
     },
   };
 }
 
 type Subscribers = ReadonlyMap<string, ReadonlySet<EventSubscriber>>;
 
-function allOf(subscribers: Subscribers): readonly EventSubscriber[] {
+function listSubscribers(subscribers: Subscribers): readonly EventSubscriber[] {
   return [...subscribers.values()].flatMap((own) => [...own]);
 }
 
@@ -173,7 +173,7 @@ function createComparison(
   let comparing = false;
   async function compareAll(): Promise<void> {
     const now = performance.now();
-    for (const subscriber of allOf(subscribers)) subscriber.endWhenSlow(now, slowClientMs);
+    for (const subscriber of listSubscribers(subscribers)) subscriber.endWhenSlow(now, slowClientMs);
     const ids = [...subscribers.keys()];
     for (let from = 0; from < ids.length; from += MAX_READERS) {
       for (const head of await readHeads(database, ids.slice(from, from + MAX_READERS))) {

@@ -91,7 +91,7 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   return {
     taskId,
     since: new Date(),
-    iterator: iteratorOf(state, abort),
+    iterator: createIterator(state, abort),
     cursor: () => state.cursor,
     advanceTo: (seq) => advanceTo(state, seq),
     compare(lastSeq, hasEnded) {
@@ -104,7 +104,7 @@ export function createEventSubscriber(options: EventSubscriberOptions): EventSub
   };
 }
 
-function iteratorOf(state: State, abort: () => void): TaskLog {
+function createIterator(state: State, abort: () => void): TaskLog {
   return {
     isBehind: () => state.ready.length > 0 || (!state.ended && state.known > state.cursor),
     next: () => next(state),

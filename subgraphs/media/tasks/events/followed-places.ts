@@ -54,12 +54,12 @@ export function createFollowedPlaces(began: number): FollowedPlaces {
     recent.set(place.taskId, place);
     if (recent.size <= MAX_PLACES) return;
     // What is behind stays: for the others one moment says how far they were read.
-    const left = firstOf(recent.values(), (one) => !isBehind(one)) ?? place;
+    const left = findFirst(recent.values(), (one) => !isBehind(one)) ?? place;
     recent.delete(left.taskId);
     others.set(left.taskId, left);
   }
   function forgetMost(): void {
-    const left = firstOf(others.values(), ({ endedAt }) => endedAt !== null);
+    const left = findFirst(others.values(), ({ endedAt }) => endedAt !== null);
     if (left !== null && others.size > MAX_FOLLOWED + MAX_ENDED) others.delete(left.taskId);
   }
   return {
@@ -97,7 +97,7 @@ export function createFollowedPlaces(began: number): FollowedPlaces {
       // While too many are open, some that end were never followed.
       const beganAt = open >= MAX_FOLLOWED ? 0 : began;
       const seqs = new Map([...recent.values()].map(({ taskId, seq }) => [taskId, seq]));
-      return writeCursor({ madeAt: now, beganAt, floor: floorOf(others.values(), now), seqs });
+      return writeCursor({ madeAt: now, beganAt, floor: computeFloor(others.values(), now), seqs });
     },
   };
 }
@@ -107,7 +107,7 @@ function isBehind({ isWaiting, endedAt, log }: Place): boolean {
 }
 
 /** The moment up to which all of these were read: no entry may be lost, some may come again. */
-function floorOf(places: Iterable<Place>, now: number): number {
+function computeFloor(places: Iterable<Place>, now: number): number {
   let latest = 0;
   for (const place of places) {
     if (isBehind(place)) return 0;
@@ -116,7 +116,7 @@ function floorOf(places: Iterable<Place>, now: number): number {
   return Math.min(latest, now - SETTLED_MS);
 }
 
-function firstOf<Value>(values: Iterable<Value>, is: (value: Value) => boolean): Value | null {
+function findFirst<Value>(values: Iterable<Value>, is: (value: Value) => boolean): Value | null {
   for (const value of values) if (is(value)) return value;
   return null;
 }

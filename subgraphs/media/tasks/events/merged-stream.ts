@@ -65,10 +65,10 @@ export function createMergedStream<Value>(onEnd: () => void): MergedStream<Value
     return reader.promise;
   }
   const leave = () => end(null);
-  return { iterator: iteratorOf({ next, leave }), add: (source) => void pump(source), end };
+  return { iterator: createIterator({ next, leave }), add: (source) => void pump(source), end };
 }
 
-function iteratorOf<Value>(stream: {
+function createIterator<Value>(stream: {
   readonly next: () => Promise<IteratorResult<Value>>;
   readonly leave: () => void;
 }): AsyncIterableIterator<Value> {

@@ -5,7 +5,7 @@ import { outsideSpans } from '../../../../platform/tracing/span.ts';
 import type { MediaDatabase } from '../../database/database.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { readOpenTasks, type OwnedTask } from '../storage/owned-tasks-store.ts';
-import { type Beginning, beginningOf } from './beginning.ts';
+import { type Beginning, readBeginning } from './beginning.ts';
 import type { EventHub } from './event-hub.ts';
 import { createFollowedPlaces, type FollowedPlaces } from './followed-places.ts';
 import { createMergedStream, type MergedStream } from './merged-stream.ts';
@@ -89,7 +89,7 @@ export function createOwnerTaskFeed({ database, hub, logger }: OwnerTaskFeedOpti
         leave(follower);
       });
       const found = (await readOpen([owner ?? EVERYBODY])).get(owner ?? EVERYBODY)?.tasks ?? [];
-      const { tasks, beganAt } = await beginningOf(database, { owner, found, ...beginning });
+      const { tasks, beganAt } = await readBeginning(database, { owner, found, ...beginning });
       const places = createFollowedPlaces(beganAt);
       const follower: Follower = { owner, signal: leaving.signal, stream, places };
       for (const { task, after } of tasks) join(hub, follower, task, after);

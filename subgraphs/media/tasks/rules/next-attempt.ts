@@ -6,7 +6,14 @@ import type { GeneratorRegistry, PlacedAttempt } from '../../generators/bindings
 import { bindingsTaking, firstUsable } from '../../generators/limits/limits.ts';
 import { moveStep, readSteps } from '../storage/step-store.ts';
 import type { TransactionScope } from '../storage/transactor.ts';
-import { bindingsUnable, budgetOf, countAttempts, pauseSeconds, waitingStage, waitOf } from './patience.ts';
+import {
+  bindingsUnable,
+  longestBudget,
+  countAttempts,
+  pauseSeconds,
+  waitingStage,
+  breakerWait,
+} from './patience.ts';
 import { enqueueStarts } from './steps.ts';
 
 /** How often and how long a step is tried. */
@@ -51,11 +58,11 @@ export async function queueNextAttempt(
   const next = firstUsable(others.filter(({ name }) => !unable.has(name)));
   if (next === undefined) return false;
   // A binding that was not used yet is used at once; one that was gets a pause that doubles.
-  const isFresh = attempt.number < bindings.length && waitOf(next) === 0;
-  const atLeast = next.name === before ? Math.max(retryAfter, waitOf(next)) : waitOf(next);
+  const isFresh = attempt.number < bindings.length && breakerWait(next) === 0;
+  const atLeast = next.name === before ? Math.max(retryAfter, breakerWait(next)) : breakerWait(next);
   const pause = isFresh ? 0 : pauseSeconds(Math.max(0, attempt.number - bindings.length), atLeast);
   const spent = (Date.now() - (current.startedAt ?? task.createdAt).getTime()) / 1000;
-  if (spent + pause > budgetOf(bindings)) return false;
+  if (spent + pause > longestBudget(bindings)) return false;
   await moveStep(scope.transaction, { taskId: task.id, step, state: 'QUEUED', binding: next.id });
   await enqueueStarts(scope, task, [{ step, binding: next.id }], pause);
   const why = failure.code === 'RATE_LIMITED' ? 'busy' : 'away';

@@ -53,12 +53,12 @@ export function pauseSeconds(tries: number, atLeast: number): number {
 }
 
 /** Seconds in which a step may be tried again: the longest of its bindings. */
-export function budgetOf(bindings: readonly Binding[]): number {
+export function longestBudget(bindings: readonly Binding[]): number {
   return Math.max(0, ...bindings.map(({ budgetSeconds }) => budgetSeconds));
 }
 
 /** Seconds until the provider of a binding may be sent a start. */
-export function waitOf({ breaker }: Binding): number {
+export function breakerWait({ breaker }: Binding): number {
   return Math.ceil((breaker?.waitMs() ?? 0) / 1000);
 }
 

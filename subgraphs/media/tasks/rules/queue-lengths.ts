@@ -42,7 +42,7 @@ export function createQueueLengths({
     for (const [binding, steps] of before) written.add(binding, -steps);
     return counted;
   });
-  const positions = createSnapshot(refreshMs, new Map<string, number>(), () => positionsOf(database));
+  const positions = createSnapshot(refreshMs, new Map<string, number>(), () => readPositions(database));
   return {
     async reserve(binding, steps) {
       const counted = (await lengths.fresh()).get(binding.id) ?? 0;
@@ -83,7 +83,7 @@ function createCounters() {
   };
 }
 
-async function positionsOf(database: MediaDatabase): Promise<Map<string, number>> {
+async function readPositions(database: MediaDatabase): Promise<Map<string, number>> {
   const positions = new Map<string, number>();
   for (const { taskIds } of await readQueues(database, MAX_POSITIONS)) {
     for (const [index, taskId] of taskIds.entries())

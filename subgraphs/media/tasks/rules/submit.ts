@@ -137,7 +137,7 @@ async function accept(
   const reserved: (readonly [Binding, number])[] = [];
   let task: TaskRow | null = null;
   try {
-    for (const [binding, count] of countsOf(registry, steps)) {
+    for (const [binding, count] of countSteps(registry, steps)) {
       await queueLengths.reserve(binding, count);
       reserved.push([binding, count]);
     }
@@ -162,7 +162,7 @@ function checkedSteps(
   return stepRows(registry, first.steps, 0);
 }
 
-function countsOf(
+function countSteps(
   registry: GeneratorRegistry,
   steps: readonly NewStep[],
 ): readonly (readonly [Binding, number])[] {

@@ -69,7 +69,7 @@ export function createTransitions(options: TransitionOptions): TaskTransitions {
 }
 
 /** The rows of the next steps; a failure when no binding takes one of them any more. */
-function rowsOf(...planned: Parameters<typeof stepRows>): readonly NewStep[] | Failure {
+function createRows(...planned: Parameters<typeof stepRows>): readonly NewStep[] | Failure {
   try {
     return stepRows(...planned);
   } catch (error) {
@@ -136,7 +136,7 @@ async function goOn(
   const progress = Math.min(99, options.planner.progress(task.input, steps));
   let stage = stageOf(steps.find((entry) => entry.step === step) ?? UNNAMED, 'finished');
   if (next.kind === 'start') {
-    const rows = rowsOf(options.registry, next.steps, steps.length);
+    const rows = createRows(options.registry, next.steps, steps.length);
     if ('code' in rows) return endTask(options, { scope, task }, { state: 'FAILED', error: rows });
     await insertSteps(scope.transaction, task.id, rows);
     await enqueueStarts(scope, task, rows);

@@ -152,7 +152,7 @@ export async function findStaleClaims(
 }
 
 /** The hash by which an upstream account's handles are told apart. */
-const hashOf = (handle: Handle) => sql`md5(${jsonText(asJson(handle))}::jsonb::text)::uuid`;
+const hashHandle = (handle: Handle) => sql`md5(${jsonText(asJson(handle))}::jsonb::text)::uuid`;
 
 /** Whether a handle could not be saved as another attempt at the same upstream and account has it. */
 export function isHandleTaken(thrown: unknown): boolean {
@@ -169,7 +169,7 @@ export async function saveHandle(
   { claim, handle, pollMs }: { claim: string; handle: Handle; pollMs: number },
 ): Promise<boolean> {
   const { rows } = await sql`/* prepared: attempts.save-handle */
-    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashOf(handle)},
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashHandle(handle)},
       state = 'RUNNING', running_at = now(), next_poll_at = now() + make_interval(secs => ${pollMs / 1000})
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state = 'STARTING' and claim = ${claim}::uuid returning 1`.execute(transaction);
@@ -227,7 +227,7 @@ export async function closeAttempt(
  */
 export async function reopenAttempt(database: Executor, key: AttemptKey, handle: Handle): Promise<boolean> {
   const { rows } = await sql`/* attempts.reopen */
-    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashOf(handle)},
+    update media.attempts set handle = ${jsonText(asJson(handle))}::jsonb, handle_hash = ${hashHandle(handle)},
       state = 'RUNNING', running_at = now(), next_poll_at = now(), poll_failures = 0, ended_at = null
     where task_id = ${key.taskId}::uuid and step = ${key.step} and number = ${key.number}
       and state in ('FAILED', 'CANCELLED', 'UNKNOWN') and handle is null returning 1`.execute(database);

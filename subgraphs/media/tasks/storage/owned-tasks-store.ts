@@ -24,14 +24,14 @@ export async function readOpenTasks(
   owners: readonly (string | null)[],
 ): Promise<readonly OwnedTask[]> {
   const named = owners.filter((owner) => owner !== null);
-  const ofOwners = named.length === 0 ? [] : await readOpenOf(database, named);
+  const ofOwners = named.length === 0 ? [] : await readOpen(database, named);
   if (named.length === owners.length) return ofOwners;
   const all = await readOpenOfAll(database);
   const known = new Set(all.map(({ id }) => id));
   return [...all, ...ofOwners.filter(({ id }) => !known.has(id))];
 }
 
-async function readOpenOf(database: MediaDatabase, owners: readonly string[]): Promise<readonly OwnedTask[]> {
+async function readOpen(database: MediaDatabase, owners: readonly string[]): Promise<readonly OwnedTask[]> {
   const { rows } = await sql<OwnedTask>`/* tasks.open-of-owners */
     select task.* from unnest(${[...owners]}::text[]) as owners (name)
     cross join lateral (

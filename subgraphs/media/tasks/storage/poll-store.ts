@@ -105,7 +105,7 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
   await retryOnDeadlock(() =>
     sql`/* prepared: attempts.schedule-next */
       with ${jsonEntries(
-        polls.map(({ answeredAt, inMs, ...poll }) => ({ ...poll, inMs: restOf(inMs, answeredAt) })),
+        polls.map(({ answeredAt, inMs, ...poll }) => ({ ...poll, inMs: remainingMs(inMs, answeredAt) })),
         `"taskId" uuid, step integer, number integer, "inMs" integer, failures integer,
        "leasedUntil" timestamptz`,
       )}, held as materialized (
@@ -125,7 +125,7 @@ export async function scheduleNext(database: MediaDatabase, polls: readonly Next
 }
 
 /** What is left of a pause: answers wait a moment to be written together. */
-function restOf(inMs: number, answeredAt: number): number {
+function remainingMs(inMs: number, answeredAt: number): number {
   return Math.max(0, Math.round(inMs - (performance.now() - answeredAt)));
 }
 

@@ -51,13 +51,13 @@ export async function readRoom(database: Executor, binding: Binding): Promise<Ro
       (select count(*)::integer from media.task_steps where binding = ${binding.id} and state = 'STORING') as storing,
       coalesce((select greatest(0, extract(epoch from next_at - clock_timestamp()))::double precision
         from media.binding_paces where binding = ${binding.name}), 0) as ahead_seconds`.execute(database);
-  return roomOf(binding, rows[0] ?? { held: 0, storing: 0, aheadSeconds: 0 });
+  return computeRoom(binding, rows[0] ?? { held: 0, storing: 0, aheadSeconds: 0 });
 }
 
-function roomOf(binding: Binding, { held, storing, aheadSeconds }: RoomRow): Room {
+function computeRoom(binding: Binding, { held, storing, aheadSeconds }: RoomRow): Room {
   const slots = binding.concurrency - held;
   const behind = Math.max(0, storing - mostUnstored(binding));
-  const pace = paceOf(binding);
+  const pace = computePace(binding);
   const requests = pace === null ? Infinity : Math.floor(pace.burst - aheadSeconds / pace.intervalSeconds);
   const free = Math.min(slots - behind, requests);
   const lacks = free > 0 ? null : slots <= 0 ? 'slot' : slots - behind <= 0 ? 'storage' : 'request';
@@ -77,7 +77,9 @@ function mostUnstored({ concurrency }: Binding): number {
  * Requests a minute, spread: a tenth of them may follow each other at once, and the rest comes evenly, so that no minute
  * has more, wherever it begins.
  */
-function paceOf({ requestsPerMinute: most }: Binding): { burst: number; intervalSeconds: number } | null {
+function computePace({
+  requestsPerMinute: most,
+}: Binding): { burst: number; intervalSeconds: number } | null {
   if (most === undefined) return null;
   const burst = Math.max(1, Math.floor(most / 10));
   return { burst, intervalSeconds: 60 / (most - (burst - 1)) };
@@ -88,7 +90,7 @@ function paceOf({ requestsPerMinute: most }: Binding): { burst: number; interval
  * release before look at: so both together send no more than the binding may.
  */
 export async function countRequest(transaction: MediaTransaction, binding: Binding): Promise<void> {
-  const pace = paceOf(binding);
+  const pace = computePace(binding);
   if (pace === null) return;
   await sql`/* prepared: attempts.count-request */
     insert into media.binding_paces as pace (binding, next_at)

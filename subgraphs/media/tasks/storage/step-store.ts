@@ -15,10 +15,7 @@ import type { NewStep } from './submission-store.ts';
 type Executor = MediaDatabase | MediaTransaction;
 
 /** Every step of these tasks, in order. */
-export async function readStepsOf(
-  database: Executor,
-  taskIds: readonly string[],
-): Promise<readonly StepRow[]> {
+export async function readStepsByTask(database: Executor, taskIds: readonly string[]): Promise<readonly StepRow[]> {
   const { rows } = await sql<StepRow>`/* prepared: steps.read */
     select ${stepColumns} from media.task_steps where task_id = any(${taskIds}::uuid[]) order by task_id, step`.execute(
     database,
@@ -28,7 +25,7 @@ export async function readStepsOf(
 
 /** Every step of a task, in order. */
 export function readSteps(database: Executor, taskId: string): Promise<readonly StepRow[]> {
-  return readStepsOf(database, [taskId]);
+  return readStepsByTask(database, [taskId]);
 }
 
 /** Adds the next steps of a recipe. */

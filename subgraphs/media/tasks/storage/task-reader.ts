@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 
 import { batchReads, type BatchedRead } from '../../../../platform/database/batched-reads.ts';
-import { asMembers, columnOf, taskNames } from '../../database/columns.ts';
+import { asMembers, toColumn, taskNames } from '../../database/columns.ts';
 import type { MediaDatabase, TaskRow } from '../../database/database.ts';
 import type { StoredFile } from '../../files/files.ts';
 import { type FileColumn, fileColumns, readFiles } from '../../files/store.ts';
@@ -48,7 +48,7 @@ const DONE_BY = `
 
 // "offset 0" has each file read by its id: the planner takes every list for a hundred files, and would read all there are.
 const filesWith = (columns: readonly FileColumn[]): string => `
-    (select json_agg(json_build_object(${columns.map((name) => `'${name}', file.${columnOf(name)}`).join(', ')})
+    (select json_agg(json_build_object(${columns.map((name) => `'${name}', file.${toColumn(name)}`).join(', ')})
        order by position)
      from jsonb_array_elements_text(task.result -> 'mediaIds') with ordinality as output (id, position)
      cross join lateral (
@@ -80,7 +80,7 @@ export function createTaskReader(database: MediaDatabase): TaskReader {
   const prepared = new Map<string, BatchedRead<ReadTaskRow>>();
   const others = new LRUCache<string, BatchedRead<ReadTaskRow>>({ max: MOST_OTHERS });
   const byNeeds = new WeakMap<TaskNeeds, BatchedRead<ReadTaskRow>>();
-  const readerOf = (text: string): BatchedRead<ReadTaskRow> => {
+  const findReader = (text: string): BatchedRead<ReadTaskRow> => {
     const known = prepared.get(text) ?? others.get(text);
     if (known !== undefined) return known;
     const isPrepared = prepared.size < MOST_PREPARED;
@@ -90,11 +90,11 @@ export function createTaskReader(database: MediaDatabase): TaskReader {
     (isPrepared ? prepared : others).set(text, reader);
     return reader;
   };
-  readerOf(textFor(EVERYTHING));
+  findReader(textFor(EVERYTHING));
   return (ids, needs = EVERYTHING) => {
     let read = byNeeds.get(needs);
     if (read === undefined) {
-      read = readerOf(textFor(needs));
+      read = findReader(textFor(needs));
       byNeeds.set(needs, read);
     }
     return read(ids);

@@ -26,13 +26,13 @@ export function testProvider(http: HttpClient, options: WireOptions = {}): Provi
       throw refusal(answer.status, answer.headers['retry-after']);
     },
     status: async (handle, { connection }) => {
-      const answer = await send('GET', `${connection.baseUrl}/jobs/${idOf(handle)}`);
+      const answer = await send('GET', `${connection.baseUrl}/jobs/${readId(handle)}`);
       if (answer.status !== 200) throw new UpstreamError('LOST', 'no such job');
-      return statusOf(JSON.parse(answer.body.toString()) as UpstreamStatus, connection.baseUrl);
+      return toJobStatus(JSON.parse(answer.body.toString()) as UpstreamStatus, connection.baseUrl);
     },
     ...(options.cancel !== false && {
       cancel: async (handle, { connection }) => {
-        await send('POST', `${connection.baseUrl}/jobs/${idOf(handle)}/cancel`);
+        await send('POST', `${connection.baseUrl}/jobs/${readId(handle)}/cancel`);
         return 'cancelled' as const;
       },
     }),
@@ -66,7 +66,7 @@ function createSender(http: HttpClient) {
   };
 }
 
-function idOf(handle: Handle): string {
+function readId(handle: Handle): string {
   return typeof handle.id === 'string' ? handle.id : '';
 }
 
@@ -78,7 +78,7 @@ function refusal(status: number, retryAfter: string | undefined): UpstreamError 
   });
 }
 
-function statusOf(status: UpstreamStatus, baseUrl: string): JobStatus {
+function toJobStatus(status: UpstreamStatus, baseUrl: string): JobStatus {
   if (status.state === 'failed') {
     return {
       state: 'failed',

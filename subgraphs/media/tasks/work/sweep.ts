@@ -64,10 +64,10 @@ async function movable(
   steps: readonly WaitingStep[],
 ): Promise<readonly WaitingStep[]> {
   const found = steps.filter((step) => isOverdue(dependencies, step) || isUnserved(dependencies, step));
-  for (const [queue, ofQueue] of Map.groupBy(steps, queueOf)) {
+  for (const [queue, ofQueue] of Map.groupBy(steps, chooseQueue)) {
     const lost = await dependencies.queue.withoutJob(queue, ofQueue.map(jobOfStep));
-    const names = new Set(lost.map((data) => nameOf(data as StepJob)));
-    found.push(...ofQueue.filter((step) => names.has(nameOf(jobOfStep(step)))));
+    const names = new Set(lost.map((data) => formatName(data as StepJob)));
+    found.push(...ofQueue.filter((step) => names.has(formatName(jobOfStep(step)))));
   }
   return [...new Set(found)];
 }
@@ -161,9 +161,9 @@ function overdueFailure({ queueMaxHours }: SweepDependencies, { state }: Waiting
   return { code: 'TIMED_OUT', message: `it could not be started within ${queueMaxHours} h`, retryable: true };
 }
 
-const queueOf = ({ state, binding }: WaitingStep): string =>
+const chooseQueue = ({ state, binding }: WaitingStep): string =>
   state === 'STORING' ? STORE_QUEUE : startQueue(binding);
 
 const jobOfStep = ({ taskId, step }: WaitingStep): StepJob => ({ taskId, step });
 
-const nameOf = ({ taskId, step }: StepJob): string => `${taskId}/${step}`;
+const formatName = ({ taskId, step }: StepJob): string => `${taskId}/${step}`;

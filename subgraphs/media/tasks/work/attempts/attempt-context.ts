@@ -89,12 +89,12 @@ export function firstPollMs({ watch, pollMs }: Pick<JobCapability, 'watch' | 'po
 }
 
 /** A job capability of a binding for a kind of work, when it has one. */
-export function jobOf(binding: Binding, kind: StepKind): JobCapability | undefined {
+export function findJob(binding: Binding, kind: StepKind): JobCapability | undefined {
   return binding.provider.jobs?.[requestKind(kind)];
 }
 
 /** The same for work that is answered on the spot. */
-export function callOf(binding: Binding, kind: StepKind): CallCapability | undefined {
+export function findCall(binding: Binding, kind: StepKind): CallCapability | undefined {
   return binding.provider.calls?.[requestKind(kind)];
 }
 
@@ -114,7 +114,7 @@ function callTimeoutMs(
   if (callTimeoutSeconds !== undefined) return callTimeoutSeconds * 1000;
   const seconds = model?.longestSeconds ?? null;
   if (seconds === null) return undefined;
-  const slower = [isLarge(input), LONG_QUALITIES.has(qualityOf(input))].filter(Boolean).length;
+  const slower = [isLarge(input), LONG_QUALITIES.has(readQuality(input))].filter(Boolean).length;
   return seconds * 1.5 ** slower * 1000;
 }
 
@@ -125,7 +125,7 @@ function isLarge(input: StepInput): boolean {
 }
 
 /** The quality that was asked for, as a field of its own or among the vendor's options. */
-function qualityOf(input: StepInput): unknown {
+function readQuality(input: StepInput): unknown {
   if ('quality' in input) return input.quality;
   const options: unknown = 'options' in input ? input.options : null;
   return typeof options === 'object' && options !== null && 'quality' in options ? options.quality : null;

@@ -108,7 +108,7 @@ export async function fetchFile(
     return await files.store({
       owner,
       body,
-      name: nameOf(url),
+      name: readName(url),
       declaredType: headers['content-type'] ?? null,
       temporary: true,
       maxBytes: limits.maxInputBytes,
@@ -126,6 +126,6 @@ export async function fetchFile(
   }
 }
 
-function nameOf(url: string): string {
+function readName(url: string): string {
   return new URL(url).pathname.split('/').at(-1) || 'input';
 }

@@ -6,18 +6,18 @@ import type { JobStatus } from '../../../providers/contract/provider.ts';
 import { whileAwayMs } from '../../rules/poll-times.ts';
 import type { DueAttempt, NextPoll } from '../../storage/poll-store.ts';
 import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
-import { attemptSpan, jobOf, keyOf } from '../attempts/attempt-context.ts';
+import { attemptSpan, findJob, keyOf } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import { callCancel, cancelAttempt } from './cancel-upstream.ts';
 import {
   backOffMs,
   callUpstream,
   nextPoll,
-  reportingOf,
+  createReporting,
   type PollContext,
   type PollDependencies,
 } from './poll-context.ts';
-import { reportOf } from './progress.ts';
+import { createReport } from './progress.ts';
 import type { Watchers } from './watchers.ts';
 
 interface Poll {
@@ -41,7 +41,7 @@ async function pollOnce(
   { due, watchers, stopping }: Poll,
 ): Promise<NextPoll | null> {
   const binding = dependencies.registry.ofAttempt(due);
-  const capability = binding === null ? undefined : jobOf(binding, due.stepInput.kind);
+  const capability = binding === null ? undefined : findJob(binding, due.stepInput.kind);
   if (binding === null || capability === undefined) return afterMissingBinding(dependencies, due);
   const context: PollContext = { due, binding, capability, stopping };
   if (due.cancelRequested || due.superseded || isFinal(due.taskState)) {
@@ -79,7 +79,7 @@ async function settle(
   if (due.runningSeconds > context.binding.attemptTimeoutSeconds) {
     return afterTimeout(dependencies, context);
   }
-  const report = reportOf(reportingOf(dependencies, context), due, status);
+  const report = createReport(createReporting(dependencies, context), due, status);
   if (report !== null) dependencies.progress.report(report);
   watchers.follow(context);
   return nextPoll(due, { inMs: dependencies.durations.pauseMs(due, capability.pollMs), failures: 0 });

@@ -48,7 +48,7 @@ export async function callUpstream<Answer>(
 }
 
 /** What a report of progress is made with. */
-export function reportingOf(
+export function createReporting(
   { planner, durations }: PollDependencies,
   { due, binding }: Pick<PollContext, 'due' | 'binding'>,
 ): Reporting {

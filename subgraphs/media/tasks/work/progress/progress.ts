@@ -24,7 +24,7 @@ export interface Reporting {
 }
 
 /** The report that follows from a status, or null when the newest event says the same already. */
-export function reportOf(
+export function createReport(
   { planner, usualSeconds }: Reporting,
   due: DueAttempt,
   status: OpenStatus,

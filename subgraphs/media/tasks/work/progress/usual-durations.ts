@@ -46,16 +46,16 @@ export function createUsualDurations(now: () => number = Date.now): UsualDuratio
   const ends = new LRUCache<string, Ends>({ max: MOST_KEPT });
   return {
     learn(work, endedAt = now()) {
-      const known = ends.get(keyOf(work));
+      const known = ends.get(formatKey(work));
       if (known !== undefined && isTooSoon(known, endedAt)) return;
       const newest = [...(known?.newest ?? []), work.runningSeconds].slice(-WINDOW);
       const mean = newest.reduce((sum, seconds) => sum + seconds, 0) / newest.length;
       const ordered = newest.toSorted((one, other) => one - other);
-      ends.set(keyOf(work), { newest, ordered, mean, newestAt: endedAt });
+      ends.set(formatKey(work), { newest, ordered, mean, newestAt: endedAt });
     },
-    of: (work) => ends.get(keyOf(work))?.mean ?? null,
+    of: (work) => ends.get(formatKey(work))?.mean ?? null,
     pauseMs(work, pollMs) {
-      const known = ends.get(keyOf(work))?.ordered ?? NONE;
+      const known = ends.get(formatKey(work))?.ordered ?? NONE;
       return pollPauseMs({ seconds: work.runningSeconds, known, pollMs });
     },
   };
@@ -67,6 +67,6 @@ function isTooSoon({ newest, mean, newestAt }: Ends, endedAt: number): boolean {
   return newest.length === WINDOW && endedAt - newestAt < spacingMs;
 }
 
-function keyOf({ binding, bindingName, model }: Omit<TimedWork, 'runningSeconds'>): string {
+function formatKey({ binding, bindingName, model }: Omit<TimedWork, 'runningSeconds'>): string {
   return `${bindingName ?? binding} ${model ?? ''}`;
 }

@@ -5,8 +5,8 @@ import type { AttemptKey } from '../../../domain/attempt.ts';
 import type { WatchedProgress } from '../../../providers/contract/provider.ts';
 import { endWatch, leaseWatches } from '../../storage/watch-store.ts';
 import { connectionFor, keyOf } from '../attempts/attempt-context.ts';
-import { type PollContext, type PollDependencies, reportingOf } from './poll-context.ts';
-import { reportOf } from './progress.ts';
+import { type PollContext, type PollDependencies, createReporting } from './poll-context.ts';
+import { createReport } from './progress.ts';
 
 /**
  * Follows running attempts over the progress streams of their upstreams, where those have one. Progress is reported, and
@@ -96,15 +96,16 @@ function createRenewal(
     const all = [...streams.values()];
     const keys = all.map(({ key }) => key);
     const leased = await leaseWatches(database, keys, { watcher, seconds: WATCH_LEASE_SECONDS });
-    const ours = new Set(leased.map(nameOf));
+    const ours = new Set(leased.map(formatName));
     for (const { key, controller } of all) {
-      if (!ours.has(nameOf(key))) controller.abort(new Error('the attempt has ended, or others follow it'));
+      if (!ours.has(formatName(key)))
+        controller.abort(new Error('the attempt has ended, or others follow it'));
     }
   }
   return createLoop({ tick, everyMs: (WATCH_LEASE_SECONDS * 1000) / 3, logger, name: 'watchers' });
 }
 
-function nameOf({ taskId, step, number }: AttemptKey): string {
+function formatName({ taskId, step, number }: AttemptKey): string {
   return `${taskId}/${step}/${number}`;
 }
 
@@ -117,7 +118,7 @@ async function watch(
   let shown = { stage: due.taskStage, progress: due.taskProgress };
   const show = (watched: WatchedProgress): void => {
     const newest = { ...due, watched: false, taskStage: shown.stage, taskProgress: shown.progress };
-    const report = reportOf(reportingOf(dependencies, { due, binding }), newest, {
+    const report = createReport(createReporting(dependencies, { due, binding }), newest, {
       state: 'running',
       ...watched,
     });

@@ -2,7 +2,7 @@ import type { StepRow, TaskRow } from '../../../database/database.ts';
 import { isFinal } from '../../../domain/task.ts';
 import { startQueue } from '../../rules/queues.ts';
 import { closeAttempts } from '../../storage/attempt-store.ts';
-import { readStepsOf } from '../../storage/step-store.ts';
+import { readStepsByTask } from '../../storage/step-store.ts';
 import { lockTasks } from '../../storage/task-store.ts';
 import type { TransactionScope } from '../../storage/transactor.ts';
 import { keyOf } from '../attempts/attempt-context.ts';
@@ -61,7 +61,7 @@ export async function withSteps(
 ): Promise<readonly Finished[]> {
   if (closed.length === 0) return [];
   const taskIds = closed.map(({ task }) => task.id);
-  const all = Map.groupBy(await readStepsOf(scope.transaction, taskIds), ({ taskId }) => taskId);
+  const all = Map.groupBy(await readStepsByTask(scope.transaction, taskIds), ({ taskId }) => taskId);
   return closed.flatMap((one) => {
     const steps = all.get(one.task.id) ?? [];
     const current = steps.find(({ step }) => step === one.attempt.step);

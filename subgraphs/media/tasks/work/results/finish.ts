@@ -13,7 +13,7 @@ import { createBatchedWriter } from '../attempts/batched-writer.ts';
 import type { EndDependencies } from '../attempts/dependencies.ts';
 import type { UpstreamFinish } from '../attempts/upstream-finish.ts';
 import { closeFinished, withSteps, type Finished } from './closed-attempts.ts';
-import { notesOf, outcomeOf, toFinishedWork } from './outcomes.ts';
+import { collectNotes, createOutcome, toFinishedWork } from './outcomes.ts';
 
 /** Finished upstreams: their attempts are closed, and files are fetched or texts stored. */
 
@@ -107,12 +107,12 @@ async function storeOrFinish(
     scope,
     done.map(({ task, steps, current, attempt, outcome }) => {
       const { provider } = attempt;
-      const notes = notesOf(current.input, registry.ofAttempt(attempt));
+      const notes = collectNotes(current.input, registry.ofAttempt(attempt));
       return {
         task,
         steps,
         step: current.step,
-        outcome: outcomeOf(outcome, { mediaIds: [], provider, notes }),
+        outcome: createOutcome(outcome, { mediaIds: [], provider, notes }),
       };
     }),
   );

@@ -21,7 +21,7 @@ function isPlainUrl(file: RemoteFile): file is Extract<RemoteFile, { url: string
 }
 
 /** The outcome as the task stores it; facts name the provider that they come from. */
-export function outcomeOf(
+export function createOutcome(
   { texts, facts = {} }: Pick<Outcome, 'texts' | 'facts'>,
   { mediaIds, provider, notes }: Pick<TaskOutcome, 'mediaIds' | 'notes'> & { readonly provider: string },
 ): TaskOutcome {
@@ -30,6 +30,6 @@ export function outcomeOf(
 }
 
 /** What the result of this work at this binding only meets approximately. */
-export function notesOf(input: StepInput, binding: Binding | null): readonly Note[] {
+export function collectNotes(input: StepInput, binding: Binding | null): readonly Note[] {
   return binding === null ? [] : approximations(input, modelFor(binding, input));
 }

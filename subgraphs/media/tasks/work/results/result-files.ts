@@ -108,7 +108,7 @@ async function downloadUntil(
     maxBytes: dependencies.limits.maxOutputBytes,
     signal: result.signal,
     retry: 'never',
-    trustedOrigins: originsOf(result.binding.connection),
+    trustedOrigins: collectOrigins(result.binding.connection),
   });
   if (status !== 200) {
     body.destroy();
@@ -139,7 +139,7 @@ function store(
 }
 
 /** The origins that results may come from: the upstream itself, its machines, and the configured ones. */
-function originsOf({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection): readonly string[] {
+function collectOrigins({ baseUrl, nodes, endpoints = {}, resultOrigins }: Connection): readonly string[] {
   return [
     ...[baseUrl, ...nodes, ...Object.values(endpoints)].map((url) => new URL(url).origin),
     ...resultOrigins,

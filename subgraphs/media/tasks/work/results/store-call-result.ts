@@ -14,7 +14,7 @@ import { lockTask } from '../../storage/task-store.ts';
 import { keepUnits } from '../../storage/usage-store.ts';
 import { keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
-import { notesOf, outcomeOf, toFinishedWork } from './outcomes.ts';
+import { collectNotes, createOutcome, toFinishedWork } from './outcomes.ts';
 import { isStoreUnavailable, PermanentResultError, storeResultFile } from './result-files.ts';
 import { completeStep, type StoreDependencies } from './store-worker.ts';
 
@@ -44,11 +44,11 @@ export async function storeCallResult(
   try {
     const mediaIds = await storeBytes(dependencies, context, { outcome, signal });
     const { taskId, provider } = attempt;
-    const notes = notesOf(step.input, binding);
+    const notes = collectNotes(step.input, binding);
     const completed = {
       taskId,
       step: attempt.step,
-      outcome: outcomeOf(outcome, { mediaIds, provider, notes }),
+      outcome: createOutcome(outcome, { mediaIds, provider, notes }),
       open: { attempt, claim },
     };
     await withRetries(dependencies, signal, () => completeStep(dependencies, completed));

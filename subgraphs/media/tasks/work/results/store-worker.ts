@@ -16,7 +16,7 @@ import type { TransactionScope } from '../../storage/transactor.ts';
 import {
   attemptSpan,
   connectionFor,
-  jobOf,
+  findJob,
   keyOf,
   readContext,
   newestAttempt,
@@ -24,7 +24,7 @@ import {
 } from '../attempts/attempt-context.ts';
 import type { WorkerDependencies } from '../attempts/dependencies.ts';
 import { measuredUnits } from './measured-units.ts';
-import { notesOf, outcomeOf } from './outcomes.ts';
+import { collectNotes, createOutcome } from './outcomes.ts';
 import {
   PermanentResultError,
   isSourceAway,
@@ -97,10 +97,10 @@ async function storeAll(
     const known = step.stored[String(position)];
     mediaIds.push(known ?? (await storeOne(position, file)));
   }
-  return outcomeOf(outcome, {
+  return createOutcome(outcome, {
     mediaIds,
     provider: attempt.provider,
-    notes: notesOf(step.input, binding),
+    notes: collectNotes(step.input, binding),
   });
 
   async function storeOne(position: number, file: RemoteFile): Promise<string> {
@@ -126,7 +126,7 @@ async function refetchOutcome(
   dependencies: StoreDependencies,
   { attempt, binding, step }: AttemptContext,
 ): Promise<Outcome> {
-  const capability = jobOf(binding, step.input.kind);
+  const capability = findJob(binding, step.input.kind);
   if (capability === undefined || attempt.handle === null) {
     throw new PermanentResultError('its address has expired, and this upstream gives no other');
   }

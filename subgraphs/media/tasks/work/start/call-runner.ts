@@ -8,7 +8,7 @@ import type { WorkRequest } from '../../../domain/work/request.ts';
 import type { Outcome, WatchedProgress } from '../../../providers/contract/provider.ts';
 import { failureFrom, startUnknown } from '../../rules/failures.ts';
 import { CANCEL_TOPIC } from '../../storage/transactor.ts';
-import { callOf, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
+import { findCall, connectionFor, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { ProgressWriter } from '../progress/progress-writer.ts';
 import { storeCallResult } from '../results/store-call-result.ts';
@@ -73,7 +73,7 @@ async function runCall(
 ): Promise<void> {
   const { attempt, binding, step } = context;
   const { held, signal, cancel } = call;
-  const capability = callOf(binding, step.input.kind);
+  const capability = findCall(binding, step.input.kind);
   if (capability === undefined) {
     const failure = failureFrom(new Error(`${binding.name} no longer serves ${step.input.kind}`));
     await endAttempt(dependencies, attempt, { from: ['STARTING'], claim: held.id, failure });

@@ -10,7 +10,7 @@ import { noteUnknownAttempt } from '../../storage/sweep-store.ts';
 import {
   connectionFor,
   firstPollMs,
-  jobOf,
+  findJob,
   keyOf,
   readContext,
   type AttemptContext,
@@ -76,7 +76,7 @@ async function resolve(
     const failure = found === 'absent' ? START_LOST : unknown;
     return endAttempt(dependencies, attempt, { from: ['STARTING'], claim, failure });
   }
-  const capability = jobOf(binding, step.input.kind);
+  const capability = findJob(binding, step.input.kind);
   const pollMs = capability === undefined ? 0 : firstPollMs(capability);
   return recordHandle(dependencies, context, { claim, handle: found, pollMs });
 }
@@ -87,7 +87,7 @@ async function findStart(
   { attempt, binding, step }: AttemptContext,
 ): Promise<Handle | 'absent' | 'unknowable' | 'not-now'> {
   const { reference } = attempt;
-  const capability = jobOf(binding, step.input.kind);
+  const capability = findJob(binding, step.input.kind);
   if (capability?.find === undefined) return 'unknowable';
   const waited = (Date.now() - attempt.startedAt.getTime()) / 1000;
   const notNow = waited > (limits.unknownBudgetSeconds ?? binding.budgetSeconds) ? 'unknowable' : 'not-now';

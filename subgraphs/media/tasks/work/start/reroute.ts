@@ -4,7 +4,7 @@ import type { Failure } from '../../../domain/failure.ts';
 import { stageOf } from '../../../domain/words/stages.ts';
 import type { Binding } from '../../../generators/bindings/binding.ts';
 import { bindingsTaking, firstUsable, isUsable, takesWaiting } from '../../../generators/limits/limits.ts';
-import { budgetOf, pauseSeconds, waitingStage, waitOf } from '../../rules/patience.ts';
+import { longestBudget, pauseSeconds, waitingStage, breakerWait } from '../../rules/patience.ts';
 import type { StepJob } from '../../rules/queues.ts';
 import { enqueueStarts } from '../../rules/steps.ts';
 import { moveStep, noteFirstTry, readSteps } from '../../storage/step-store.ts';
@@ -38,7 +38,7 @@ export async function reroute(
     const bindings = bindingsTaking(dependencies.registry, step.input);
     const isStray = !takesWaiting(dependencies.registry, binding, step.input);
     const other = firstUsable(bindings.filter(({ id }) => id !== binding.id));
-    if (other === undefined || !(isStray || (isUsable(other) && waitOf(other) === 0))) {
+    if (other === undefined || !(isStray || (isUsable(other) && breakerWait(other) === 0))) {
       // A stray that nobody here takes is for another process; the sweep gives it up when none has known it for a while.
       if (isStray) return { againInSeconds: STRAY_SECONDS };
       return wait(dependencies, scope, { task, step, bindings });
@@ -68,13 +68,13 @@ async function wait(
     return { againInSeconds: PAUSED_SECONDS };
   }
   const spent = (Date.now() - (step.startedAt?.getTime() ?? Date.now())) / 1000;
-  const budget = budgetOf(bindings);
+  const budget = longestBudget(bindings);
   if (spent > budget) {
     const failure = unansweredFailure(step.input.generator, budget);
     await transitions.failStep(scope, task, { step: step.step, failure });
     return;
   }
-  const pause = pauseSeconds(Math.log2(1 + spent / 8), binding === null ? 0 : waitOf(binding));
+  const pause = pauseSeconds(Math.log2(1 + spent / 8), binding === null ? 0 : breakerWait(binding));
   await noteFirstTry(scope.transaction, { taskId: task.id, step: step.step });
   const why = (binding?.breaker?.pauseMs() ?? 0) > 0 ? 'away' : 'busy';
   await scope.append([{ taskId: task.id, stage: waitingStage(step, why, pause) }]);

@@ -13,7 +13,7 @@ import type { StepJob } from '../../rules/queues.ts';
 import { closeUnsentAttempts } from '../../storage/attempt-store.ts';
 import { readRoom } from '../../storage/slot-store.ts';
 import { lockTask } from '../../storage/task-store.ts';
-import { attemptSpan, jobOf, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
+import { attemptSpan, findJob, keyOf, type AttemptContext } from '../attempts/attempt-context.ts';
 import { endAttempt } from '../attempts/end-attempt.ts';
 import type { InputDependencies } from '../inputs/input-files.ts';
 import { fetchesInput, prepareRequest } from '../inputs/prepare-request.ts';
@@ -118,7 +118,7 @@ async function beginAttempt(
   const held = holdClaim(options, keyOf(attempt), { id: claim, requestedAt });
   try {
     if (!(await held.confirm())) return await giveUpUnsent(options, context, claim);
-    const capability = jobOf(binding, step.input.kind);
+    const capability = findJob(binding, step.input.kind);
     if (capability === undefined) await options.calls.run(context, { request, held, signal });
     else await startJob(options, context, { capability, request, held, signal });
   } finally {
