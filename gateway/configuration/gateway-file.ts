@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { readCheckedFile, reportIssue } from '../../platform/config/checked-file.ts';
 import type { GeneratorsFileText } from '../../platform/config/generators-file.ts';
 import { parseYamlWithLines } from '../../platform/config/yaml-with-lines.ts';
+import { toError } from '../../platform/errors.ts';
 import { type GatewayFile, gatewayFileSchema } from './gateway-file.schema.ts';
 import type { HeaderRule } from './subgraph.schema.ts';
-import { readTls } from './tls-files.ts';
 
 /** Reads `--config FILE`. Throws NOT_CONFIGURED with every mistake: its line, its field and the remedy. */
 export function readGatewayFile(file: GeneratorsFileText, subgraphs: readonly string[]): GatewayFile {
@@ -70,4 +73,22 @@ function withVariables(
     return text ?? '';
   });
   return { ...rule, value };
+}
+
+/** Reads the certificates that the file names, from where it is; what can't be read is reported. The paths become their PEM. */
+function readTls<Names extends Readonly<Record<string, string | undefined>>>(
+  names: Names,
+  configFile: string,
+  report: (name: string, message: string) => void,
+): Names {
+  const read = Object.entries(names).map(([name, file]) => {
+    if (file === undefined) return [name, undefined];
+    try {
+      return [name, readFileSync(path.resolve(path.dirname(configFile), file), 'utf8')];
+    } catch (error) {
+      report(name, `names a file that can't be read: ${toError(error).message}`);
+      return [name, undefined];
+    }
+  });
+  return Object.fromEntries(read) as Names;
 }

@@ -6,7 +6,6 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../platform/access/caller.ts';
 import type { RequestContext } from '../../platform/graphql/operations/executor.ts';
 import type { SubgraphLink, SubgraphRequest } from '../../platform/graphql/operations/subgraph.ts';
-import { invalidationsOf, type Invalidation } from './invalidations.ts';
 
 /** Which entities of a subgraph are kept. */
 export interface EntityCacheRule {
@@ -65,7 +64,7 @@ export function createEntityCache(maxBytes: number): EntityCache {
       const { subgraph } = rule;
       const asked = async (request: SubgraphRequest): Promise<ExecutionResult> => {
         const result = await link.execute(request);
-        for (const one of invalidationsOf(result)) invalidate(subgraph, one);
+        for (const one of readInvalidations(result)) invalidate(subgraph, one);
         return result;
       };
       return {
@@ -156,4 +155,28 @@ function moved(
 
 function hash(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Which kept entities of a subgraph are not true any more. */
+interface Invalidation {
+  /** Null: of any type. */
+  readonly typename: string | null;
+  /** Values of key fields; empty: all of the type. */
+  readonly key: Readonly<Record<string, unknown>>;
+}
+
+/** Most that one answer may name. */
+const MAX_INVALIDATIONS = 100;
+
+/** What an answer says in `extensions.invalidation`: `{ kind: "entity", type, key }`, `{ kind: "type", type }` or `{ kind: "subgraph" }`. */
+function readInvalidations({ extensions }: ExecutionResult): readonly Invalidation[] {
+  const said: unknown = extensions?.['invalidation'];
+  if (!Array.isArray(said)) return [];
+  const named: readonly unknown[] = said;
+  return named.slice(0, MAX_INVALIDATIONS).flatMap((one): readonly Invalidation[] => {
+    const { kind, type, key } = Object(one) as Readonly<Record<string, unknown>>;
+    if (kind === 'subgraph') return [{ typename: null, key: {} }];
+    if (typeof type !== 'string') return [];
+    return [{ typename: type, key: kind === 'entity' ? (Object(key) as Invalidation['key']) : {} }];
+  });
 }

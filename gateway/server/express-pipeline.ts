@@ -6,13 +6,14 @@ import { type GraphQLSchema, printSchema } from 'graphql';
 import type { McpFace } from '../../faces/mcp/face.ts';
 import { noMetrics } from '../../platform/metrics/metrics.ts';
 import { metricsHandler } from '../../platform/metrics/serve-metrics.ts';
+import { once } from '../../platform/once.ts';
 import { countRequests } from '../authentication/count-requests.ts';
 import { serveCells } from '../cells/serve-cells.ts';
 import type { Compression } from '../request/compression.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Step } from '../request/steps.ts';
 import { createConsole, sendBrowsersToConsole } from './console.ts';
-import { createExplorer } from './explorer.ts';
+import type { ExplorerOptions } from './explorer-page.ts';
 import type { Health } from './health.ts';
 import { answerError, answerNotFound, mountBelow } from './middleware.ts';
 import type { GatewayServerOptions } from './server-options.ts';
@@ -124,5 +125,14 @@ function serveSchema(options: {
     const schema = apiSchema();
     if (printed?.schema !== schema) printed = { schema, sdl: `${printSchema(schema)}\n` };
     response.type('text/plain').set('Cache-Control', 'no-cache').send(printed.sdl);
+  };
+}
+
+/** Makes the handler to mount at `/explorer`. Altair is loaded when the explorer is first opened. */
+function createExplorer(options: ExplorerOptions): RequestHandler {
+  const explorer = once(async () => (await import('./explorer-page.ts')).createExplorerPage(options));
+  return async (request, response, next) => {
+    const router = await explorer();
+    router(request, response, next);
   };
 }
