@@ -32,6 +32,9 @@ describe.each(['media', 'workflow'] as const)('the page about the %s service', (
     const told =
       service === 'media' ? ['at least 1; at most 1000', 'moved into 1 to 3600'] : ['moved into 1 to 1000'];
     for (const words of told) expect(page).toContain(`<td>${words}`);
+    const types =
+      service === 'media' ? ['file', 'file or address', 'integer'] : ['list of string', 'address'];
+    for (const type of types) expect(page).toMatch(new RegExp(`</th><td>[^<]*</td><td>${type}</td>`));
     expect(page).toMatch(service === 'media' ? /<td><code>9:16<\/code><\/td>/ : /one of user_request, /);
   });
 

@@ -195,6 +195,19 @@ it('what became of a payment is still told when the media service was away for a
   await worker.stop(1);
 });
 
+it('the sweep of payments comes by itself, again and again', async () => {
+  let sweeps = 0;
+  const sweeper = createPaymentSweeper({
+    commerce: shop.commerce,
+    logger: silentLogger(),
+    everyMs: 5,
+    enqueueLostJobs: async () => void (sweeps += 1),
+  });
+  sweeper.start();
+  await expect.poll(() => sweeps, PATIENCE).toBeGreaterThan(1);
+  await sweeper.stop();
+});
+
 it('the sweep of payments is waited for when its process stops', async () => {
   const held = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

@@ -7,7 +7,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { anonymousCaller } from '../../../platform/access/caller.ts';
 import { silentLogger } from '../../../platform/process/logger.ts';
 import { createSlots } from '../../limits/slots.ts';
+import { attachContext } from '../../request/request-context.ts';
 import { until } from '../../server/server-under-test.fixture.ts';
+import { createPartSender } from './incremental.ts';
 import { createResponseStreams, type ResponseStreams } from './response-stream.ts';
 
 const format = {
@@ -24,6 +26,7 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 let streams: ResponseStreams;
 let watched: Set<object>;
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  if (request.url === '/parts') return void answerInParts(request, response);
   const permit = streams.reserve(response, { request, caller });
   if (permit === null) response.writeHead(503).end();
   else permit.open(format);
@@ -79,6 +82,29 @@ test('nothing of a stream stays when it has closed: no heartbeat, no watch over 
   expect(watched.size).toBe(0);
   // Some timers of this process are not of streams.
   await until(() => timers() <= before - MOST / 2);
+});
+
+/** An answer in parts of which the second one never comes. */
+async function answerInParts(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  attachContext(request, response, caller);
+  const errors = { formatError: () => ({ message: '' }), formatResult: () => ({}) };
+  const send = createPartSender({ errors, streams });
+  async function* parts() {
+    yield { data: { hello: 'hi' }, hasNext: true };
+    await once(response, 'close');
+  }
+  await send(request, response, parts());
+}
+
+test('an answer in parts says that it is over when all are ended', async () => {
+  const response = await fetch(`${url}/parts`);
+  await until(() => streams.size === 1);
+  streams.endAll();
+  const parts = (await response.text()).split('\r\n').filter((line) => line.startsWith('{'));
+  expect(parts.map((part) => JSON.parse(part) as unknown)).toEqual([
+    { data: { hello: 'hi' }, hasNext: true },
+    { hasNext: false },
+  ]);
 });
 
 test('none is opened any more once all have been ended', async () => {

@@ -27,6 +27,8 @@ describe('a caller assertion', () => {
     expect(await verify(assertion)).toEqual(caller);
     const signedIn = { ...caller, sessionId: 'ses_1', expiresAt: new Date('2030-01-02T03:04:05.678Z') };
     expect(await verify(await sign(signedIn))).toEqual(signedIn);
+    const robot: Caller = { ...caller, kind: 'key', id: 'key_1', scopes: ['start'], generators: ['imga'] };
+    expect(await verify(await sign(robot))).toEqual(robot);
     const nobody: Caller = { kind: 'anonymous', id: 'anon', scopes: [], traceId: 'b', address: null };
     expect(await verify(await sign(nobody))).toEqual(nobody);
   });

@@ -209,6 +209,12 @@ describe('a budget', () => {
     const own = await service.create('USER', 'usr_me', { maxRunning: 0 });
     const { id } = await service.create('GENERATOR', 'test', { amount: inCurrency(100) });
     const before = await settled(id);
+    const { rows } = await sql<{ cost: string }>`
+      select sum(cost) as cost from media.usage where generator = 'test' and not sandbox`.execute(
+      engine.database,
+    );
+    expect(before.spent).toBe(Number(rows[0]?.cost));
+    expect(before.spent).toBeGreaterThan(0);
     const { work, fileIds } = image();
     const sold = { id: newId(), owner: me.id, onEnd: null, sold: true };
     await first().tasks.start({ ...sold, work, fileIds, idempotencyKey: null, fingerprint: null });

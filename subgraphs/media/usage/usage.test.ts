@@ -114,6 +114,16 @@ describe('usage', () => {
     expect(await usage.usage(many, { by: ['MODEL'] })).toHaveLength(10_000);
   });
 
+  it('is of the last 30 days, today among them, where no other time is asked for', async () => {
+    await sql`insert into media.usage (day, owner, generator, provider, model, sandbox, currency, shard, runs)
+      select (now() at time zone 'utc')::date - ago, 'usr_old', 'test', 'painter', '', false, 'USD', 0, 1
+      from unnest(array[0, 29, 30]) as ago`.execute(engine.database);
+    const usage = createUsageService({ database: engine.database, authMode: 'compat' });
+    const days = await usage.usage({ ...me, id: 'usr_old' }, { by: ['DAY'] });
+    const ago = days.map(({ day }) => Math.round((Date.now() - Date.parse(`${day}T12:00:00Z`)) / 86_400_000));
+    expect(ago.toSorted((one, other) => one - other)).toEqual([0, 29]);
+  });
+
   it('refuses ranges that are turned round or too long', async () => {
     const usage = createUsageService({ database: engine.database, authMode: 'compat' });
     const from = new Date('2026-01-02');

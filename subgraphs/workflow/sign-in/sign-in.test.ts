@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anonymousCaller, type Caller } from '../../../platform/access/caller.ts';
@@ -13,6 +13,7 @@ import type { SignedIn } from '../domain/sign-in.ts';
 import { pruneSignIn } from './pruning.ts';
 import { createEncryption } from './secrets/encryption.ts';
 import type { SignInServices } from './services.ts';
+import { createAccessTokens } from './sessions/access-tokens.ts';
 import { createLoginCodes } from './sessions/login-codes.ts';
 import { identity, openBench, type SignInBench } from './sign-in.fixture.ts';
 
@@ -112,6 +113,20 @@ describe('signing keys', () => {
     } finally {
       await bed.close();
     }
+  });
+
+  it('that can not be read are a failure of ours, and make no token invalid', async () => {
+    const { accessToken } = await signedIn();
+    const { iss } = decodeJwt(accessToken);
+    const away = () => Promise.reject(new Error('the keys can not be read'));
+    const tokens = createAccessTokens({
+      keys: { current: away, publicKey: away, published: away },
+      issuer: String(iss),
+      seconds: 900,
+    });
+    await expect(tokens.verify(accessToken)).rejects.toThrow('the keys can not be read');
+    await expect(tokens.verify(`${accessToken}x`)).rejects.toThrow('the keys can not be read');
+    expect(await tokens.verify('no token')).toBeNull();
   });
 
   it('follow each other: the next is published a day ahead, the last until its tokens have ended', async () => {

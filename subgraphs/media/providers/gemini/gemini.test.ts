@@ -238,14 +238,20 @@ describe('a finished video', () => {
     },
   );
 
-  it('that was withheld says why', async () => {
-    const generateVideoResponse = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['a real person'] };
+  it.each([
+    ['a real person', { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['a real person'] }],
+    ['no reason given', { raiMediaFilteredCount: 1 }],
+    ['a face', { raiMediaFilteredReasons: ['a face'] }],
+  ])('that was withheld says why: %s', async (why, generateVideoResponse) => {
     stage.proxy.respondNext('/operations/1', { body: { done: true, response: { generateVideoResponse } } });
     const status = await must(stage.provider.jobs?.VIDEO, 'job').status(
       { operation: 'models/veo/operations/1' },
       contextOf(),
     );
-    expect(status).toMatchObject({ state: 'failed', error: { code: 'MODERATION_REFUSED' } });
+    expect(status).toMatchObject({
+      state: 'failed',
+      error: { code: 'MODERATION_REFUSED', message: expect.stringContaining(why) },
+    });
   });
 
   it('of a handle that names something else is never asked for', async () => {

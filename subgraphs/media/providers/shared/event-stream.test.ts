@@ -15,7 +15,7 @@ import { createEventStream } from './event-stream.ts';
 
 const http = createHttpClient({ outbound: createOutboundRule({ allow: [] }), logger: silentLogger() });
 let server: Server;
-let pieces: readonly string[] = [];
+let pieces: readonly (string | Buffer)[] = [];
 
 beforeAll(async () => {
   server = createServer((_, response) => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   server.close();
 });
 
-async function received(...sent: string[]): Promise<string[]> {
+async function received(...sent: (string | Buffer)[]): Promise<string[]> {
   pieces = sent;
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connection: Connection = {
@@ -53,6 +53,11 @@ describe('an event stream of a provider', () => {
     const text = ['data: one', '', ': a comment', 'data: two', 'data: lines', '', ''].join(end);
     expect(await received(text)).toEqual(['one', 'two\nlines']);
     expect(await received(...Array.from(text))).toEqual(['one', 'two\nlines']);
+  });
+
+  it('may be cut within a character', async () => {
+    const bytes = Buffer.from('data: 画像 🦊\n\n');
+    expect(await received(...Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(['画像 🦊']);
   });
 
   it('leaves out an event that was not completed, and fields without data', async () => {

@@ -57,14 +57,13 @@ it('keeps to its bounds: so many in a write, so many writes at once, and no key 
 
 it('writes each alone when they can not be written together, so that only what is at fault fails', async () => {
   const { write, words, end } = writerOf();
-  const all = Promise.allSettled(['a', 'b!', 'cc'].map((word) => write(word)));
+  const all = Promise.allSettled(['b!', 'cc'].map((word) => write(word)));
   await immediate();
   end(0);
   await immediate();
-  expect(words().slice(1)).toEqual([['a'], ['b!'], ['cc']]);
-  for (const index of [1, 2, 3]) end(index);
+  expect(words().slice(1)).toEqual([['b!'], ['cc']]);
+  for (const index of [1, 2]) end(index);
   expect(await all).toEqual([
-    { status: 'fulfilled', value: 1 },
     { status: 'rejected', reason: new Error('not b!') },
     { status: 'fulfilled', value: 2 },
   ]);
