@@ -43,47 +43,105 @@ const graph = {
 };
 const parameters = { prompt: 'mine' };
 
+/** Who makes things of their own, unless `userId` says for whom. */
+interface Owner {
+  readonly kiln: PolicySetup['kiln'];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly userId: string;
+}
+
+/** Sends a mutation; throws when it is refused. */
+async function ask({ kiln, headers }: Owner, mutation: string, variables: object = {}) {
+  const { data, errors } = await graphql(kiln.url, mutation, { ...variables }, headers);
+  if (errors !== undefined) throw new Error(`nothing to own: ${JSON.stringify(errors)}`);
+  return data;
+}
+
+/** Makes one kind of thing, each with what it needs. */
+const CREATE = {
+  async task(owner: Owner) {
+    return { task: (await ask(owner, TASK)).createTask.id as string };
+  },
+  async file({ kiln, headers }: Owner) {
+    const form = new FormData();
+    form.set('file', new Blob(['mine']), 'mine.txt');
+    const { body } = await rest(kiln.url, 'POST', '/api/file/upload', form, headers);
+    return { file: body.extra.key as string };
+  },
+  async share(owner: Owner) {
+    const { file } = await CREATE.file(owner);
+    return { file, share: (await ask(owner, SHARE, { id: file })).shareMedia.id as string };
+  },
+  async board(owner: Owner) {
+    return { board: (await ask(owner, BOARD)).createBoard.id as string };
+  },
+  async operation(owner: Owner) {
+    return { operation: (await ask(owner, OPERATION)).cancelTasks.id as string };
+  },
+  async conversation(owner: Owner) {
+    const { saveConversation } = await ask(owner, CONVERSATION, { id: randomUUID() });
+    return { conversation: saveConversation.id as string };
+  },
+  async workflow(owner: Owner) {
+    const { saveWorkflow } = await ask(owner, WORKFLOW, { name: `mine-${randomUUID()}`, graph });
+    return { workflow: saveWorkflow.id as string };
+  },
+  async execution(owner: Owner) {
+    const externalId = `mine-${randomUUID()}`;
+    const variables = { parameters, onBehalfOf: owner.userId, externalId };
+    const { executeTemplate } = await ask(owner, EXECUTION, variables);
+    return {
+      execution: executeTemplate.id as string,
+      executionTask: executeTemplate.taskId as string,
+      externalId,
+    };
+  },
+  async payment(owner: Owner) {
+    const { checkout } = await ask(owner, PAYMENT, { userId: owner.userId, parameters });
+    return { payment: checkout.payment.id as string, paymentSession: checkout.sessionId as string };
+  },
+} as const;
+
+/** A kind of thing that can be made alone. */
+export type OwnedKind = keyof typeof CREATE;
+
+/** Makes one thing of a caller, with what it needs. */
+export function createOwnedResource<Kind extends OwnedKind>(
+  { kiln, callers }: PolicySetup,
+  by: CallerName,
+  kind: Kind,
+): ReturnType<(typeof CREATE)[Kind]> {
+  const owner = { kiln, headers: callers[by].headers, userId: callers[by].id };
+  return CREATE[kind](owner) as ReturnType<(typeof CREATE)[Kind]>;
+}
+
 /** What a caller starts, uploads and buys, for themselves unless `userId` says for whom. */
 export async function createOwnedResources(
   { kiln, callers }: PolicySetup,
   by: CallerName,
   userId = callers[by].id,
 ): Promise<OwnedResources> {
-  const { headers } = callers[by];
-  const form = new FormData();
-  form.set('file', new Blob(['mine']), 'mine.txt');
-  const externalId = `mine-${randomUUID()}`;
-  const [task, upload, execution, payment] = await Promise.all([
-    graphql(kiln.url, TASK, {}, headers),
-    rest(kiln.url, 'POST', '/api/file/upload', form, headers),
-    graphql(kiln.url, EXECUTION, { parameters, onBehalfOf: userId, externalId }, headers),
-    graphql(kiln.url, PAYMENT, { userId, parameters }, headers),
+  const owner = { kiln, headers: callers[by].headers, userId };
+  const [started, execution, payment, share] = await Promise.all([
+    CREATE.task(owner),
+    CREATE.execution(owner),
+    CREATE.payment(owner),
+    CREATE.share(owner),
   ]);
-  const failure = [...(task.errors ?? []), ...(execution.errors ?? []), ...(payment.errors ?? [])][0];
-  if (failure !== undefined) throw new Error(`nothing to own: ${JSON.stringify(failure)}`);
-  const board = await graphql(kiln.url, BOARD, {}, headers);
-  const operation = await graphql(kiln.url, OPERATION, {}, headers);
-  const share = await graphql(kiln.url, SHARE, { id: upload.body.extra.key }, headers);
-  const conversation = await graphql(kiln.url, CONVERSATION, { id: randomUUID() }, headers);
-  const workflow = await graphql(kiln.url, WORKFLOW, { name: externalId, graph }, headers);
   const delivery = randomUUID();
   await kiln.runtime.database.pool.query(
     `insert into media.webhook_deliveries (id, task_id, url, state) values ($1, $2, 'https://mine.example/', 'DELIVERED')`,
-    [delivery, task.data.createTask.id],
+    [delivery, started.task],
   );
   return {
-    task: task.data.createTask.id,
+    ...started,
+    ...execution,
+    ...payment,
+    ...share,
+    ...(await CREATE.board(owner)),
+    ...(await CREATE.operation(owner)),
+    ...(await CREATE.conversation(owner)),
+    ...(await CREATE.workflow(owner)),
     delivery,
-    file: upload.body.extra.key,
-    board: board.data.createBoard.id,
-    operation: operation.data.cancelTasks.id,
-    share: share.data.shareMedia.id,
-    conversation: conversation.data.saveConversation.id,
-    workflow: workflow.data.saveWorkflow.id,
-    execution: execution.data.executeTemplate.id,
-    executionTask: execution.data.executeTemplate.taskId,
-    externalId,
-    payment: payment.data.checkout.payment.id,
-    paymentSession: payment.data.checkout.sessionId,
   };
 }

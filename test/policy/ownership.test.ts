@@ -6,7 +6,12 @@ import { mediaSchema } from '../../subgraphs/media/schema/index.ts';
 import { workflowSchema } from '../../subgraphs/workflow/schema/index.ts';
 import { graphql, rest, type GraphqlAnswer } from '../kit/clients/requests.ts';
 import { fieldCall, sendField } from './graphql-calls.ts';
-import { createOwnedResources, type OwnedResources } from './owned-resources.ts';
+import {
+  createOwnedResource,
+  createOwnedResources,
+  type OwnedKind,
+  type OwnedResources,
+} from './owned-resources.ts';
 import { routeCall, sendRoute, type RouteAnswer } from './rest-calls.ts';
 import { callerNames, openPolicySetup, type CallerName, type PolicySetup } from './setup.ts';
 
@@ -40,8 +45,8 @@ interface Thing {
   readonly selection?: string;
   /** For lists: the id that has to be in it. */
   readonly contains?: (things: OwnedResources) => string;
-  /** It ends the thing: everybody gets one of their own to ask for. */
-  readonly ends?: true;
+  /** It ends a thing of this kind: everybody gets one of their own to ask for. */
+  readonly ends?: OwnedKind;
 }
 
 const text = (value: string): string => JSON.stringify(value);
@@ -64,7 +69,7 @@ const NAMING: Readonly<Record<string, Thing>> = {
   // Addresses are permanent in these tests: who may read a file may pass it on.
   shareMedia: { foundBy: callerNames, given: ({ file }) => ({ id: text(file) }) },
   shares: { foundBy: ['owner'], selection: 'id', contains: ({ share }) => share },
-  revokeShare: { foundBy: CHANGERS, given: ({ share }) => ({ id: text(share) }), ends: true },
+  revokeShare: { foundBy: CHANGERS, given: ({ share }) => ({ id: text(share) }), ends: 'share' },
   conversation: { foundBy: READERS, given: ({ conversation: id }) => ({ id: text(id) }) },
   conversationMessages: {
     foundBy: READERS,
@@ -79,7 +84,7 @@ const NAMING: Readonly<Record<string, Thing>> = {
   deleteConversation: {
     foundBy: CHANGERS,
     given: ({ conversation: id }) => ({ id: text(id) }),
-    ends: true,
+    ends: 'conversation',
   },
   boards: { foundBy: ['owner'], selection: 'id', contains: ({ board }) => board },
   renameBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board), name: '"Ours"' }) },
@@ -87,7 +92,7 @@ const NAMING: Readonly<Record<string, Thing>> = {
   removeFromBoard: { foundBy: CHANGERS, given: boardFiles },
   shareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
   unshareBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }) },
-  deleteBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }), ends: true },
+  deleteBoard: { foundBy: CHANGERS, given: ({ board }) => ({ id: text(board) }), ends: 'board' },
   bulkOperations: { foundBy: CHANGERS, selection: 'id', contains: ({ operation }) => operation },
   stopBulkOperation: { foundBy: CHANGERS, given: ({ operation }) => ({ id: text(operation) }) },
   medias: { foundBy: CHANGERS, selection: nodes, contains: ({ file }) => file },
@@ -108,17 +113,17 @@ const NAMING: Readonly<Record<string, Thing>> = {
   reconcilePayment: { foundBy: READERS, given: payment },
   cancelTask: { foundBy: CHANGERS, given: task },
   // Who may delete it is told that it has to end first, or ends it.
-  deleteTask: { foundBy: CHANGERS, given: task, ends: true },
-  deleteMedia: { foundBy: CHANGERS, given: ({ file }) => ({ id: text(file) }), ends: true },
+  deleteTask: { foundBy: CHANGERS, given: task, ends: 'task' },
+  deleteMedia: { foundBy: CHANGERS, given: ({ file }) => ({ id: text(file) }), ends: 'file' },
   savedWorkflow: { foundBy: CHANGERS, given: workflow },
   savedWorkflows: { foundBy: CHANGERS, selection: 'id', contains: ({ workflow: id }) => id },
   publishWorkflow: {
     foundBy: CHANGERS,
     given: (all) => ({ ...workflow(all), version: '1' }),
-    ends: true,
+    ends: 'workflow',
   },
   withdrawWorkflow: { foundBy: CHANGERS, given: workflow },
-  deleteWorkflow: { foundBy: CHANGERS, given: workflow, ends: true },
+  deleteWorkflow: { foundBy: CHANGERS, given: workflow, ends: 'workflow' },
 };
 
 /** Fields of the same rules that name nothing that is owned, or have a test of their own below. */
@@ -191,7 +196,8 @@ describe('what somebody owns', () => {
     if (field === undefined) throw new Error(`no field ${name} is ruled so that it looks at things`);
     const { owner } = world.callers;
     const ask = async (who: CallerName) => {
-      const named = thing.ends === true ? await createOwnedResources(world, 'owner') : things;
+      const own = thing.ends === undefined ? {} : await createOwnedResource(world, 'owner', thing.ends);
+      const named = { ...things, ...own };
       const call = fieldCall(schemas[field.subgraph as keyof typeof schemas], field, {
         userId: owner.id,
         given: thing.given?.(named) ?? {},
@@ -253,7 +259,7 @@ describe('a payment', () => {
 
   it('is read by the browser that comes back with its session and no credential, and by nobody else who has signed in', async () => {
     const { payment: id, paymentSession: sessionId } = things;
-    const other = await createOwnedResources(world, 'owner');
+    const other = await createOwnedResource(world, 'owner', 'payment');
     for (const who of ['anonymous', 'other'] as const) {
       const { headers } = world.callers[who];
       const read = async (key: object) => codeOf(await graphql(world.kiln.url, READ, { ...key }, headers));
@@ -274,7 +280,7 @@ describe('a payment', () => {
 
   it('is ended by its buyer and administrators, and by the browser that is sent back unpaid', async () => {
     const cancel = async (who: CallerName) => {
-      const { payment: id } = await createOwnedResources(world, 'owner');
+      const { payment: id } = await createOwnedResource(world, 'owner', 'payment');
       return codeOf(await graphql(world.kiln.url, CANCEL, { id }, world.callers[who].headers));
     };
     const codes = await Promise.all(callerNames.map(async (who) => [who, await cancel(who)]));

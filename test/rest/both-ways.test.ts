@@ -18,6 +18,7 @@ import { silentLogger } from '../../platform/process/logger.ts';
 import { createInMemoryMedia } from '../../rest-compat/fixtures/in-memory-media.ts';
 import { createRestHandler, restRouter } from '../../rest-compat/router.ts';
 import { documented, type Documented, type Field } from '../documented-operations/documents/operation.ts';
+import { extent } from '../kit/extent.ts';
 
 /**
  * The server as it is, beside one that has Express and Apollo Server do everything: whatever is requested, both answer the same,
@@ -357,12 +358,17 @@ function requestTo({ method, path, params, body }: Documented, isFull: boolean):
 }
 
 describe('the documented REST operations', () => {
+  // Without a header each operation, with them one of three; in `npm run test:all` each.
   it.each([
-    {},
-    { origin: 'https://app.example', 'accept-encoding': 'gzip', authorization: `Bearer ${SHOP_SECRET}` },
-    { 'idempotency-key': 'once', authorization: 'Bearer kiln_of-nobody' },
-  ])('answer alike on both ways with %o', async (more) => {
-    const asked = documented.flatMap((operation) => {
+    [{}, 1],
+    [
+      { origin: 'https://app.example', 'accept-encoding': 'gzip', authorization: `Bearer ${SHOP_SECRET}` },
+      extent(3, 1),
+    ],
+    [{ 'idempotency-key': 'once', authorization: 'Bearer kiln_of-nobody' }, extent(3, 1)],
+  ] as const)('answer alike on both ways with %o', async (more, every) => {
+    const some = documented.filter((_, index) => index % every === 0);
+    const asked = some.flatMap((operation) => {
       const full = requestTo(operation, true);
       return [full, requestTo(operation, false), { ...full, method: 'PATCH' }];
     });

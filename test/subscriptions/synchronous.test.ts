@@ -8,7 +8,7 @@ import { startKiln, type KilnUnderTest } from '../kit/kiln.ts';
 
 /** The documented operation that waits for its picture. While it waits it is a subscriber like any other. */
 
-const CALLERS = extent(60, 300);
+const CALLERS = extent(30, 300);
 const path = (prompt: string, maxWait?: number): string =>
   `/api/agg/imga/sync/image?${new URLSearchParams({ prompt, ...(maxWait && { max_wait_time: String(maxWait) }) }).toString()}`;
 
