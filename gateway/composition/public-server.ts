@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { PREFIX as COMFY_PREFIX } from '../../faces/comfy/call.ts';
+import { comfyStyle } from '../../faces/comfy/failures.ts';
 import { openaiStyle } from '../../faces/openai/answers/style.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PAID_SUBSCRIPTIONS, SIGN_INS, WRITES } from '../../platform/access/root-field-rates.ts';
@@ -27,10 +29,10 @@ import { contextOf } from '../request/request-context.ts';
 import type { Handler } from '../server/middleware.ts';
 import { createGatewayServer, type GatewayServer } from '../server/server.ts';
 import { composeCells } from './cells.ts';
+import { composeComfyFace, composeOpenaiFace, type ServeFile } from './faces.ts';
 import { loadFallback } from './fallback.ts';
 import { type OpenedGraph, prepareFederations } from './federations.ts';
 import { composeMcp } from './mcp.ts';
-import { composeOpenaiFace, type ServeFile } from './openai-face.ts';
 import { openPersisted } from './other-graph/persisted.ts';
 import type { ReservedPort } from './port.ts';
 import { createProviderReader } from './provider-readiness.ts';
@@ -184,12 +186,19 @@ function limitsOf({ limits = {}, introspection }: GatewayFile = {}) {
   };
 }
 
-/** Where the face is: its requests take the fast path, and what fails before them is answered in its words. */
-function placeOf(face: RestHandler | undefined, { openaiFace }: ProcessParts['config']) {
-  if (face === undefined || openaiFace === null) return {};
-  const { prefix } = openaiFace;
-  const styleAt = (path: string) => (path.startsWith(`${prefix}/`) ? openaiStyle : responseStyleAt(path));
-  return { restFolders: ['/api', prefix], styleAt };
+/** Where the faces are: their requests take the fast path, and what fails before them is answered in their words. */
+function placesOf({ openaiFace }: ProcessParts['config'], { openai, comfy }: Faces) {
+  const prefix = openai === undefined || openaiFace === null ? null : openaiFace.prefix;
+  const styleAt = (path: string) => {
+    if (prefix !== null && path.startsWith(`${prefix}/`)) return openaiStyle;
+    return comfy !== undefined && path.startsWith(`${COMFY_PREFIX}/`) ? comfyStyle : responseStyleAt(path);
+  };
+  return { restFolders: ['/api', ...(prefix === null ? [] : [prefix])], styleAt };
+}
+
+interface Faces {
+  readonly openai: RestHandler | undefined;
+  readonly comfy: RestHandler | undefined;
 }
 
 /** What serves the paths of other people's protocols and the documented ones. */
@@ -199,16 +208,28 @@ async function restHandlers(
   shared: Omit<Parameters<typeof restOf>[2], 'fallback'>,
 ) {
   const fallback = await loadFallback(parts, { ...options, executor: shared.federation });
-  const face = composeOpenaiFace(parts, { ...options, ...shared });
-  const rest = firstOf(face, restOf(parts, options, { ...shared, fallback }));
+  const faces = {
+    openai: composeOpenaiFace(parts, { ...options, ...shared }),
+    comfy: composeComfyFace(parts, { ...options, ...shared }),
+  };
+  const rest = firstOf(faces.openai, faces.comfy, restOf(parts, options, { ...shared, fallback }));
   const mcp = await composeMcp(parts, { ...options, ...shared });
-  return { mcp, ...mountable(rest), ...placeOf(face, parts.config) };
+  return { mcp, ...mountable(rest), ...placesOf(parts.config, faces) };
 }
 
-/** The face's paths, then the documented ones. */
-function firstOf(face: RestHandler | undefined, rest: RestHandler | undefined): RestHandler | undefined {
-  if (face === undefined || rest === undefined) return face ?? rest;
-  return { find: (request) => face.find(request) ?? rest.find(request) };
+/** The first one that knows a path: the faces, then the documented operations. */
+function firstOf(...all: readonly (RestHandler | undefined)[]): RestHandler | undefined {
+  const handlers = all.filter((handler) => handler !== undefined);
+  if (handlers.length === 0) return undefined;
+  return {
+    find(request) {
+      for (const handler of handlers) {
+        const serve = handler.find(request);
+        if (serve !== null) return serve;
+      }
+      return null;
+    },
+  };
 }
 
 /** How much callers may have open, send and leave unread. */

@@ -247,6 +247,8 @@ function configOf(context: SettingsContext) {
     },
     /** OpenAI's API over our graph; null: it is not served. */
     openaiFace: openaiFaceOf(values),
+    /** Whether Comfy's API v2 is served. */
+    comfyApi: values.COMFY_API === 'on',
     /** Existing services that are asked for what is not known here; null: none. */
     fallback: { media: values.FALLBACK_MEDIA_URL, workflow: values.FALLBACK_WORKFLOW_URL },
     outbound: { allow: values.OUTBOUND_ALLOW },

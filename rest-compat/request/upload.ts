@@ -22,7 +22,11 @@ export async function uploadPart(
   file: IncomingFile,
   param: Pick<Param<unknown>, 'destination' | 'accepts'>,
 ): Promise<UploadedFile> {
-  const stored = store(execution, uploadOf(file), param);
+  return storedWhole(file, store(execution, uploadOf(file), param));
+}
+
+/** What a document answered that stores a part; why the part broke off, where it did. */
+export async function storedWhole<Stored>(file: IncomingFile, stored: Promise<Stored>): Promise<Stored> {
   await stored.catch(() => undefined);
   // The part knows why it broke off; the schema may only have seen a stream that failed.
   const { errored } = file.body;

@@ -417,6 +417,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   faces: {
     areas: ['platform', 'rest-compat'],
     rooms: {
+      comfy: ['openai/answers'],
       'mcp/protocol': [],
       'mcp/work': [],
       'mcp/tools': ['mcp/protocol', 'mcp/work'],

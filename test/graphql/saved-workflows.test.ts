@@ -41,6 +41,11 @@ async function refusal(name: Name, query: string, variables: Record<string, unkn
   return { message: errors?.[0]?.message ?? '', ...errors?.[0]?.extensions };
 }
 
+function comfy(name: Name, workflow: object): Promise<Response> {
+  const body = JSON.stringify({ workflow });
+  return fetch(`${kiln.url}/api/v2/jobs`, { method: 'POST', headers: headersOf(name), body });
+}
+
 async function ended(name: Name, id: string) {
   const query =
     '{ task(id: "ID") { state error { message } outputs { width height } input { options } } }'.replace(
@@ -110,7 +115,7 @@ describe('a saved workflow', () => {
     });
   });
 
-  it('is called by whoever may: over GraphQL, REST, OpenAI and MCP, with typed inputs', async () => {
+  it('is called by whoever may: over GraphQL, REST, OpenAI, MCP and Comfy, with typed inputs', async () => {
     const models = '{ models(category: "workflow") { id model name optionsSchema } }';
     const listed = (await ok('boris', models)).models.find(
       ({ model }: { model: string }) => model === 'workflow/small',
@@ -122,8 +127,9 @@ describe('a saved workflow', () => {
     });
     const byModel = { model: 'workflow/small', options: { width: 40, height: 20 } };
     const { runComfyWorkflow } = await ok('boris', RUN, { input: byModel });
-    const made = { state: 'SUCCEEDED', outputs: [{ width: 40, height: 20 }] };
-    expect(await ended('boris', runComfyWorkflow.id as string)).toMatchObject(made);
+    const task = await ended('boris', runComfyWorkflow.id as string);
+    expect(task).toMatchObject({ state: 'SUCCEEDED', outputs: [{ width: 40, height: 20 }] });
+    expect(JSON.stringify(task.input)).not.toContain('EmptyImage');
 
     const sent = await fetch(`${kiln.url}/api/comfy/sync/execute/workflow/small`, {
       method: 'POST',
@@ -149,11 +155,34 @@ describe('a saved workflow', () => {
     const ran = await call(kiln.url, 'run_workflow', wanted, options);
     expect(JSON.stringify(ran.result)).toMatch(/72\D+16|image\/png/);
 
+    const graph = { 1: { class_type: 'workflow/small', inputs: { width: 56 } } };
+    const submitted = await comfy('boris', graph);
+    expect(submitted.status).toBe(201);
+    const { id } = (await submitted.json()) as { readonly id: string };
+    expect(await ended('boris', id)).toMatchObject({
+      state: 'SUCCEEDED',
+      outputs: [{ width: 56, height: 16 }],
+    });
+
     const wrong = { workflowName: 'small', inputs: { width: 8 } };
     expect(await refusal('boris', RUN, { input: wrong })).toMatchObject({
       code: 'BAD_USER_INPUT',
       field: 'inputs.width',
     });
+  });
+
+  it('is bounded by budgets like all work, by whichever face it is called', async () => {
+    const create =
+      'mutation { createBudget(scope: GENERATOR, subject: "comfy", input: { maxRunning: 0 }) { id } }';
+    const { createBudget } = await ok('root', create);
+    const byModel = { model: 'workflow/small' };
+    expect(await refusal('boris', RUN, { input: byModel })).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const submitted = await comfy('boris', { 1: { class_type: 'workflow/small', inputs: {} } });
+    expect([submitted.status, await submitted.json()]).toMatchObject([
+      402,
+      { error: { code: 'insufficient_credits' } },
+    ]);
+    await ok('root', 'mutation ($id: ID!) { deleteBudget(id: $id) { id } }', createBudget);
   });
 
   it('is rolled back, withdrawn and removed by its owner, and each stands in the audit log', async () => {
@@ -174,6 +203,14 @@ describe('a saved workflow', () => {
     const records = await kept.read(owners[0]?.owner ?? '', null, 1_000);
     const workflow = records.find(({ kind }) => kind === 'workflow');
     expect(workflow?.data).toMatchObject({ name: 'small', versions: [{ number: 1 }, { number: 2 }] });
+    const { rows: callers } = await kiln.runtime.database.pool.query<{ owner: string }>(
+      'select distinct owner from media.tasks where owner <> $1',
+      [owners[0]?.owner],
+    );
+    expect(callers).toHaveLength(1);
+    const called = await kept.read(callers[0]?.owner ?? '', null, 1_000);
+    expect(called.filter(({ kind }) => kind === 'task').length).toBeGreaterThan(3);
+    expect(JSON.stringify(called)).not.toContain('EmptyImage');
     expect(await change('deleteWorkflow')).toMatchObject({ published: null });
     expect((await ok('anna', '{ savedWorkflow(id: "small") { id } }')).savedWorkflow).toBeNull();
     const { rows } = await kiln.runtime.database.pool.query<{ what: string }>(

@@ -28,6 +28,7 @@ export async function createBelongings(owner: Owner): Promise<Belongings> {
     createPurchases(owner),
     readSession(owner),
     createConversation(owner),
+    createWorkflow(owner),
     createVoice(owner),
     createCharacter(owner),
     createAvatar(owner),
@@ -53,8 +54,12 @@ async function createTask({ url, headers }: Owner) {
 
 async function createFiles({ url, headers }: Owner) {
   const { id } = await uploaded(url, headers, picture());
-  const copied = await uploadedTo({ url, headers }, 'uploadToProvider', 'llm/altllm');
-  return { file: id, providerUri: copied.uri, providerFile: copied.id };
+  const copied = await uploadedBy(
+    { url, headers },
+    'uploadToProvider(generator: "llm/altllm", file: $file) { id uri }',
+  );
+  const { blake3 } = await uploadedBy({ url, headers }, 'uploadFile(file: $file, blake3: true) { blake3 }');
+  return { file: id, fileHash: blake3, providerUri: copied['uri'], providerFile: copied['id'] };
 }
 
 async function createPurchases({ url, headers, user, admin }: Owner) {
@@ -85,6 +90,15 @@ async function createConversation({ url, headers }: Owner) {
     `saveConversation(id: "${id}", input: { title: "mine", generator: "llm", messages: [{ id: "${id}", role: USER, text: "mine" }] })`,
   );
   return { conversation: id };
+}
+
+/** A graph that its owner has saved and not published: its name is its id. */
+async function createWorkflow({ url, headers }: Owner) {
+  const name = `mine-${randomUUID().slice(0, 8)}`;
+  const graph =
+    '{ a: { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 1, color: 0 } }, b: { class_type: "SaveImage", inputs: { images: ["a", 0], filename_prefix: "mine" } } }';
+  await asked(url, headers, `saveWorkflow(name: "${name}", graph: ${graph}, description: "mine")`);
+  return { workflow: name };
 }
 
 /** Two callers can't give their voices the same name. */
@@ -165,13 +179,10 @@ async function uploaded(
   return { id: body.extra.key };
 }
 
-async function uploadedTo(
-  { url, headers }: Pick<Owner, 'url' | 'headers'>,
-  field: string,
-  generator: string,
-) {
+/** Sends a picture along with a mutation of one field. */
+async function uploadedBy({ url, headers }: Pick<Owner, 'url' | 'headers'>, field: string) {
   const form = new FormData();
-  const query = `mutation ($file: Upload!) { ${field}(generator: "${generator}", file: $file) { id uri } }`;
+  const query = `mutation ($file: Upload!) { made: ${field} }`;
   form.set('operations', JSON.stringify({ query, variables: { file: null } }));
   form.set('map', '{"0":["variables.file"]}');
   form.set('0', picture());
@@ -181,11 +192,11 @@ async function uploadedTo(
     body: form,
   });
   const { data, errors } = (await answer.json()) as {
-    readonly data: Readonly<Record<string, { readonly id: string; readonly uri: string | null }>> | null;
+    readonly data: { readonly made: Readonly<Record<string, string | null>> | null } | null;
     readonly errors?: unknown;
   };
-  const found = data?.[field];
-  if (found === undefined || found === null) throw new Error(`nothing to own: ${JSON.stringify(errors)}`);
+  const found = data?.made ?? null;
+  if (found === null) throw new Error(`nothing to own: ${JSON.stringify(errors)}`);
   return found;
 }
 

@@ -13,6 +13,7 @@ import { heavyQuery } from './heavy-query/heavy-query.ts';
 import { history } from './history/history.ts';
 import { joinedEvents } from './joined-events/joined-events.ts';
 import { startLoad } from './load/load.ts';
+import { machines } from './machines/machines.ts';
 import { metrics } from './metrics/metrics.ts';
 import { model } from './model/model.ts';
 import { openai } from './openai/openai.ts';
@@ -57,6 +58,7 @@ const benches: readonly Bench[] = [
   limits,
   consoleBench,
   openai,
+  machines,
 ];
 
 /** Stops the bench that runs now. */

@@ -519,6 +519,22 @@ class PersonDetection(TypedDict, total=False):
     # Who was found, as the provider reports it.
     subjects: Required[List[Any]]
 
+class ComfyResult(TypedDict, total=False):
+    """What runComfyWorkflow made, by the nodes of its graph."""
+
+    # The files in the order of `Task.outputs`, then the texts in that of `Task.texts`.
+    outputs: Required[List[ComfyOutput]]
+
+class ComfyOutput(TypedDict, total=False):
+    """A file or a text that a node of a ComfyUI graph made."""
+
+    # The key of the node in the graph; null for work of releases that did not keep it.
+    node: Required[Optional[str]]
+    # The file; null for a text, and once it is deleted.
+    media: Required[Optional[Media]]
+    # The text; null for a file.
+    text: Required[Optional[str]]
+
 class Description(TypedDict, total=False):
     """What describeImage found."""
 
@@ -583,7 +599,7 @@ class ChatToolCall(TypedDict, total=False):
     # The arguments that the model wrote; a text when it wrote no JSON.
     arguments: Required[Any]
 
-TaskResult = Union[Description, ClonedVoice, Analysis, Character, AvatarSource, Avatar, PersonDetection]
+TaskResult = Union[Description, ClonedVoice, Analysis, Character, AvatarSource, Avatar, PersonDetection, ComfyResult]
 
 class DescriptionArguments(TypedDict, total=False):
     """Starts describing an image in prompts that would make such an image."""
@@ -644,6 +660,6 @@ STARTS = {
 }
 
 MEDIA_FIELDS = "id url name contentType bytes sha256 width height duration"
-TASK_FIELDS = "id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects}} error{code message retryable field} cost{amount currency estimated}"
-TASK_PROGRESS_FIELDS = "seq at state stage progress progressEstimated cursor task{id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects}} error{code message retryable field} cost{amount currency estimated}}"
+TASK_FIELDS = "id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}"
+TASK_PROGRESS_FIELDS = "seq at state stage progress progressEstimated cursor task{id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}}"
 CHAT_CHUNK_FIELDS = "seq index delta reply{text toolCalls{id name arguments} model provider usage{inputTokens outputTokens}} error{code message retryable field}"

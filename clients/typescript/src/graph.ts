@@ -566,6 +566,22 @@ export interface PersonDetection {
   readonly subjects: readonly unknown[];
 }
 
+/** What runComfyWorkflow made, by the nodes of its graph. */
+export interface ComfyResult {
+  /** The files in the order of `Task.outputs`, then the texts in that of `Task.texts`. */
+  readonly outputs: readonly ComfyOutput[];
+}
+
+/** A file or a text that a node of a ComfyUI graph made. */
+export interface ComfyOutput {
+  /** The key of the node in the graph; null for work of releases that did not keep it. */
+  readonly node: string | null;
+  /** The file; null for a text, and once it is deleted. */
+  readonly media: Media | null;
+  /** The text; null for a file. */
+  readonly text: string | null;
+}
+
 /** What describeImage found. */
 export interface Description {
   /** Prompts that would make such an image, best first. */
@@ -638,7 +654,8 @@ export type TaskResult =
   | ({ readonly __typename: 'Character' } & Character)
   | ({ readonly __typename: 'AvatarSource' } & AvatarSource)
   | ({ readonly __typename: 'Avatar' } & Avatar)
-  | ({ readonly __typename: 'PersonDetection' } & PersonDetection);
+  | ({ readonly __typename: 'PersonDetection' } & PersonDetection)
+  | ({ readonly __typename: 'ComfyResult' } & ComfyResult);
 
 /** What each kind of work takes. */
 export interface StartInputs {
@@ -752,7 +769,7 @@ export const STARTS = {
 export const MEDIA_FIELDS = 'id url name contentType bytes sha256 width height duration';
 
 /** What is read of Task. */
-export const TASK_FIELDS = 'id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects}} error{code message retryable field} cost{amount currency estimated}';
+export const TASK_FIELDS = 'id kind generator provider model state stage progress progressEstimated lastSeq createdAt endedAt outputs{id url name contentType bytes sha256 width height duration} texts result{__typename ...on Description{prompts} ...on ClonedVoice{voice{id name language cloned} demo{id url name contentType bytes sha256 width height duration}} ...on Analysis{model provider usage{inputTokens outputTokens}} ...on Character{characterId} ...on AvatarSource{videoId} ...on Avatar{digitalId} ...on PersonDetection{hasPerson reason subjects} ...on ComfyResult{outputs{node media{id url name contentType bytes sha256 width height duration} text}}} error{code message retryable field} cost{amount currency estimated}';
 
 /** What is read of TaskProgress. */
 export const TASK_PROGRESS_FIELDS = 'seq at state stage progress progressEstimated cursor';

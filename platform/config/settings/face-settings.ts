@@ -64,5 +64,10 @@ export const faceSettings = {
     'whether agents may call the tools at /mcp, as everybody else may call what they do (docs/mcp.md)',
     'on',
   ),
+  COMFY_API: setting(
+    oneOf(['on', 'off']),
+    "whether Comfy's API v2 is served at /api/v2, over the machines of COMFYUI_URLS (docs/comfy-api.md)",
+    'on',
+  ),
   ...openaiFaceSettings,
 };

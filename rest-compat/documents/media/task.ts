@@ -105,6 +105,13 @@ export const TaskEvents = graphql(`
       stage
       progress
       stageInfo {
+        code
+        node {
+          nodeId
+          classType
+          step
+          steps
+        }
         preview {
           url
         }

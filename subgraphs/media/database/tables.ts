@@ -231,6 +231,7 @@ export interface MediaIdempotency {
 }
 
 export interface MediaMedia {
+  blake3: string | null;
   bytes: number;
   contentType: string;
   createdAt: Generated<Timestamp>;

@@ -18,6 +18,8 @@ export interface FileService {
     filter: FileFilter,
     page: { readonly first: number; readonly after: string | null },
   ): Promise<FilePage>;
+  /** The caller's newest file with these bytes, among those whose BLAKE3 is known; null where there is none. */
+  byBlake3(caller: Caller, blake3: string): Promise<StoredFile | null>;
   /**
    * Whether a caller may use a file by its id alone. While addresses are permanent the id is one; with FILES_URL_TTL for
    * the owner, administrators and service keys. Nobody's file opens as long as the first address of it is valid.
@@ -84,6 +86,8 @@ export interface NewFile {
   readonly manageTokenHash?: string | null;
   /** Whether lists show it; true unless said otherwise. */
   readonly listed?: boolean;
+  /** Whether its BLAKE3 is computed beside its SHA-256; false unless said otherwise. */
+  readonly blake3?: boolean;
 }
 
 /** The task that made a file, and the hash of the token that may delete what it makes. */
@@ -101,6 +105,8 @@ export interface StoredFile {
   readonly contentType: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** Hexadecimal; null where nobody has asked for it when it was stored. */
+  readonly blake3: string | null;
   readonly width: number | null;
   readonly height: number | null;
   /** Seconds. */

@@ -62,6 +62,7 @@ describe('storing', () => {
       contentType: 'image/png',
       bytes: picture.length,
       sha256: createHash('sha256').update(picture).digest('hex'),
+      blake3: null,
       width: 30,
       height: 20,
       duration: null,

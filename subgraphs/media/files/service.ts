@@ -8,6 +8,7 @@ import type { ObjectStore } from '../../../platform/object-store/object-store.ts
 import { peek } from '../../../platform/object-store/peek.ts';
 import type { Logger } from '../../../platform/process/logger.ts';
 import type { MediaDatabase } from '../database/database.ts';
+import { hashedBody } from './blake3.ts';
 import { dispositionOf } from './file-headers.ts';
 import type { FileAccess, FileService, NewFile, StoredFile } from './files.ts';
 import { listFiles } from './list.ts';
@@ -19,6 +20,7 @@ import {
   insertFile,
   completeFile,
   deleteFileRow,
+  fileByBlake3,
   markExpired,
   markDeleted,
   attachFiles,
@@ -87,6 +89,11 @@ export function createFileService(options: FileServiceOptions): FileService & Fi
     admits,
     ...sharing({ ...options, clock }, { byIds: read.byIds, opens }),
     store: (file) => storeFile(parts, file, anonymousDays),
+    async byBlake3({ kind, id: owner }, blake3) {
+      // Nobody's files are nobody else's to find, but where everybody is the one user of this machine.
+      if (kind === 'anonymous' && !anyoneDeletes) return null;
+      return (await fileByBlake3(database, { owner, blake3: blake3.toLowerCase() })) ?? null;
+    },
     list: (caller, filter, page) => listFiles(database, caller, { filter, ...page }),
     opens,
     ...linking(),
@@ -205,7 +212,8 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
     listed: file.listed ?? true,
   });
   try {
-    const object = await store.put(objectKey, whole, {
+    const hashed = file.blake3 === true ? await hashedBody(whole) : null;
+    const object = await store.put(objectKey, hashed?.body ?? whole, {
       contentType,
       contentDisposition: dispositionOf({ contentType, name }),
       maxBytes,
@@ -218,8 +226,9 @@ async function storeFile(parts: Parts, file: NewFile, anonymousDays: number): Pr
       name,
     });
     const keptMs = keptFor(file, anonymousDays);
+    const blake3 = hashed?.digest() ?? null;
     const temporaryUntil = keptMs === null ? null : new Date(clock() + keptMs);
-    const stored = await completeFile(database, id, { object, measures, temporaryUntil });
+    const stored = await completeFile(database, id, { object, measures, blake3, temporaryUntil });
     if (stored === null) throw new AppError('UNAVAILABLE', 'the file took too long to arrive');
     return stored;
   } catch (error) {

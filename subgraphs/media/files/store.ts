@@ -34,6 +34,7 @@ export interface NewRow {
 export interface StoredFacts {
   readonly object: StoredObject;
   readonly measures: Measures;
+  readonly blake3: string | null;
   /** Null: the file stays. */
   readonly temporaryUntil: Date | null;
 }
@@ -46,6 +47,7 @@ export const fileColumns = [
   'contentType',
   'bytes',
   'sha256',
+  'blake3',
   'width',
   'height',
   'duration',
@@ -67,7 +69,7 @@ export async function insertFile(database: MediaDatabase, row: NewRow): Promise<
 export async function completeFile(
   database: MediaDatabase,
   id: string,
-  { object, measures, temporaryUntil }: StoredFacts,
+  { object, measures, blake3, temporaryUntil }: StoredFacts,
 ): Promise<StoredFile | null> {
   const row = await database
     .updateTable('media.media')
@@ -76,6 +78,7 @@ export async function completeFile(
       contentType: measures.contentType,
       bytes: object.bytes,
       sha256: object.sha256,
+      blake3,
       width: measures.width,
       height: measures.height,
       duration: measures.duration,
@@ -101,6 +104,22 @@ export async function readFiles(
     select ${asMembers(columns)} from media.media where id = any($1::uuid[]) and state = 'STORED'`;
   const { rows } = await database.withoutPlugins().executeQuery(CompiledQuery.raw(text, [ids]));
   return rows as readonly StoredFile[];
+}
+
+/** The newest file of an owner with these bytes, where their BLAKE3 is known. */
+export async function fileByBlake3(
+  database: MediaDatabase,
+  { owner, blake3 }: { readonly owner: string; readonly blake3: string },
+): Promise<StoredFile | undefined> {
+  return database
+    .selectFrom('media.media')
+    .select(fileColumns)
+    .where('owner', '=', owner)
+    .where('blake3', '=', blake3)
+    .where('state', '=', 'STORED')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** One file with what only this folder may know of it; undefined where there is none. */

@@ -22,6 +22,10 @@ const REPLIES = sql`(select chat_replies.*, (
 
 const MESSAGES = sql`(select message.*, owner from media.conversation_messages message
   join media.conversations kept on kept.id = message.conversation_id) as messages`;
+// What somebody else's saved workflow consists of is theirs, who has called it or not.
+const TASKS = sql`(select id, owner, kind, task_type, generator, state, result, error, callback_url, created_at, started_at, ended_at,
+    cancel_requested_at, case when input::jsonb ? 'workflowVersion' then input::jsonb - 'workflow' - 'outputs' else input::jsonb end as input
+  from media.tasks) as tasks`;
 const WORKFLOWS = sql`(select workflows.*, (
     select json_agg(json_build_object('number', number, 'graph', graph, 'inputs', inputs, 'outputs', outputs) order by number)
     from media.workflow_versions where name = workflows.name
@@ -32,7 +36,7 @@ function sectionsOf(database: MediaDatabase, owner: string) {
   return [
     rowsSection(database, {
       kind: 'task',
-      from: sql.table('media.tasks'),
+      from: TASKS,
       where: own,
       columns:
         'id kind taskType generator state input result error callbackUrl createdAt startedAt endedAt cancelRequestedAt',
@@ -41,7 +45,8 @@ function sectionsOf(database: MediaDatabase, owner: string) {
       kind: 'media',
       from: sql.table('media.media'),
       where: sql<boolean>`owner = ${owner} and state = 'STORED'`,
-      columns: 'id name contentType bytes sha256 width height duration taskId createdAt temporaryUntil',
+      columns:
+        'id name contentType bytes sha256 blake3 width height duration taskId createdAt temporaryUntil',
     }),
     rowsSection(database, {
       kind: 'bulkOperation',

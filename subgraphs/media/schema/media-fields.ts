@@ -111,6 +111,18 @@ builder.queryField('media', (t) =>
   }),
 );
 
+builder.queryField('mediaByBlake3', (t) =>
+  t.field({
+    type: Media,
+    nullable: true,
+    description:
+      "The caller's own newest file with these bytes, so that they need not be sent again; null when there is none, or its upload did not ask for BLAKE3. Of callers without a credential null, unless Kiln is open to this machine alone.",
+    rule: 'owner',
+    args: { blake3: t.arg.string({ required: true, description: '64 hexadecimal digits.' }) },
+    resolve: (_, { blake3 }, { caller, services }) => services.files.byBlake3(caller, blake3),
+  }),
+);
+
 builder.queryField('medias', (t) =>
   t.field({
     type: MediaConnection,

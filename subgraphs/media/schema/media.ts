@@ -45,6 +45,10 @@ export const Media = builder.objectRef<StoredFile>('Media').implement({
     contentType: t.exposeString('contentType', { description: 'Measured media type, such as image/png.' }),
     bytes: t.exposeFloat('bytes', { description: 'Size in bytes (a float, as files may pass 2 GiB).' }),
     sha256: t.exposeString('sha256', { description: 'SHA-256 of the bytes, hexadecimal.' }),
+    blake3: t.exposeString('blake3', {
+      nullable: true,
+      description: 'BLAKE3 of the bytes, hexadecimal; null unless the upload asked for it.',
+    }),
     width: t.exposeInt('width', { nullable: true, description: 'Pixels, for images and videos.' }),
     height: t.exposeInt('height', { nullable: true, description: 'Pixels, for images and videos.' }),
     duration: t.exposeFloat('duration', { nullable: true, description: 'Seconds, for audio and videos.' }),
@@ -95,9 +99,14 @@ builder.mutationField('uploadFile', (t) =>
         description:
           'Whether `medias` lists it; false for what is only good with another file, such as a mask. It is used and read by its id either way.',
       }),
+      blake3: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Whether its BLAKE3 is computed too, so that `mediaByBlake3` finds it.',
+      }),
     },
-    resolve: (_, { file, temporary, listed }, { caller, services, signal }) =>
-      services.submissions.uploadFile(caller, file, { temporary, listed, signal }),
+    resolve: (_, { file, ...options }, { caller, services, signal }) =>
+      services.submissions.uploadFile(caller, file, { ...options, signal }),
   }),
 );
 

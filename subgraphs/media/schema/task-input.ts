@@ -20,7 +20,8 @@ const TaskInputFile = builder.objectRef<InputFileShape>('TaskInputFile').impleme
   description: 'A file that a task works on.',
   fields: (t) => ({
     input: t.exposeString('input', {
-      description: 'Name of the input that has it, such as images or firstFrame.',
+      description:
+        'Name of the input that has it, such as images or firstFrame; `inputs.<node id>.<input name>` in a ComfyUI graph.',
     }),
     media: t.field({
       type: Media,
@@ -94,15 +95,25 @@ function promptOf(work: Work): string | null {
 const NAMED_ELSEWHERE = new Set(['kind', 'generator', 'model', 'prompt', 'taskType']);
 
 function optionsOf(work: Work): JsonObject {
-  const inputs: object = work.kind === 'RECIPE' ? { ...work, image: undefined } : plainInputs(work);
+  const inputs: object =
+    work.kind === 'RECIPE' ? { ...work, image: undefined } : { ...plainInputs(work), ...hiddenOf(work) };
   return Object.fromEntries(
     Object.entries(inputs).filter(([name, value]) => value !== undefined && !NAMED_ELSEWHERE.has(name)),
   );
 }
 
+/** The graph of a saved workflow is its owner's, who reads it there: tasks of others who call it don't tell it. */
+function hiddenOf(work: Work): object {
+  const isSaved = work.kind === 'COMFY_WORKFLOW' && work.workflowVersion !== undefined;
+  return isSaved ? { workflow: undefined, outputs: undefined } : {};
+}
+
 function inputFilesOf(work: Work): InputFileShape[] {
   if (work.kind === 'RECIPE') return work.image === undefined ? [] : [{ input: 'image', file: work.image }];
-  return filesOf(work).map(({ field, file }) => ({ input: field, file }));
+  return filesOf(work).map(({ field, key, file }) => ({
+    input: typeof key === 'string' ? `${field}.${key}` : field,
+    file,
+  }));
 }
 
 function plainAddress(address: string): string {

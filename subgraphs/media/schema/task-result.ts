@@ -129,6 +129,47 @@ const PersonDetection = builder.objectRef<FinishedTask>('PersonDetection').imple
   }),
 });
 
+interface MadeByNode {
+  readonly node: string | null;
+  readonly mediaId?: string;
+  readonly text?: string;
+}
+
+const ComfyOutput = builder.objectRef<MadeByNode>('ComfyOutput').implement({
+  description: 'A file or a text that a node of a ComfyUI graph made.',
+  fields: (t) => ({
+    node: t.exposeString('node', {
+      nullable: true,
+      description: 'The key of the node in the graph; null for work of releases that did not keep it.',
+    }),
+    media: t.field({
+      type: Media,
+      nullable: true,
+      description: 'The file; null for a text, and once it is deleted.',
+      resolve: ({ mediaId }, _, { loaders }) => (mediaId === undefined ? null : loaders.media.load(mediaId)),
+    }),
+    text: t.string({
+      nullable: true,
+      description: 'The text; null for a file.',
+      resolve: ({ text }) => text ?? null,
+    }),
+  }),
+});
+
+const ComfyResult = builder.objectRef<FinishedTask>('ComfyResult').implement({
+  description: 'What runComfyWorkflow made, by the nodes of its graph.',
+  fields: (t) => ({
+    outputs: t.field({
+      type: [ComfyOutput],
+      description: 'The files in the order of `Task.outputs`, then the texts in that of `Task.texts`.',
+      resolve: ({ result: { mediaIds, texts, facts } }) => [
+        ...mediaIds.map((mediaId, index) => ({ node: nodeAt(facts['fileNodes'], index), mediaId })),
+        ...texts.map((text, index) => ({ node: nodeAt(facts['textNodes'], index), text })),
+      ],
+    }),
+  }),
+});
+
 /** The typed result of each kind that has one. */
 const RESULTS: Readonly<Partial<Record<TaskShape['kind'], typeof Description>>> = {
   DESCRIPTION: Description,
@@ -138,6 +179,7 @@ const RESULTS: Readonly<Partial<Record<TaskShape['kind'], typeof Description>>> 
   AVATAR_SOURCE: AvatarSource,
   AVATAR: Avatar,
   PERSON_DETECTION: PersonDetection,
+  COMFY_WORKFLOW: ComfyResult,
 };
 
 const TaskResult = builder.unionType('TaskResult', {
@@ -238,6 +280,10 @@ function deciding(attempts: readonly AttemptShape[]): AttemptShape | undefined {
 
 function textOf(fact: Json | undefined): string | null {
   return typeof fact === 'string' ? fact : null;
+}
+
+function nodeAt(nodes: Json | undefined, index: number): string | null {
+  return Array.isArray(nodes) ? textOf(nodes[index] as Json | undefined) : null;
 }
 
 function idOf(fact: Json | undefined): string {

@@ -5,6 +5,7 @@ import type { Json } from '../../../platform/json.ts';
 import type { Task } from '../domain/task.ts';
 import type { StepKind, workKinds, WorkOf } from '../domain/work/work.ts';
 import type { StoredFile } from '../files/files.ts';
+import type { StoreUploadOptions } from '../uploads/store-upload.ts';
 
 /**
  * Turns requests into submissions of tasks: stores or recognises files, copies templates, checks inputs, and builds the
@@ -32,11 +33,7 @@ export interface SubmissionService extends KindSubmissions {
     },
   ): Promise<void>;
   /** Stores a file for the caller: for good, or for an hour unless a task claims it. */
-  uploadFile(
-    caller: Caller,
-    upload: Promise<FileUpload>,
-    options: { readonly temporary: boolean; readonly listed: boolean; readonly signal: AbortSignal },
-  ): Promise<StoredFile>;
+  uploadFile(caller: Caller, upload: Promise<FileUpload>, options: StoreUploadOptions): Promise<StoredFile>;
 }
 
 /** Submits one kind of request. */

@@ -25,6 +25,8 @@ export interface StoreUploadOptions {
   readonly temporary: boolean;
   /** Whether lists show it; true unless said otherwise. */
   readonly listed?: boolean;
+  /** Whether its BLAKE3 is computed too. */
+  readonly blake3?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +38,7 @@ export async function storeUpload(
   { files, uploadMaxBytes, quotas }: UploadDependencies,
   caller: Caller,
   upload: Promise<FileUpload>,
-  { temporary, listed = true, signal }: StoreUploadOptions,
+  { temporary, listed = true, blake3 = false, signal }: StoreUploadOptions,
 ): Promise<StoredFile> {
   const file = await upload;
   const id = newId();
@@ -55,6 +57,7 @@ export async function storeUpload(
       declaredType,
       temporary,
       listed,
+      blake3,
       maxBytes: uploadMaxBytes,
       signal,
       manageTokenHash: managed?.hash ?? null,

@@ -17,6 +17,8 @@ const READS: Operations = {
     (id) => `{ conversationMessages(id: "${id}") { id text } }`,
     (id) => `{ conversations(ids: ["${id}"]) { id title } }`,
   ],
+  workflow: [(id) => `{ savedWorkflow(id: "${id}") { id versions { graph } } }`],
+  fileHash: [(hash) => `{ mediaByBlake3(blake3: "${hash}") { id } }`],
   execution: [(id) => `{ execution(id: "${id}") { id parameters } }`],
   executionTask: [(id) => `{ execution(taskId: "${id}") { id parameters } }`],
   payment: [(id) => `{ payment(id: "${id}") { id ppSessionId } }`],
@@ -28,6 +30,7 @@ const READS: Operations = {
 /** Lists of one's own: they name nothing of others, whatever they are asked. */
 const LISTS = [
   '{ tasks { edges { node { id } } } medias { edges { node { id } } } }',
+  '{ savedWorkflows { id } }',
   '{ sessions { id } }',
   '{ voices(generator: "speech_router") { id } }',
   '{ providerVoices(generator: "speech_router") }',
@@ -43,6 +46,14 @@ const CHANGES: Operations = {
     (id) => `mutation { deleteConversation(id: "${id}") { id } }`,
     (id) => `mutation { saveConversation(id: "${id}", input: { title: "theirs", generator: "llm" }) { id } }`,
   ],
+  workflow: [
+    (id) => `mutation { publishWorkflow(id: "${id}", version: 1) { id } }`,
+    (id) => `mutation { rollBackWorkflow(id: "${id}") { id } }`,
+    (id) => `mutation { withdrawWorkflow(id: "${id}") { id } }`,
+    (id) => `mutation { deleteWorkflow(id: "${id}") { id } }`,
+    (id) =>
+      `mutation { saveWorkflow(name: "${id}", graph: { a: { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 1, color: 0 } }, b: { class_type: "SaveImage", inputs: { images: ["a", 0], filename_prefix: "theirs" } } }) { id } }`,
+  ],
   file: [(id) => `mutation { deleteMedia(id: "${id}") { id } }`],
   delivery: [(id) => `mutation { redeliverWebhook(id: "${id}") { id } }`],
   payment: [
@@ -53,6 +64,10 @@ const CHANGES: Operations = {
 };
 /** Work with what somebody else had made, or starts as if it were theirs. */
 const USES: Operations = {
+  workflow: [
+    (id) => `mutation { runComfyWorkflow(input: { workflowName: "${id}", version: 1 }) { id } }`,
+    (id) => `mutation { runComfyWorkflow(input: { model: "workflow/${id}", version: 1 }) { id } }`,
+  ],
   voice: [
     (id) =>
       `mutation { synthesizeSpeech(input: { generator: "speech_router", text: "Hi", voiceId: "${id}" }) { id } }`,

@@ -37,6 +37,7 @@ import { conversations } from './0037-conversations.ts';
 import { leftReplies } from './0039-left-replies.ts';
 import { boards } from './0041-boards.ts';
 import { bulkOperations } from './0044-bulk-operations.ts';
+import { blake3 } from './0045-blake3.ts';
 
 /** Every migration of the "media" schema, in order of name. A static map, so nothing is scanned at start. */
 export const mediaMigrations: MigrationSet = {
@@ -80,6 +81,7 @@ export const mediaMigrations: MigrationSet = {
     '0039-left-replies': leftReplies,
     '0041-boards': boards,
     '0044-bulk-operations': bulkOperations,
+    '0045-blake3': blake3,
   },
   indexes: {
     webhook_deliveries_of_task: 'unique media.webhook_deliveries (task_id) where endpoint_id is null',

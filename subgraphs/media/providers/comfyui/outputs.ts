@@ -25,14 +25,30 @@ export function outcomeOf(
   context: CallContext,
   wanted?: readonly string[],
 ): Outcome {
-  const counted = wanted === undefined ? Object.values(outputs) : wanted.map((node) => outputs[node]);
-  const values = counted.flatMap((output) => Object.entries(output ?? {}));
-  const items = values.flatMap(([, list]) => (Array.isArray(list) ? list.flatMap(itemOf) : []));
-  const saved = items.filter(({ type }) => type === 'output');
-  const shown = saved.length > 0 ? saved : items.filter(({ type }) => type === 'temp');
-  const files = new Map(shown.map((item) => [JSON.stringify(item), fileOf(item, context)]));
-  const texts = values.flatMap(([name, list]) => (name === 'text' ? textsOf(list) : []));
-  return { files: [...files.values()].slice(0, MAX_FILES), texts: texts.slice(0, MAX_TEXTS) };
+  const counted =
+    wanted === undefined
+      ? Object.entries(outputs)
+      : wanted.map((node) => [node, outputs[node] ?? null] as const);
+  const values = counted.flatMap(([node, output]) =>
+    Object.entries(output ?? {}).map(([name, list]) => ({ node, name, list })),
+  );
+  const items = values.flatMap(({ node, list }) =>
+    Array.isArray(list) ? list.flatMap(itemOf).map((item) => ({ node, item })) : [],
+  );
+  const saved = items.filter(({ item }) => item.type === 'output');
+  const shown = saved.length > 0 ? saved : items.filter(({ item }) => item.type === 'temp');
+  const files = [...new Map(shown.map((one) => [JSON.stringify(one.item), one])).values()].slice(
+    0,
+    MAX_FILES,
+  );
+  const texts = values
+    .flatMap(({ node, name, list }) => (name === 'text' ? textsOf(list).map((text) => ({ node, text })) : []))
+    .slice(0, MAX_TEXTS);
+  return {
+    files: files.map(({ item }) => fileOf(item, context)),
+    texts: texts.map(({ text }) => text),
+    facts: { fileNodes: files.map(({ node }) => node), textNodes: texts.map(({ node }) => node) },
+  };
 }
 
 function itemOf(value: unknown): Item[] {

@@ -308,7 +308,7 @@ export interface Outcome {
    * Values of the typed results: VOICE_CLONE `{ voiceId, name, language }` (its demo is the first file, when there is
    * one); ANALYSIS `{ model, usage: { inputTokens, outputTokens } }`; CHARACTER `{ characterId }`; PERSON_DETECTION `{
    * hasPerson, reason, subjects }` (null and a reason when unknown); AVATAR_SOURCE `{ videoId }`; AVATAR `{ digitalId
-   * }`.
+   * }`; COMFY_WORKFLOW `{ fileNodes, textNodes }`, the node of each file and text.
    */
   readonly facts?: JsonObject;
   /** What the upstream says that it took. */

@@ -30,7 +30,15 @@ export function memoryFiles(): MemoryFiles {
       if (content.length > file.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', 'too large');
       const id = newId();
       const contentType = typeOf(content);
-      const facts = { contentType, bytes: content.length, sha256: '', width: 1, height: 1, duration: null };
+      const facts = {
+        contentType,
+        bytes: content.length,
+        sha256: '',
+        blake3: null,
+        width: 1,
+        height: 1,
+        duration: null,
+      };
       const row = {
         id,
         owner: file.owner,

@@ -15,6 +15,7 @@ function stored(content: Buffer, contentType: string) {
     contentType,
     bytes: content.length,
     sha256: '',
+    blake3: null,
     width: null,
     height: null,
     duration: null,

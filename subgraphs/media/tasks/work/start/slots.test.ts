@@ -37,6 +37,7 @@ function readInputs(before: () => Promise<void>): void {
     contentType: 'image/png',
     bytes: 1,
     sha256: '',
+    blake3: null,
     width: 1,
     height: 1,
     duration: null,

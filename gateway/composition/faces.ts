@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import { createComfyFace, validateComfyFace } from '../../faces/comfy/face.ts';
 import { createBatchStore } from '../../faces/openai/batch-store/store.ts';
 import { eventPublisher } from '../../faces/openai/batches/publish-event.ts';
 import { createOpenaiFace } from '../../faces/openai/face.ts';
@@ -62,4 +63,24 @@ export function composeOpenaiFace(
   const runner = face.runBatches();
   if (runner !== null) lifecycle.add('batches', () => runner.stop());
   return face;
+}
+
+/** Comfy's API v2, where it is on and the schema has what it asks for. */
+export function composeComfyFace(
+  { config, logger }: ProcessParts,
+  { publicUrl, federation, rateLimiter, stopping, files }: FaceOptions,
+): RestHandler | undefined {
+  if (!config.comfyApi || files === undefined) return undefined;
+  if (config.split.isOtherGraph && validateComfyFace(federation.apiSchema()).length > 0) return undefined;
+  const { urlTtlSeconds, taskRetentionDays } = config.files;
+  const { uploadMaxBytes } = config.limits;
+  return createComfyFace({
+    executor: forRest(federation),
+    contextFor: contextOf,
+    rateLimiter,
+    serveFile: files,
+    settings: { publicUrl, uploadMaxBytes, urlTtlSeconds, taskRetentionDays },
+    stopping,
+    logger,
+  });
 }

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+import { Comfy, type ComfyEvent } from '@comfyorg/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
+import { graphql, until } from '../../test/kit/clients/requests.ts';
+import { isWhole } from '../../test/kit/extent.ts';
+import { startKiln, type KilnUnderTest } from '../../test/kit/kiln.ts';
+
+/** Comfy's own SDK against a whole Kiln with two machines, and what it does not say: replay, webhooks, refusals. */
+
+const secrets = { anna: 'secret-of-anna', boris: 'secret-of-boris' };
+type Name = keyof typeof secrets;
+
+let kiln: KilnUnderTest;
+let receiver: Receiver;
+let anna: Comfy;
+let photo: Buffer;
+beforeAll(async () => {
+  const keys = Object.entries(secrets).map(
+    ([name, secret]) => `${name}=${createHash('sha256').update(secret).digest('hex')}`,
+  );
+  receiver = await startReceiver();
+  kiln = await startKiln({
+    settings: { OUTBOUND_ALLOW: receiver.host, SERVICE_KEYS: keys.join(','), REST_AUTH: 'required' },
+  });
+  await fast();
+  anna = clientOf('anna');
+  photo = await readFile(new URL('../../test/kit/samples/picture.png', import.meta.url));
+});
+afterAll(async () => {
+  await kiln?.close();
+  await receiver?.close();
+});
+
+const fast = () => kiln.control('latency', { queuedMs: 0, runningMs: 0 });
+
+/** The SDK takes its address from the environment, when it is made. */
+function clientOf(name: Name): Comfy {
+  const before = process.env['COMFY_BASE_URL'];
+  process.env['COMFY_BASE_URL'] = kiln.url;
+  const client = new Comfy({ apiKey: secrets[name] });
+  if (before === undefined) delete process.env['COMFY_BASE_URL'];
+  else process.env['COMFY_BASE_URL'] = before;
+  return client;
+}
+
+async function api(name: Name, method: string, path: string, body?: object, headers: object = {}) {
+  const response = await fetch(`${kiln.url}/api/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${secrets[name]}`, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers };
+}
+
+const photoGraph = () => ({
+  1: { class_type: 'LoadImage', inputs: { image: '' } },
+  2: {
+    class_type: 'ImageScale',
+    inputs: { image: ['1', 0], width: 32, height: 16, upscale_method: 'area', crop: 'disabled' },
+  },
+  4: { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'small' } },
+});
+const plainGraph = () => ({
+  1: { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } },
+  2: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
+});
+
+describe("Comfy's SDK", () => {
+  it('uploads a picture once, runs a graph of it, and downloads what each node made', async () => {
+    const workflow = anna.workflows.fromJson(photoGraph());
+    const asset = anna.assets.fromBytes(photo, { filename: 'photo.png' });
+    workflow.setInput('1', 'image', asset);
+    const job = await anna.run(workflow);
+    expect([job.status, asset.createdNew]).toEqual(['succeeded', true]);
+    const [made] = job.getOutputs('4');
+    expect(made).toMatchObject({ type: 'image', contentType: 'image/png', jobId: job.id });
+    const png = Buffer.from((await made?.toBytes()) ?? []);
+    expect([png.readUInt32BE(16), png.readUInt32BE(20), png.length]).toEqual([32, 16, made?.sizeBytes]);
+    expect(await made?.toBytes({ range: [0, 4] })).toEqual(new Uint8Array(png.subarray(0, 5)));
+    expect(job.getOutputs('2')).toEqual([]);
+
+    const { workflow: submitted, format } = await job.getWorkflow();
+    const reference = { __type: 'core/ASSET', info: { id: asset.id, hash: await asset.hash() } };
+    expect(submitted).toMatchObject({ 1: { inputs: { image: reference } }, 4: photoGraph()[4] });
+    expect(format).toBe('api');
+    expect((await anna.jobs.get(job.id)).outputs).toHaveLength(1);
+
+    const again = anna.assets.fromBytes(photo, { filename: 'again.png' });
+    await again.commit();
+    expect([again.id, again.createdNew]).toEqual([asset.id, false]);
+    const others = clientOf('boris').assets.fromBytes(photo);
+    await others.commit();
+    expect([others.id === asset.id, others.createdNew]).toEqual([false, true]);
+    await again.delete();
+    await expect(anna.assets.get(asset.id ?? '')).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  it('follows a job to its end, and reads a text that it made', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 300, progressSteps: 3 });
+    const graph = {
+      1: { class_type: 'PrimitiveString', inputs: { value: 'a lighthouse' } },
+      2: { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    };
+    const job = await anna.submit(anna.workflows.fromJson(graph));
+    const events: ComfyEvent[] = [];
+    for await (const event of job.events()) events.push(event);
+    await fast();
+    expect(events.at(-1)).toMatchObject({ kind: 'statusChange', status: 'succeeded' });
+    expect(events.map(({ kind }) => kind)).toContain('progress');
+    const output = events.find((event) => event.kind === 'outputReady')?.output;
+    expect([output?.nodeId, output?.type]).toEqual(['2', 'text']);
+    expect(Buffer.from((await output?.toBytes()) ?? []).toString()).toBe('a lighthouse');
+  });
+
+  // `npm test` has it without the SDK: test/providers/engine/comfyui-engine.test.ts.
+  it.runIf(isWhole)('gets the end of a job from the other machine when its own dies', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    const job = await anna.submit(anna.workflows.fromJson(plainGraph()));
+    const jobs = async () => {
+      const answer = await fetch(`${kiln.sandboxUrl}/_control/jobs`);
+      const all = (await answer.json()) as readonly { readonly wire: string; readonly state: string }[];
+      return all.filter(({ state }) => state === 'running');
+    };
+    const [running] = await until(jobs, (all) => all.length === 1, 20_000);
+    await fast();
+    await kiln.control('faults', { wire: running?.wire, fault: 'node-down', times: 1_000_000 });
+    expect((await job.result()).outputs).toHaveLength(1);
+    await fetch(`${kiln.sandboxUrl}/_control`, { method: 'DELETE' });
+    await fast();
+  });
+
+  it('cancels a job, and names what is refused', async () => {
+    await kiln.control('latency', { queuedMs: 0, runningMs: 60_000 });
+    const job = await anna.submit(anna.workflows.fromJson(plainGraph()));
+    expect((await job.cancel()).status).toMatch(/^cancel/);
+    await job.wait(20_000);
+    expect([job.status, job.error]).toEqual(['canceled', null]);
+    await fast();
+    const submitted = (graph: object) =>
+      anna.submit(anna.workflows.fromJson(graph as Record<string, unknown>));
+    const gone = { __type: 'core/ASSET', info: { id: '01a20ea5-3134-738d-81c9-6098724dedc2' } };
+    const without = { ...photoGraph(), 1: { class_type: 'LoadImage', inputs: { image: gone } } };
+    await expect(submitted(without)).rejects.toMatchObject({ name: 'MissingAsset' });
+    await expect(submitted({ nodes: [], links: [] })).rejects.toMatchObject({ name: 'WorkflowFormatUi' });
+    const imaginary = { ...plainGraph(), 3: { class_type: 'ImaginaryNode', inputs: {} } };
+    await expect(submitted(imaginary)).rejects.toMatchObject({
+      name: 'InvalidWorkflow',
+      details: { node_errors: { 3: [{ reason: expect.stringContaining('ImaginaryNode') }] } },
+    });
+    await expect(anna.jobs.get(gone.info.id)).rejects.toMatchObject({ name: 'NotFound' });
+  });
+});
+
+describe('a job', () => {
+  it('is started once under an Idempotency-Key, and its end is posted to webhook_url', async () => {
+    const key = { 'idempotency-key': 'one' };
+    const body = { workflow: plainGraph(), webhook_url: receiver.url };
+    const first = await api('anna', 'POST', '/jobs', body, key);
+    expect(first).toMatchObject({ status: 201, body: { outputs: [], error: null } });
+    const second = await api('anna', 'POST', '/jobs', body, key);
+    expect([second.status, second.body.error]).toMatchObject([
+      422,
+      { code: 'idempotency_key_reuse', details: { job_id: first.body.id } },
+    ]);
+    const told = await until(
+      async () => receiver.received,
+      (all) => all.some((one) => one.body.includes(first.body.id as string)),
+      30_000,
+    );
+    expect(told).toHaveLength(1);
+  });
+
+  it('is replayed after the event that a client has seen, each entry once and in order', async () => {
+    const { body } = await api('anna', 'POST', '/jobs', { workflow: plainGraph() });
+    const read = async (seen?: number) => {
+      const response = await fetch(`${kiln.url}${body.urls.events as string}`, {
+        headers: {
+          authorization: `Bearer ${secrets.anna}`,
+          ...(seen !== undefined && { 'last-event-id': String(seen) }),
+        },
+      });
+      return response.text();
+    };
+    await read();
+    const all = await read(0);
+    const ids = [...all.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    expect(ids).toEqual(ids.map((_, index) => index + 1));
+    expect(all).toMatch(/event: output\ndata: .*"node_id":"2"/);
+    expect(all.trimEnd()).toMatch(/event: status\ndata: \{"status":"succeeded","queue_position":null\}$/);
+    const rest = await read(ids.at(-2));
+    expect([...rest.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual([ids.at(-1)]);
+  });
+
+  it('refuses bytes other than its sender meant, fields that are reserved, and callers without a credential', async () => {
+    const form = new FormData();
+    form.append('content_type', 'image/png');
+    form.append('file_path', 'a.png');
+    form.append('expected_hash', `blake3:${'0'.repeat(64)}`);
+    form.append('file', new Blob([Uint8Array.from(photo)]), 'a.png');
+    const authorization = `Bearer ${secrets.anna}`;
+    const sent = { method: 'POST', body: form, headers: { authorization } };
+    const response = await fetch(`${kiln.url}/api/v2/assets`, sent);
+    expect([response.status, await response.json()]).toMatchObject([
+      409,
+      { error: { code: 'hash_mismatch' } },
+    ]);
+    const { data } = await graphql(
+      kiln.url,
+      '{ medias { totalCount edges { node { name } } } }',
+      {},
+      { authorization },
+    );
+    expect(JSON.stringify(data)).not.toContain('"a.png"');
+    const reserved = await api('anna', 'POST', '/jobs', { workflow: plainGraph(), inputs: {} });
+    expect([reserved.status, reserved.body.error.message]).toEqual([422, expect.stringContaining('inputs')]);
+    const anonymous = await fetch(`${kiln.url}/api/v2/jobs/x`, { headers: { authorization: 'Bearer none' } });
+    expect([anonymous.status, await anonymous.json()]).toMatchObject([
+      401,
+      { error: { code: 'unauthorized' } },
+    ]);
+    const unknown = await api('anna', 'GET', '/nothing');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
+  });
+});

@@ -1,0 +1,131 @@
+import { AppError, notFound } from '../../platform/errors.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import { CancelTask } from '../../rest-compat/documents/media/task.ts';
+import { runDocument } from '../../rest-compat/replies/results.ts';
+import { readJson } from './body.ts';
+import { type ComfyAnswer, type ComfyCall, ComfyRefusal, type ComfyRoute } from './call.ts';
+import { ComfyRun, type ComfyTask, ComfyTaskById } from './documents.ts';
+import { jobEvents } from './events.ts';
+import { detailsOf } from './failures.ts';
+import { jobOf } from './reply.ts';
+import { readWorkflow, submittedWorkflow } from './workflow.ts';
+
+/** Jobs: tasks of ours that run a graph. */
+export const jobRoutes: readonly ComfyRoute[] = [
+  {
+    method: 'POST',
+    path: '/jobs',
+    summary: 'Starts running a graph on a machine of the pool that has what it needs.',
+    rateClass: 'start',
+    documents: [ComfyRun],
+    run: submit,
+  },
+  {
+    method: 'GET',
+    path: '/jobs/{id}',
+    summary: 'A job, how far it is, and what it has made.',
+    rateClass: 'status',
+    documents: [ComfyTaskById],
+    run: async (call) => ({ body: jobOf(await readTask(call), call.settings) }),
+  },
+  {
+    method: 'GET',
+    path: '/jobs/{id}/workflow',
+    summary: 'The graph of a job, as it was submitted.',
+    rateClass: 'read',
+    documents: [ComfyTaskById],
+    async run(call) {
+      const task = await readTask(call);
+      const workflow = submittedWorkflow(task);
+      if (workflow === null) throw notFound('workflow of the job', task.id);
+      return { body: { workflow, format: 'api' } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/jobs/{id}/events',
+    summary: 'What happens to a job: from now on, or after the entry that Last-Event-ID names.',
+    rateClass: 'status',
+    documents: [ComfyTaskById],
+    run: async (call) => ({ events: jobEvents(call, await readTask(call)) }),
+  },
+  {
+    method: 'POST',
+    path: '/jobs/{id}/cancel',
+    summary: 'Asks a job to stop; one that has ended stays as it is.',
+    rateClass: 'write',
+    documents: [ComfyTaskById, CancelTask],
+    async run(call) {
+      const { id } = await readTask(call);
+      try {
+        await runDocument(call, CancelTask, { id });
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'TOO_LATE')) throw error;
+      }
+      return { body: jobOf(await readTask(call), call.settings) };
+    },
+  },
+];
+
+const FIELDS: readonly string[] = ['workflow', 'extra_data', 'webhook_url'];
+
+async function submit(call: ComfyCall): Promise<ComfyAnswer> {
+  const body = await readJson(call);
+  refuseUnknown(body);
+  const { input, assets } = readWorkflow(body['workflow']);
+  const key = call.request.headers['idempotency-key'];
+  const webhook = body['webhook_url'] ?? undefined;
+  if (webhook !== undefined && typeof webhook !== 'string') {
+    throw new ComfyRefusal(422, 'invalid_request', 'webhook_url must be an address');
+  }
+  const variables = {
+    input,
+    ...(typeof key === 'string' && key !== '' && { idempotencyKey: `comfy:${key}` }),
+    ...(webhook !== undefined && { callbackUrl: webhook }),
+  };
+  const started = await runDocument(call, ComfyRun, variables).catch((error: unknown) => {
+    throw refusalOf(error, assets);
+  });
+  return answerStarted(call, started.runComfyWorkflow);
+}
+
+/** A key is good for one submission: whoever repeats it is told of the job that it has started. */
+function answerStarted(call: ComfyCall, task: ComfyTask): ComfyAnswer {
+  if (task.traceId !== call.context.caller.traceId) {
+    const message = `this Idempotency-Key has started the job ${task.id}`;
+    throw new ComfyRefusal(422, 'idempotency_key_reuse', message, { job_id: task.id });
+  }
+  if (task.manageToken !== null) call.response.setHeader('X-Manage-Token', task.manageToken);
+  return { status: 201, body: jobOf(task, call.settings) };
+}
+
+function refuseUnknown(body: JsonObject): void {
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    const message = `${unknown.slice(0, 100)} is not taken here: ${FIELDS.join(', ')} are`;
+    throw new ComfyRefusal(422, 'invalid_request', message);
+  }
+  if (Object.keys(Object(body['extra_data']) as object).length > 0) {
+    // It would have to be kept until the job starts, and the contract promises that it never is.
+    const message = 'extra_data is not taken: set the key of partner nodes at the machines themselves';
+    throw new ComfyRefusal(422, 'invalid_request', message);
+  }
+}
+
+/** What is wrong with a submission is wrong with its graph, or with one of its assets. */
+function refusalOf(error: unknown, assets: ReadonlyMap<string, string>): unknown {
+  if (!(error instanceof AppError)) return error;
+  const isBad = error.code === 'BAD_USER_INPUT' || error.code === 'NOT_INSTALLED';
+  if (!isBad || error.field === 'callbackUrl' || error.field === 'idempotencyKey') return error;
+  const place = error.field?.replace(/^inputs\./, '').replace(/\.fileId$/, '') ?? '';
+  const isOfAsset = place === 'fileId' || assets.has(place);
+  const code = isOfAsset && assets.size > 0 ? 'missing_asset' : 'invalid_workflow';
+  return new ComfyRefusal(422, code, error.message, detailsOf(error));
+}
+
+async function readTask(call: ComfyCall): Promise<ComfyTask> {
+  const id = call.pathParams['id'] ?? '';
+  const { task } = await runDocument(call, ComfyTaskById, { id });
+  if (task?.kind !== 'COMFY_WORKFLOW') throw notFound('job', id);
+  return task;
+}
