@@ -52,9 +52,9 @@ export function composeSignIn(
   const { publicUrl, sandbox, http } = place;
   return {
     admins: [...auth.adminSubjects, ...(production ? [] : [developmentAdministrator])],
-    provider: providerOf(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
+    provider: readProvider(signIn, publicUrl) ?? sandboxProvider(sandbox, publicUrl),
     // The sandbox's sign anybody in as anybody.
-    platforms: platformsOf(
+    platforms: createPlatforms(
       signIn,
       auth.isReal && auth.mode !== 'open' ? null : (sandbox?.platforms ?? null),
       http,
@@ -64,13 +64,13 @@ export function composeSignIn(
   };
 }
 
-function callbackOf(publicUrl: string): string {
+function buildCallback(publicUrl: string): string {
   return `${publicUrl}/auth/idp/callback`;
 }
 
-function providerOf({ provider }: Config['signIn'], publicUrl: string): IdentityProviderSettings | null {
+function readProvider({ provider }: Config['signIn'], publicUrl: string): IdentityProviderSettings | null {
   if (provider === null) return null;
-  return { ...provider, callbackUrl: provider.callbackUrl ?? callbackOf(publicUrl), internalUrl: null };
+  return { ...provider, callbackUrl: provider.callbackUrl ?? buildCallback(publicUrl), internalUrl: null };
 }
 
 function sandboxProvider(
@@ -81,7 +81,7 @@ function sandboxProvider(
   return {
     issuer: sandbox.issuer,
     ...SANDBOX_CLIENT,
-    callbackUrl: callbackOf(publicUrl),
+    callbackUrl: buildCallback(publicUrl),
     endpoints: null,
     audiences: [],
     parameters: {},
@@ -90,7 +90,7 @@ function sandboxProvider(
 }
 
 /** Each platform is chosen by itself: one that is set up is real, whatever the others are. */
-function platformsOf(
+function createPlatforms(
   settings: Config['signIn'],
   sandbox: SandboxPlatforms | null,
   http: HttpClient,

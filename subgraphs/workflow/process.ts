@@ -50,11 +50,11 @@ async function build(runtime: Runtime, internalKey: string): Promise<WorkflowSub
   });
   lifecycle.add('link to media', () => media.close());
   const publicUrl = publicUrlOf(config.server, GATEWAY_PORT);
-  return composeWorkflow(runtime, { media, publicUrl, sandbox: sandboxOf(runtime) });
+  return composeWorkflow(runtime, { media, publicUrl, sandbox: findRemoteSandbox(runtime) });
 }
 
 /** The sandbox at SANDBOX_URL: split processes do not embed one. */
-function sandboxOf({ config, http }: Runtime): RemoteSandbox | null {
+function findRemoteSandbox({ config, http }: Runtime): RemoteSandbox | null {
   const url = config.sandbox?.url ?? null;
   return url === null ? null : remoteSandbox(url, http);
 }

@@ -53,7 +53,7 @@ export function createEstimates({ registry, planner, videoTemplates }: EstimateD
   return {
     async estimate(request) {
       if (request.kind !== 'RECIPE') {
-        const work = workOf({ ...request, kind: request.kind });
+        const work = toWork({ ...request, kind: request.kind });
         await learnModel(registry, work);
         return expected(work);
       }
@@ -112,7 +112,7 @@ function expectedAt(registry: GeneratorRegistry, input: StepInput): Omit<Expecte
   return { cost: expectedCost(binding, input), sandbox: binding.sandbox };
 }
 
-function workOf(request: EstimateRequest & { readonly kind: StepKind }): StepInput {
+function toWork(request: EstimateRequest & { readonly kind: StepKind }): StepInput {
   const { kind, generator, options, ...rest } = request;
   // Graphs are priced by the time that their machine takes, whatever their name.
   if (kind === 'COMFY_WORKFLOW') delete (rest as { model?: unknown }).model;

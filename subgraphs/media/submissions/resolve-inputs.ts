@@ -46,15 +46,15 @@ export async function resolveInputs(
   const { caller, signal, inputs } = request;
   const [tooMany] = inputs.slice(MAX_INPUTS);
   if (tooMany !== undefined) throw badInput(tooMany.field, `a request may have at most ${MAX_INPUTS} files`);
-  const sources = await Promise.all(inputs.map((named) => sourceOf(named, { files, resources, caller })));
+  const sources = await Promise.all(inputs.map((named) => findSource(named, { files, resources, caller })));
   const known = await knownFiles(files, sources);
   const opens = (file: StoredFile) => files.opens(caller, file);
   const resolved = await Promise.all(
     sources.map(async (source) => {
       if (source.kind === 'url') return foreign(source.url);
-      if (source.kind === 'file') return inputOf(fileOf(source, known, opens));
+      if (source.kind === 'file') return toInput(findFile(source, known, opens));
       const storing = { temporary: true, signal };
-      return inputOf(await storeUpload({ files, uploadMaxBytes, quotas }, caller, source.upload, storing));
+      return toInput(await storeUpload({ files, uploadMaxBytes, quotas }, caller, source.upload, storing));
     }),
   );
   for (const [index, file] of resolved.entries()) checkKind(inputs[index], file);
@@ -76,7 +76,7 @@ type Source =
 type Finders = Pick<InputDependencies, 'files' | 'resources'> & { readonly caller: Caller };
 
 /** Which of the three ways it is. BAD_USER_INPUT when it is none or several, or a malformed address. */
-async function sourceOf({ field, input }: NamedInput, finders: Finders): Promise<Source> {
+async function findSource({ field, input }: NamedInput, finders: Finders): Promise<Source> {
   const { url = null, upload = null, fileId = null } = input;
   if ([url, upload, fileId].filter((member) => member !== null).length !== 1) {
     throw badInput(field, `${field} takes exactly one of url, upload and fileId`);
@@ -122,7 +122,7 @@ async function knownFiles(
   return new Map(found.flatMap((file) => (file === null ? [] : [[file.id.toLowerCase(), file]])));
 }
 
-function fileOf(
+function findFile(
   { id, field, isShown }: Extract<Source, { kind: 'file' }>,
   known: ReadonlyMap<string, StoredFile>,
   opens: (file: StoredFile) => boolean,
@@ -136,7 +136,7 @@ function notThere(field: string): AppError {
   return badInput(field, `${field} names a file that does not exist (any more)`);
 }
 
-function inputOf({ id, sha256, contentType }: StoredFile): ResolvedInput {
+function toInput({ id, sha256, contentType }: StoredFile): ResolvedInput {
   return { ref: { fileId: id }, identity: { sha256 }, contentType };
 }
 

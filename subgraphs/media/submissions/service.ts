@@ -87,7 +87,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
   }
   const ofKinds = stepKinds
     .filter((kind) => kind !== 'COMFY_WORKFLOW')
-    .map((kind) => [workKinds[kind].mutation, submission(prepareOf(kind))] as const);
+    .map((kind) => [workKinds[kind].mutation, submission(createPrepare(kind))] as const);
   return {
     ...(Object.fromEntries(ofKinds) as unknown as KindSubmissions),
     createTask: submission(prepareRecipe),
@@ -112,7 +112,7 @@ export function createSubmissionService(dependencies: SubmissionDependencies): S
   };
 }
 
-function prepareOf<Kind extends PlainKind>(kind: Kind): Prepare<RequestFor<Kind>> {
+function createPrepare<Kind extends PlainKind>(kind: Kind): Prepare<RequestFor<Kind>> {
   return (dependencies, requester, request) => prepareKind(dependencies, requester, { kind, request });
 }
 
@@ -159,7 +159,7 @@ async function prepareComfy(
 ): Promise<Prepared> {
   const named = namedComfy(sent);
   const { workflowName, node } = named;
-  const saved = await savedOf(dependencies, requester, named);
+  const saved = await readSaved(dependencies, requester, named);
   const request = fits ? fittingComfy(named, saved) : named;
   const { workflow, files } = resolveComfyWorkflow(request, saved);
   const work: ComfyWork<MediaInput> = {
@@ -186,7 +186,7 @@ function namedComfy({ model, options, ...request }: ComfyRequest): ComfyRequest 
 }
 
 /** The saved graph that a request names; null: it names none, or a bundled one. */
-async function savedOf(
+async function readSaved(
   { savedWorkflows }: SubmissionDependencies,
   { caller }: Requester,
   { workflowName, version }: ComfyRequest,

@@ -57,9 +57,9 @@ export function createQuotaCounter({
   const inTurn = oneAtATime((work) => database.transaction().execute(work));
   return {
     async reserve(caller, id, requestBytes = null) {
-      const quota = quotaOf(caller, quotas);
+      const quota = findQuota(caller, quotas);
       if (quota === null) return unbounded;
-      const account = accountOf(caller);
+      const account = toAccount(caller);
       const grow = (least: number, wanted: number, reserved: number) =>
         inTurn(account.name, async (transaction) => {
           await lockAccount(transaction, account);
@@ -113,13 +113,13 @@ function oneAtATime(run: <Value>(work: Work<Value>) => Promise<Value>) {
   };
 }
 
-function quotaOf(caller: Caller, quotas: UploadQuotas): UploadQuota | null {
+function findQuota(caller: Caller, quotas: UploadQuotas): UploadQuota | null {
   if (caller.kind === 'internal' || caller.scopes.includes('admin')) return null;
   const quota = quotas[caller.kind];
   return quota.bytes === 0 && quota.files === 0 ? null : quota;
 }
 
-function accountOf({ kind, id, address }: Caller): Account {
+function toAccount({ kind, id, address }: Caller): Account {
   const isDaily = kind === 'anonymous';
   return { name: isDaily ? createAddressKey(address) : id, isDaily };
 }

@@ -47,11 +47,11 @@ export function createVideoTemplateService(database: MediaDatabase, bus?: EventB
     create: (change) => forgetting(create(store, change)),
     update: async (id, change) => {
       const checked = checkedChange(change);
-      const written = refusingTaken(checked.taskType, () => store.update(numberOf(id), checked));
+      const written = refusingTaken(checked.taskType, () => store.update(parseNumber(id), checked));
       const template = await forgetting(written);
       return template ?? missing(id);
     },
-    remove: async (id) => (await forgetting(store.markDeleted(numberOf(id)))) ?? missing(id),
+    remove: async (id) => (await forgetting(store.markDeleted(parseNumber(id)))) ?? missing(id),
     importBundled: () => store.insertMissing(bundled.map((template) => ({ ...empty, ...template }))),
   };
 }
@@ -75,9 +75,9 @@ async function readByIds(
   store: VideoTemplateStore,
   ids: readonly string[],
 ): Promise<readonly (VideoTemplate | null)[]> {
-  const found = await store.byIds(ids.map(numberOf).filter((id) => id > 0));
+  const found = await store.byIds(ids.map(parseNumber).filter((id) => id > 0));
   const byId = new Map(found.map((template) => [template.id, template]));
-  return ids.map((id) => byId.get(numberOf(id)) ?? null);
+  return ids.map((id) => byId.get(parseNumber(id)) ?? null);
 }
 
 /** The given members, checked; absent ones stay absent. */
@@ -111,7 +111,7 @@ async function refusingTaken<Result>(
 }
 
 /** The id as the table has it; 0 for anything that can be no id of ours. */
-function numberOf(id: string): number {
+function parseNumber(id: string): number {
   return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : 0;
 }
 

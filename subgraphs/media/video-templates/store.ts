@@ -49,7 +49,7 @@ export function createVideoTemplateStore(database: MediaDatabase): VideoTemplate
     insert: (template) =>
       database
         .insertInto('media.videoTemplates')
-        .values(rowOf(template))
+        .values(toRow(template))
         .returningAll()
         .executeTakeFirstOrThrow(),
     update: (id, change) => update(database, id, change),
@@ -127,11 +127,11 @@ async function insertMissing(database: MediaDatabase, templates: readonly NewVid
   // Another process may do the same at this moment: the unique index decides, and both are content.
   await database
     .insertInto('media.videoTemplates')
-    .values(missing.map(rowOf))
+    .values(missing.map(toRow))
     .onConflict((conflict) => conflict.column('taskType').where('deletedAt', 'is', null).doNothing())
     .execute();
 }
 
-function rowOf(template: NewVideoTemplate) {
+function toRow(template: NewVideoTemplate) {
   return { ...template, presetPrompts: [...template.presetPrompts], fields: JSON.stringify(template.fields) };
 }

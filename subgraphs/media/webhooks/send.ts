@@ -53,7 +53,7 @@ export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender
         const answer = await http.download({
           method: 'POST',
           url,
-          headers: headersOf(signers, id, body),
+          headers: createHeaders(signers, id, body),
           body,
           timeoutMs,
           maxBytes: MAX_ANSWER_BYTES,
@@ -61,7 +61,7 @@ export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender
           signal: AbortSignal.any([signal, late]),
         });
         await discard(answer);
-        return verdictOf(answer);
+        return judge(answer);
       } catch (error) {
         if (signal.aborted || !(error instanceof HttpFailure)) throw error;
         const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message;
@@ -72,7 +72,7 @@ export function createSender({ http, secret, timeoutMs }: SenderOptions): Sender
 }
 
 /** The timestamp is that of the attempt: receivers refuse old ones. */
-function headersOf(signers: readonly Webhook[], id: string, body: string): Record<string, string> {
+function createHeaders(signers: readonly Webhook[], id: string, body: string): Record<string, string> {
   const now = new Date();
   return {
     'content-type': 'application/json',
@@ -91,12 +91,12 @@ async function discard({ body }: HttpDownload): Promise<void> {
   }
 }
 
-function verdictOf({ status, headers }: HttpDownload): Verdict {
+function judge({ status, headers }: HttpDownload): Verdict {
   if (status >= 200 && status < 300) return { kind: 'delivered', status };
-  return { kind: 'failed', status, error: reasonOf(status, headers['location']), gone: status === 410 };
+  return { kind: 'failed', status, error: formatReason(status, headers['location']), gone: status === 410 };
 }
 
-function reasonOf(status: number, location: string | undefined): string {
+function formatReason(status: number, location: string | undefined): string {
   if (status === 410) return 'the receiver answered 410: it wants no more';
   if (status < 300 || status >= 400) return `the receiver answered ${status}`;
   const origin = URL.parse(location ?? '')?.origin;

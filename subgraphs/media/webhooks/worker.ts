@@ -72,7 +72,7 @@ export function createWebhookWorker(options: WebhookWorkerOptions): WebhookWorke
   return {
     async start() {
       await defineWebhookQueue(queue);
-      worker = await queue.work(WEBHOOK_QUEUE, { slots: SLOTS }, handlerOf(parts));
+      worker = await queue.work(WEBHOOK_QUEUE, { slots: SLOTS }, createHandler(parts));
       sweep.start();
     },
     async stop(graceSeconds) {
@@ -91,7 +91,7 @@ interface Parts extends Omit<WebhookWorkerOptions, 'pauses'> {
  * The row says what is due; the job only triggers a look at it. A worker that dies between sending and storing leaves a
  * row that is still pending: it is sent again under the same id.
  */
-function handlerOf(parts: Parts): JobHandler {
+function createHandler(parts: Parts): JobHandler {
   const { database, sender } = parts;
   return async ({ data, signal }) => {
     const job = data as WebhookJob;
@@ -105,7 +105,7 @@ function handlerOf(parts: Parts): JobHandler {
     const { traceparent = null } = message;
     const span = parts.tracer?.start('deliver webhook', { kind: 'consumer', traceparent }) ?? null;
     const verdict = await withSpan(span, () => sender.send(message, signal));
-    const end = endOf(verdict, delivery.tries, parts.pauses);
+    const end = toEnd(verdict, delivery.tries, parts.pauses);
     await endAttempt(database, delivery, end);
     parts.counted({ state: end.state });
     return end.pauseSeconds === null ? undefined : { againInSeconds: end.pauseSeconds };
@@ -126,11 +126,11 @@ async function outgoing(
   if (event !== null) return { id, ...receiver, body: JSON.stringify(event) };
   const [task] = taskId === null ? [] : await readTasks(database, [taskId]);
   if (task === undefined) return null;
-  return { id, ...receiver, body: await messageOf(task, files), traceparent: task.traceparent };
+  return { id, ...receiver, body: await createMessage(task, files), traceparent: task.traceparent };
 }
 
 /** Delivered, retried after a pause, or given up. */
-function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): AttemptEnd {
+function toEnd(verdict: Verdict, tries: number, pauses: readonly number[]): AttemptEnd {
   const { status } = verdict;
   if (verdict.kind === 'delivered') return { state: 'DELIVERED', status, error: null, pauseSeconds: null };
   const pause = pauses[tries - 1];
@@ -148,9 +148,9 @@ function endOf(verdict: Verdict, tries: number, pauses: readonly number[]): Atte
  * The body of a webhook: the end of a task in JSON. The same at each attempt, but for addresses that expire, which are
  * renewed. `timestamp` is the moment of the end.
  */
-async function messageOf(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>): Promise<string> {
+async function createMessage(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>): Promise<string> {
   const found = await files.byIds(task.result?.mediaIds ?? []);
-  const outputs = found.flatMap((file) => (file === null ? [] : [outputOf(file, files)]));
+  const outputs = found.flatMap((file) => (file === null ? [] : [toOutput(file, files)]));
   return JSON.stringify({
     type: `task.${task.state.toLowerCase()}`,
     timestamp: (task.endedAt ?? task.createdAt).toISOString(),
@@ -161,17 +161,17 @@ async function messageOf(task: Task, files: Pick<FileService, 'byIds' | 'urlOf'>
       state: task.state,
       outputs,
       text: task.result?.texts[0] ?? null,
-      error: errorOf(task),
+      error: toErrorObject(task),
     },
   });
 }
 
-function outputOf(file: StoredFile, files: Pick<FileService, 'urlOf'>): JsonObject {
+function toOutput(file: StoredFile, files: Pick<FileService, 'urlOf'>): JsonObject {
   const { contentType, bytes, sha256, width, height, duration } = file;
   return { url: files.urlOf(file), contentType, bytes, sha256, width, height, duration };
 }
 
-function errorOf({ error }: Task): JsonObject | null {
+function toErrorObject({ error }: Task): JsonObject | null {
   if (error === null) return null;
   const { code, message, retryable } = error;
   return { code, message, retryable };

@@ -88,16 +88,16 @@ export function createCatalogSync(options: CatalogSyncOptions): CatalogSync {
     },
     isCurrent: (template, reference) => reference?.contentHash === hashOf(options, template),
     diagnose: () => diagnose(provider),
-    salePriceOf: (template) => (provider === null ? null : salePriceOf(options, template)),
+    salePriceOf: (template) => (provider === null ? null : computeSalePrice(options, template)),
     async priceOf(template): Promise<Price> {
       if (provider === null) throw notConfigured();
       const { priceId } = await inTurn(template, false);
-      return { priceId, ...salePriceOf(options, template) };
+      return { priceId, ...computeSalePrice(options, template) };
     },
   };
 }
 
-function salePriceOf(options: CatalogSyncOptions, template: PricedTemplate) {
+function computeSalePrice(options: CatalogSyncOptions, template: PricedTemplate) {
   return { amount: amountOf(options, template), currency: currencyOf(options, template) };
 }
 

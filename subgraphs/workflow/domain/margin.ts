@@ -32,7 +32,7 @@ export function marginOf(
   const isEstimated = cost?.estimated ?? true;
   if (cost === null || cost.amount === null || cost.currency?.toLowerCase() !== currency)
     return { kept, cost: null, margin: null, isEstimated };
-  const inMinorUnits = exact(cost.amount * 10 ** digitsOf(currency));
+  const inMinorUnits = exact(cost.amount * 10 ** countDigits(currency));
   return { kept, cost: inMinorUnits, margin: exact(kept - inMinorUnits), isEstimated };
 }
 
@@ -43,7 +43,7 @@ const exact = (amount: number): number => Math.round(amount * 1_000_000) / 1_000
 const IN_HUNDREDTHS: ReadonlySet<string> = new Set(['isk', 'ugx']);
 
 /** How many decimal digits a currency's minor unit has at the payment provider. */
-function digitsOf(currency: string): number {
+function countDigits(currency: string): number {
   if (IN_HUNDREDTHS.has(currency)) return 2;
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });
   return format.resolvedOptions().maximumFractionDigits ?? 2;

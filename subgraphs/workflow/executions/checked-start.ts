@@ -62,7 +62,7 @@ export async function checkedStart(
   } catch (error) {
     // A generator that this caller may not use is no fault of the template's.
     const isInput = isFinalRefusal(error) && error.code !== 'FORBIDDEN';
-    throw isInput ? refusalOf(template, parameters, error) : error;
+    throw isInput ? toRefusal(template, parameters, error) : error;
   }
   return { parameters, start };
 }
@@ -73,9 +73,9 @@ export function startFor(template: Template, input: Json, names: WorkflowNames):
   return { parameters, start: startOf(template, parameters, names) };
 }
 
-function refusalOf({ code: template }: Template, input: JsonObject, refused: AppError): AppError {
+function toRefusal({ code: template }: Template, input: JsonObject, refused: AppError): AppError {
   const { field = '', message, cause } = refused;
-  const parameter = parameterOf(field, input);
+  const parameter = findParameter(field, input);
   if (parameter !== null) {
     const named = `parameters.${parameter}`;
     const text = message.startsWith(field)
@@ -91,7 +91,7 @@ function refusalOf({ code: template }: Template, input: JsonObject, refused: App
   });
 }
 
-function parameterOf(field: string, input: JsonObject): string | null {
+function findParameter(field: string, input: JsonObject): string | null {
   if (field.startsWith('inputs.')) {
     const name = field.slice('inputs.'.length);
     return Object.hasOwn(input, name) ? name : (usualName(name) ?? name);

@@ -50,14 +50,14 @@ export async function execute(
   const guard = idempotencyOf(caller, idempotencyKey, requested, request.onBehalfOf);
   const earlier = guard === null ? null : await executionOfKey(dependencies.database, guard);
   if (earlier !== null) return readAgain(dependencies.store, earlier);
-  const draft = await draftOf(dependencies, { caller, request, fingerprint });
+  const draft = await createDraft(dependencies, { caller, request, fingerprint });
   const accepted = await accept(dependencies, draft, guard);
   await startInline(dependencies, accepted);
   return readAgain(dependencies.store, accepted.id);
 }
 
 /** Validates a request. */
-async function draftOf(
+async function createDraft(
   dependencies: ExecuteDependencies,
   submission: { readonly caller: Caller; readonly request: ExecuteRequest; readonly fingerprint: string },
 ): Promise<NewExecution> {

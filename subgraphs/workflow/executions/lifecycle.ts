@@ -132,7 +132,7 @@ async function settle(
   // A task that media had and no longer has will never end by itself.
   const isLost = task === null && execution.status === 'RUNNING';
   if (!isLost && (task === null || !isEnded(statusOfTask(task.state)))) return 'open';
-  const end = task === null ? lostEnd : endOf(task);
+  const end = task === null ? lostEnd : toEnd(task);
   publish(dependencies, await dependencies.store.markEnded(execution.id, end, dependencies.onEnd));
   return 'ended';
 }
@@ -186,7 +186,7 @@ async function expire(dependencies: LifecycleDependencies, execution: StoredExec
   publish(dependencies, await store.markEnded(execution.id, expiredEnd, dependencies.onEnd));
 }
 
-function endOf({ state, stage, progress, error }: LiveTask) {
+function toEnd({ state, stage, progress, error }: LiveTask) {
   return { status: statusOfTask(state), stage, progress, error, wasStarted: true };
 }
 

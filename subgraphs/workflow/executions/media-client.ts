@@ -125,12 +125,12 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       const signal = AbortSignal.timeout(fetchInputs ? FETCH_TIMEOUT_MS : TIMEOUT_MS);
       const context = { caller: { ...internalCaller(traceId), generators }, signal };
       const variables = { start, fetchInputs, owner, sold };
-      dataOf(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
+      readData(await link.execute({ query: CHECK, operationName: 'CheckStart', variables, context }));
     },
     async cancelTask(id, traceId) {
       const request = { query: CANCEL, operationName: 'CancelTask', variables: { id } };
       try {
-        dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+        readData(await link.execute({ ...request, context: ownContext(traceId) }));
       } catch (error) {
         if (!(error instanceof AppError) || !TOO_LATE.has(error.code)) throw error;
       }
@@ -138,19 +138,19 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
     async startTask({ traceId, signal, ...variables }) {
       const context = { caller: internalCaller(traceId), signal };
       const request = { query: START, operationName: 'StartTask', variables, context };
-      dataOf(knownThere(await link.execute(request)));
+      readData(knownThere(await link.execute(request)));
     },
     async publishEvent({ id, type, at, data }, traceId) {
       const request = { query: PUBLISH, operationName: 'PublishEvent', variables: { id, type, at, data } };
-      dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+      readData(await link.execute({ ...request, context: ownContext(traceId) }));
     },
     async eraseOwner(owner, traceId) {
       const request = { query: ERASE, operationName: 'EraseOwner', variables: { owner } };
-      dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+      readData(await link.execute({ ...request, context: ownContext(traceId) }));
     },
     async personalData(variables, traceId) {
       const request = { query: PERSONAL, operationName: 'PersonalData', variables };
-      const data = dataOf(await link.execute({ ...request, context: ownContext(traceId) }));
+      const data = readData(await link.execute({ ...request, context: ownContext(traceId) }));
       return (data as { readonly personalData: readonly KeptRecord[] }).personalData;
     },
     tasks: (ids, traceId) =>
@@ -165,11 +165,11 @@ export function createMediaClient(link: SubgraphLink): MediaClient {
       const variables = { id, afterSeq };
       const started = await link.subscribe({ query: WATCH, operationName: 'Watch', variables, context });
       if (!isStream(started)) {
-        dataOf(started);
+        readData(started);
         return;
       }
       for await (const result of started) {
-        const { taskProgress } = dataOf(result) as { readonly taskProgress: TaskEntry };
+        const { taskProgress } = readData(result) as { readonly taskProgress: TaskEntry };
         // JSON has no dates.
         yield { ...taskProgress, at: new Date(taskProgress.at) };
       }
@@ -191,18 +191,18 @@ async function readTasks<Part>(
 ): Promise<readonly (Part | null)[]> {
   const variables = { representations: ids.map((id) => ({ __typename: 'Task', id })) };
   const result = await link.execute({ ...request, variables, context: ownContext(traceId) });
-  return (dataOf(result) as { readonly _entities: readonly (Part | null)[] })._entities;
+  return (readData(result) as { readonly _entities: readonly (Part | null)[] })._entities;
 }
 
 /** There is nothing to cancel. */
 const TOO_LATE: ReadonlySet<AppErrorCode> = new Set(['NOT_FOUND', 'TOO_LATE']);
 
 /** The data of a result. Throws its first error, with its code. */
-function dataOf({ data, errors }: ExecutionResult): unknown {
+function readData({ data, errors }: ExecutionResult): unknown {
   const error = errors?.[0];
   if (error !== undefined) {
     const { code, field, retryAfter, budget } = error.extensions;
-    throw new AppError(codeOf(code), error.message, {
+    throw new AppError(toCode(code), error.message, {
       ...(typeof field === 'string' ? { field } : {}),
       ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
       ...(isLimit(budget) ? { limit: budget } : {}),
@@ -249,7 +249,7 @@ const refusals: readonly AppErrorCode[] = [
 ];
 
 /** Known codes are kept; any other means that media is broken. */
-function codeOf(code: unknown): AppErrorCode {
+function toCode(code: unknown): AppErrorCode {
   return refusals.find((known) => known === code) ?? 'UNAVAILABLE';
 }
 

@@ -29,7 +29,7 @@ export function checkedParameters(specification: JsonObject, parameters: Json): 
     name,
     ...readEntry(entry),
   }));
-  const problems = specifications.flatMap((entry) => problemsOf(entry, input[entry.name] ?? null));
+  const problems = specifications.flatMap((entry) => findProblems(entry, input[entry.name] ?? null));
   const [first] = problems;
   if (first !== undefined) {
     const message = problems.map((problem) => problem.message).join('; ');
@@ -41,7 +41,7 @@ export function checkedParameters(specification: JsonObject, parameters: Json): 
 
 type NamedSpecification = ParameterSpecification & { readonly name: string };
 
-function problemsOf(specification: NamedSpecification, value: Json): readonly Problem[] {
+function findProblems(specification: NamedSpecification, value: Json): readonly Problem[] {
   const field = `parameters.${specification.name}`;
   if (isAbsent(value)) {
     return specification.required ? [{ field, message: `${field} is needed` }] : [];

@@ -50,7 +50,7 @@ async function reasonFor(dependencies: RunnableDependencies, template: Template)
   try {
     const refused = await refusal(dependencies, template);
     if (refused === null) return null;
-    const generator = refused.code === 'NOT_CONFIGURED' ? generatorOf(template, dependencies) : null;
+    const generator = refused.code === 'NOT_CONFIGURED' ? chooseGenerator(template, dependencies) : null;
     return { reason: `it can't be run now: ${withoutField(refused)}`, generator };
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code === 'UNAVAILABLE') return null;
@@ -59,21 +59,21 @@ async function reasonFor(dependencies: RunnableDependencies, template: Template)
 }
 
 /** The generator that a template asks for. */
-function generatorOf(template: Template, dependencies: RunnableDependencies): string {
-  const { image, video } = testStartOf(template, dependencies);
+function chooseGenerator(template: Template, dependencies: RunnableDependencies): string {
+  const { image, video } = createTestStart(template, dependencies);
   const { generator } = (image ?? video ?? {}) as { readonly generator?: string };
   return generator ?? 'comfy';
 }
 
 /** A start with words of our own, so that only the template can be refused. */
-function testStartOf(template: Template, { workflowNames }: RunnableDependencies) {
+function createTestStart(template: Template, { workflowNames }: RunnableDependencies) {
   return startOf({ ...template, imagePrompt: null }, { prompt: 'a test' }, workflowNames);
 }
 
 /** Why the template itself is refused; null when it is not. */
 async function refusal(dependencies: RunnableDependencies, template: Template): Promise<AppError | null> {
   try {
-    await dependencies.media.checkStart(testStartOf(template, dependencies), newTraceId());
+    await dependencies.media.checkStart(createTestStart(template, dependencies), newTraceId());
     return null;
   } catch (thrown) {
     if (!isFinalRefusal(thrown)) throw thrown;

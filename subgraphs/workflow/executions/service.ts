@@ -135,7 +135,7 @@ async function* entries(
   const execution = await untilStarted(dependencies, id, signal);
   if (execution === null) return;
   if (execution.startedAt === null && isEnded(execution.status)) {
-    if (afterSeq < 1) yield refusalOf(execution);
+    if (afterSeq < 1) yield toRefusalEvent(execution);
     return;
   }
   for await (const entry of dependencies.media.watch({ id: execution.taskId, afterSeq, traceId, signal })) {
@@ -147,7 +147,14 @@ async function* entries(
   }
 }
 
-function refusalOf({ id, endedAt, createdAt, status, stage, progress }: StoredExecution): ExecutionEvent {
+function toRefusalEvent({
+  id,
+  endedAt,
+  createdAt,
+  status,
+  stage,
+  progress,
+}: StoredExecution): ExecutionEvent {
   return { executionId: id, seq: 1, at: endedAt ?? createdAt, status, stage, progress };
 }
 

@@ -74,7 +74,7 @@ async function defineQueues(queue: Queue): Promise<void> {
 }
 
 async function startJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<JobOutcome> {
-  const id = textOf(job.data, 'executionId');
+  const id = readText(job.data, 'executionId');
   const [execution] = id === null ? [] : await store.byIds([id]);
   if (execution === undefined) return;
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(startSeconds * 1000)]);
@@ -89,7 +89,7 @@ function pauseAfter(createdAt: Date): number {
 }
 
 async function endedJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<JobOutcome> {
-  const taskId = textOf(job.data, 'taskId');
+  const taskId = readText(job.data, 'taskId');
   const [execution] = taskId === null ? [] : await store.byTaskIds([taskId]);
   if (execution === undefined) return;
   const outcome = await lifecycle.settle(execution);
@@ -97,12 +97,12 @@ async function endedJob({ store, lifecycle }: SweepDependencies, job: Job): Prom
 }
 
 async function cancelJob({ store, lifecycle }: SweepDependencies, job: Job): Promise<void> {
-  const id = textOf(job.data, 'executionId');
+  const id = readText(job.data, 'executionId');
   const [execution] = id === null ? [] : await store.byIds([id]);
   if (execution !== undefined) await lifecycle.cancel(execution);
 }
 
-function textOf(data: Json, name: string): string | null {
+function readText(data: Json, name: string): string | null {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return null;
   const value: unknown = (data as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'string' ? value : null;

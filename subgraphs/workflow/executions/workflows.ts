@@ -11,7 +11,7 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
     image: {
       generator: 'agg/imga',
       ...(isText(template.imageModel) ? { model: template.imageModel.trim() } : {}),
-      prompt: promptOf(template, parameters),
+      prompt: fillPrompt(template, parameters),
       ...(isText(parameters['imageUrl']) ? { images: [{ url: parameters['imageUrl'] }] } : {}),
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
     },
@@ -20,7 +20,7 @@ const workflows: Readonly<Record<string, (template: Template, parameters: JsonOb
     video: {
       generator: 'agg/vidb',
       ...(isText(template.imageModel) ? { model: template.imageModel.trim() } : {}),
-      prompt: videoPromptOf(template, parameters),
+      prompt: fillVideoPrompt(template, parameters),
       ...(isText(parameters['imageUrl']) ? { image: { url: parameters['imageUrl'] } } : {}),
       ...(isText(parameters['aspectRatio']) ? { aspectRatio: parameters['aspectRatio'] } : {}),
     },
@@ -66,7 +66,7 @@ export function startOf(template: Template, parameters: JsonObject, names: Workf
 }
 
 /** The prompt of a workflow that needs one. BAD_USER_INPUT when it is empty. */
-function promptOf(template: Template, parameters: JsonObject): string {
+function fillPrompt(template: Template, parameters: JsonObject): string {
   const prompt = promptText(template, parameters);
   if (prompt === '') throw badInput('parameters.prompt', 'parameters.prompt is needed');
   return prompt;
@@ -76,7 +76,7 @@ function promptOf(template: Template, parameters: JsonObject): string {
 const NEUTRAL_MOTION = 'The picture comes to life with natural, gentle movement; the camera stays steady.';
 
 /** A video without words is what its template describes; one from a picture moves gently at least. */
-function videoPromptOf(template: Template, parameters: JsonObject): string {
+function fillVideoPrompt(template: Template, parameters: JsonObject): string {
   const prompt = promptText(template, parameters);
   if (prompt !== '') return prompt;
   if (isText(template.description)) return template.description.trim();

@@ -33,7 +33,7 @@ export function listRows<Table extends ListedTable>(
   table: Table,
   { first, after, ...wanted }: ListedPage,
 ): Promise<Row<Table>[]> {
-  const listed = rowsOf(database, table).selectAll().where(isListed(wanted));
+  const listed = selectRows(database, table).selectAll().where(isListed(wanted));
   const page = after === null ? listed : listed.where('id', '<', after);
   const rows = page.orderBy('id', 'desc').limit(first + 1);
   return rows.execute() as Promise<unknown[]> as Promise<Row<Table>[]>;
@@ -45,7 +45,7 @@ export async function countRows(
   table: ListedTable,
   rows: ListedRows,
 ): Promise<number> {
-  const { total } = await rowsOf(database, table)
+  const { total } = await selectRows(database, table)
     .where(isListed(rows))
     .select(sql<number>`count(*)::int`.as('total'))
     .executeTakeFirstOrThrow();
@@ -60,7 +60,7 @@ export async function* rowsBefore<Table extends ListedTable>(
   table: Table,
   { status, before }: { readonly status: ExecutionStatus | PaymentStatus; readonly before: Date },
 ): AsyncGenerator<Row<Table>> {
-  const waiting = rowsOf(database, table)
+  const waiting = selectRows(database, table)
     .selectAll()
     .where(sql<boolean>`status = ${status}`)
     .where('createdAt', '<', before);
@@ -74,7 +74,7 @@ export async function* rowsBefore<Table extends ListedTable>(
 }
 
 /** Kysely can't type a query over a union of tables, so it is built as for one of them. */
-function rowsOf(database: WorkflowDatabase, table: ListedTable) {
+function selectRows(database: WorkflowDatabase, table: ListedTable) {
   return database.selectFrom(table as 'workflow.payments');
 }
 
@@ -83,7 +83,7 @@ export function isListed({ callerId, owner, userId, filter = {} }: ListedRows): 
   const { statuses, templateCode, createdAfter, createdBefore } = filter;
   const wanted = [
     sql`true`,
-    ...(callerId === null ? [] : [isOf(callerId)]),
+    ...(callerId === null ? [] : [belongsTo(callerId)]),
     ...(owner === null ? [] : [sql`owner = ${owner}`]),
     ...(userId === null ? [] : [sql`user_id = ${userId}`]),
     ...(statuses === undefined ? [] : [sql`status = any(${statuses})`]),
@@ -98,6 +98,6 @@ export function isListed({ callerId, owner, userId, filter = {} }: ListedRows): 
  * What the caller started, and what somebody else started for that user. An anonymous caller may name anybody as the user:
  * that alone must not put a row into somebody's list.
  */
-function isOf(callerId: string): RawBuilder<boolean> {
+function belongsTo(callerId: string): RawBuilder<boolean> {
   return sql<boolean>`(owner = ${callerId} or (user_id = ${callerId} and owner <> 'anon'))`;
 }

@@ -25,7 +25,7 @@ export async function changedRefunds(
 }
 
 /** One of ours whose row the database has lost keeps its id, so that the same request finds it. */
-function ourIdOf(refundId: string | null): string {
+function toOurId(refundId: string | null): string {
   return refundId !== null && isUuid(refundId) ? refundId : newId();
 }
 
@@ -49,7 +49,7 @@ export async function saveRefunds(
     if (numUpdatedRows > 0n) continue;
     await transaction
       .insertInto('workflow.refunds')
-      .values({ ...made, id: ourIdOf(refundId), paymentId, reason, createdAt, metadata: '{}' })
+      .values({ ...made, id: toOurId(refundId), paymentId, reason, createdAt, metadata: '{}' })
       .onConflict((conflict) => conflict.column('ppRefundId').doUpdateSet({ amount, status }))
       .execute();
   }

@@ -126,7 +126,7 @@ function keyedId(paymentId: string, key: string): string {
 }
 
 /** Of one without a key new each time; the automatic one of a payment follows from how often it was refused before. */
-async function idOf(
+async function findId(
   database: WorkflowDatabase,
   paymentId: string,
   { idempotencyKey, isAutomatic = false }: RefundRequest,
@@ -159,7 +159,7 @@ async function newRow(
     return await database
       .insertInto('workflow.refunds')
       .values({
-        id: await idOf(database, payment.id, request),
+        id: await findId(database, payment.id, request),
         paymentId: payment.id,
         amount,
         reason: request.reason,

@@ -30,12 +30,12 @@ export function createPersonalData(
         name: 'media',
         read: (from, limit) => media.personalData({ owner: userId, after: from, first: limit }, traceId),
       };
-      return readSections([...sectionsOf(database, userId), ofMedia], after, first);
+      return readSections([...createSections(database, userId), ofMedia], after, first);
     },
   };
 }
 
-function sectionsOf(database: WorkflowDatabase, userId: string): readonly Section[] {
+function createSections(database: WorkflowDatabase, userId: string): readonly Section[] {
   const ofUser = sql<boolean>`user_id = ${userId}`;
   const own = sql<boolean>`(owner = ${userId} or user_id = ${userId})`;
   return [

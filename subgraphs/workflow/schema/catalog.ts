@@ -77,9 +77,9 @@ const CatalogDiagnosis = builder
 
 const ppField =
   (name: 'productId' | 'priceId') => async (template: TemplateShape, _: object, context: WorkflowContext) =>
-    (await referenceOf(template, context))?.[name] ?? null;
+    (await loadReference(template, context))?.[name] ?? null;
 
-function referenceOf(
+function loadReference(
   { code }: TemplateShape,
   { loaders }: WorkflowContext,
 ): Promise<TemplateReference | null> {
@@ -117,13 +117,13 @@ builder.objectFields(Template, (t) => ({
   ppSynced: t.boolean({
     description: 'Whether it was brought over to the payment provider as it is now.',
     resolve: async (template, _, context) =>
-      context.services.catalog.isCurrent(template, await referenceOf(template, context)),
+      context.services.catalog.isCurrent(template, await loadReference(template, context)),
   }),
   lastPpSyncAt: t.field({
     type: 'DateTime',
     nullable: true,
     description: 'When it was last brought over to the payment provider.',
-    resolve: async (template, _, context) => (await referenceOf(template, context))?.syncedAt ?? null,
+    resolve: async (template, _, context) => (await loadReference(template, context))?.syncedAt ?? null,
   }),
 }));
 

@@ -72,7 +72,7 @@ const paymentKeyArgs = builder.args((t) => ({
   sessionId: t.string({ description: 'Its checkout session; one of another payment is refused.' }),
 }));
 
-function paymentKeyOf({
+function toPaymentKey({
   id,
   sessionId,
 }: Partial<Record<keyof PaymentKey, string | null | undefined>>): PaymentKey {
@@ -88,7 +88,7 @@ builder.mutationField('reconcilePayment', (t) =>
     rule: 'proof',
     args: paymentKeyArgs,
     async resolve(_, key, context) {
-      const payment = await context.services.payments.reconcile(context.caller, paymentKeyOf(key));
+      const payment = await context.services.payments.reconcile(context.caller, toPaymentKey(key));
       if (key.sessionId) await showExecution(payment, context, key.sessionId);
       return payment;
     },
@@ -116,7 +116,7 @@ builder.mutationField('cancelPayment', (t) =>
     rule: 'proof',
     args: paymentKeyArgs,
     resolve: (_, key, { caller, authMode, services }) =>
-      services.payments.cancel(caller, paymentKeyOf(key), { isStranger: isStranger(caller, authMode) }),
+      services.payments.cancel(caller, toPaymentKey(key), { isStranger: isStranger(caller, authMode) }),
   }),
 );
 

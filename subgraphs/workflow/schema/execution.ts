@@ -94,11 +94,11 @@ Execution.implement({
     stage: t.string({
       description:
         'What is happening now, in a few English words; as a code: `status`, and `stageInfo` of its `task`.',
-      resolve: async (execution, _, context) => (await liveOf(execution, context)).stage,
+      resolve: async (execution, _, context) => (await loadLive(execution, context)).stage,
     }),
     progress: t.int({
       description: '0 to 100.',
-      resolve: async (execution, _, context) => (await liveOf(execution, context)).progress,
+      resolve: async (execution, _, context) => (await loadLive(execution, context)).progress,
     }),
     parameters: t.field({
       type: 'JSON',
@@ -142,7 +142,7 @@ export const ExecutionProgress = builder.objectRef<ExecutionEvent>('ExecutionPro
 });
 
 /** While it runs, media has the current stage and progress. */
-async function liveOf(execution: ExecutionShape, { loaders }: WorkflowContext) {
+async function loadLive(execution: ExecutionShape, { loaders }: WorkflowContext) {
   if (execution.status !== 'RUNNING') return execution;
   return (await loaders.liveTasks.load(execution.taskId)) ?? execution;
 }

@@ -79,7 +79,7 @@ const PaymentFilter = builder.inputType('PaymentFilter', {
 });
 
 /** Cursors are ids of payments. */
-function cursorOf(after: string | null | undefined): string | null {
+function parseCursor(after: string | null | undefined): string | null {
   if (after === null || after === undefined || /^pay_[a-z0-9]{1,64}$/.test(after)) return after ?? null;
   throw badInput('after', 'after must be a cursor of this list');
 }
@@ -97,7 +97,7 @@ builder.queryField('payments', (t) =>
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
     },
     resolve: async (_, { userId, filter, first, after }, context) => {
-      const page = { first: boundedFirst(first, 1000), after: cursorOf(after) };
+      const page = { first: boundedFirst(first, 1000), after: parseCursor(after) };
       const request = {
         userId: await namedUser(context, userId),
         filter: givenMembers(filter ?? {}),
@@ -120,7 +120,7 @@ builder.objectField(User, 'payments', (t) =>
       services.payments.list(caller, {
         userId: id,
         first: boundedFirst(first, 1000),
-        after: cursorOf(after),
+        after: parseCursor(after),
       }),
   }),
 );

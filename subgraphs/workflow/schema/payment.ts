@@ -56,7 +56,10 @@ const PaymentRefund = builder.objectRef<PaymentRefundShape>('PaymentRefund').imp
 const WITHHELD = 'Null for strangers where the buyer had no credential, but for whoever gives the session.';
 
 /** Whoever may see all of a payment sees all of what it has started. */
-async function executionOf(payment: PaymentShape, context: WorkflowContext): Promise<ExecutionShape | null> {
+async function loadExecution(
+  payment: PaymentShape,
+  context: WorkflowContext,
+): Promise<ExecutionShape | null> {
   const { executionId } = payment;
   if (executionId === null) return null;
   if (context.proved.has(payment.id)) context.proved.add(executionId);
@@ -100,7 +103,7 @@ export const Payment = builder.objectRef<PaymentShape>('Payment').implement({
       type: Execution,
       nullable: true,
       description: `What it has started; null until it is paid. ${WITHHELD}`,
-      resolve: (payment, _, context) => executionOf(payment, context),
+      resolve: (payment, _, context) => loadExecution(payment, context),
     }),
     executionId: t.id({
       nullable: true,

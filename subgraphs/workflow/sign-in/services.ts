@@ -121,14 +121,14 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
     users,
     sessions,
     serviceKeys,
-    ...waysInOf(options, waysIn),
+    ...createWaysIn(options, waysIn),
     signOutUrl: async () => provider?.signOutUrl(`${publicUrl}/`) ?? null,
     callerOf: createCallerOf({
       tokens,
       sessions,
       users,
       keys: serviceKeys,
-      foreign: foreignOf(options, users),
+      foreign: createForeign(options, users),
     }),
     developmentCode: () => issueDevelopmentCode({ users, codes }),
     publicKeys: () => keys.published(),
@@ -137,7 +137,7 @@ export function createSignIn(options: SignInOptions): SignInServices & { close()
 }
 
 /** Tokens of other issuers; none without an identity provider, which knows their subjects. */
-function foreignOf(
+function createForeign(
   { legacyTokens, provider, publicUrl, http, logger, now }: SignInOptions,
   users: UserService,
 ): readonly ForeignTokens[] {
@@ -152,7 +152,7 @@ function foreignOf(
 }
 
 /** With a browser, and without. */
-function waysInOf(
+function createWaysIn(
   { publicUrl, secret, platforms, redirects }: SignInOptions,
   shared: Omit<PlatformSignInOptions, 'platforms'>,
 ): Pick<SignInServices, 'browser' | 'platforms'> {

@@ -36,7 +36,7 @@ export function newTemplate(request: TemplateRequest, names: WorkflowNames): New
     ...(/^[A-Za-z0-9_-]{1,64}$/.test(code)
       ? []
       : [{ field: 'code', message: 'code must be 1 to 64 letters, digits, _ and -' }]),
-    ...problemsOf(request),
+    ...findProblems(request),
   ]);
   const type = templateType ?? 'IMAGE';
   const workflow = request.workflow?.trim() || DEFAULT_WORKFLOWS[type];
@@ -53,13 +53,13 @@ export function newTemplate(request: TemplateRequest, names: WorkflowNames): New
     tags: tags ?? [],
     imageModel: request.imageModel ?? null,
     imagePrompt: request.imagePrompt ?? null,
-    parameters: parametersOf(workflow, names),
+    parameters: createParameters(workflow, names),
   };
 }
 
 /** Validates a change. BAD_USER_INPUT with every problem. */
 export function checkChange(change: TemplateChange): void {
-  refuse(problemsOf(change));
+  refuse(findProblems(change));
 }
 
 /** A template after a change. A workflow that only followed from the type still does. */
@@ -74,7 +74,7 @@ export function changedTemplate(template: Template, change: TemplateChange, name
     name: change.name ?? template.name,
     description: change.description ?? template.description,
     creditCost: change.creditCost ?? template.creditCost,
-    ...ownPriceOf(template, change),
+    ...choosePrice(template, change),
     isActive: change.isActive ?? template.isActive,
     version: change.version ?? template.version,
     tags: change.tags ?? template.tags,
@@ -82,18 +82,18 @@ export function changedTemplate(template: Template, change: TemplateChange, name
     imagePrompt: change.imagePrompt ?? template.imagePrompt,
     templateType,
     workflow,
-    parameters: isOtherKind ? parametersOf(workflow, names) : template.parameters,
+    parameters: isOtherKind ? createParameters(workflow, names) : template.parameters,
   };
 }
 
 /** An empty currency takes both back: the template then costs its credits. */
-function ownPriceOf(template: Template, { price, currency }: TemplateChange) {
+function choosePrice(template: Template, { price, currency }: TemplateChange) {
   if (currency === '') return { price: price ?? null, currency: null };
   return { price: price ?? template.price, currency: currency?.toLowerCase() ?? template.currency };
 }
 
 /** The parameters of a graph are known to media only. */
-function parametersOf(workflow: string, names: WorkflowNames): JsonObject {
+function createParameters(workflow: string, names: WorkflowNames): JsonObject {
   return isGraph(workflow, names) ? {} : DEFAULT_PARAMETERS;
 }
 
@@ -101,7 +101,7 @@ function isGraph(workflow: string, names: WorkflowNames): boolean {
   return workflowOf(workflow, names).workflow.startsWith('comfy:');
 }
 
-function problemsOf(change: TemplateChange): readonly Problem[] {
+function findProblems(change: TemplateChange): readonly Problem[] {
   const { name, description, creditCost } = change;
   return [
     ...(typeof name === 'string' && name.trim() === ''

@@ -106,10 +106,10 @@ function unlessTaken(error: unknown): null {
 }
 
 function bundledTemplate(entry: (typeof bundled)[number]): NewTemplate {
-  return { ...entry, price: null, currency: null, templateType: typeOf(entry.templateType) };
+  return { ...entry, price: null, currency: null, templateType: parseType(entry.templateType) };
 }
 
-function typeOf(word: string): TemplateType {
+function parseType(word: string): TemplateType {
   const type = templateTypes.find((known) => known === word);
   if (type === undefined) throw new Error(`bundled-templates.json names the template type ${word}`);
   return type;

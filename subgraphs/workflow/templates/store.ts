@@ -58,7 +58,7 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
       if (templates.length === 0) return;
       await database
         .insertInto('workflow.templates')
-        .values(templates.map(rowOf))
+        .values(templates.map(toRow))
         .onConflict((conflict) => conflict.column('code').doNothing())
         .execute();
     },
@@ -66,7 +66,7 @@ export function createTemplateStore(database: WorkflowDatabase): TemplateStore {
 }
 
 async function insert(database: WorkflowDatabase, template: NewTemplate): Promise<Template> {
-  const { code, ...values } = rowOf(template);
+  const { code, ...values } = toRow(template);
   const revived = await database
     .updateTable('workflow.templates')
     .set({
@@ -108,6 +108,6 @@ async function update(
   return row ?? null;
 }
 
-function rowOf({ tags, parameters, ...template }: NewTemplate) {
+function toRow({ tags, parameters, ...template }: NewTemplate) {
   return { ...template, tags: [...tags], parameters: JSON.stringify(parameters) };
 }

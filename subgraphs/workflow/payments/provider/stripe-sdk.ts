@@ -48,7 +48,7 @@ export function createStripeAdapter(
         };
       }),
     createCheckout: (request) => called(() => createCheckout(stripe, environment, request)),
-    checkoutStateOf: (sessionId) => called(() => checkoutStateOf(stripe, sessionId)),
+    checkoutStateOf: (sessionId) => called(() => readCheckoutState(stripe, sessionId)),
     expireCheckout: (sessionId) => called(() => expire(stripe, sessionId)),
     sessionOfIntent: (paymentIntentId) =>
       called(async () => {
@@ -119,7 +119,7 @@ async function createCheckout(
   return { sessionId: checkedId(session.id, 'cs_'), url: session.url };
 }
 
-async function checkoutStateOf(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
+async function readCheckoutState(stripe: Stripe, sessionId: string): Promise<CheckoutState> {
   const session = await stripe.checkout.sessions.retrieve(sessionId, {
     expand: ['payment_intent.latest_charge'],
   });
@@ -163,7 +163,7 @@ async function expire(stripe: Stripe, sessionId: string): Promise<CheckoutState>
     // Complete or expired already: its state is read below.
     if (toPayError(error).code !== 'REFUSED') throw error;
   }
-  return checkoutStateOf(stripe, sessionId);
+  return readCheckoutState(stripe, sessionId);
 }
 
 async function* undelivered(stripe: Stripe, since: Date): AsyncGenerator<PayEvent> {

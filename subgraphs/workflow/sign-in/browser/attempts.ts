@@ -58,19 +58,19 @@ export function createAttempts({
   /** Whether browsers use https: then the cookie has the __Host- prefix. */
   readonly isSecure: boolean;
 }): Attempts {
-  const nameOf = (state: string): string => {
+  const hashName = (state: string): string => {
     const id = createHash('sha256').update(state).digest('base64url').slice(0, 16);
     return `${isSecure ? '__Host-' : ''}kiln-sign-in-${id}`;
   };
   return {
-    nameOf,
+    nameOf: hashName,
     async begin(attempt) {
       const value = await encryption.encrypt({ ...attempt, until: Date.now() + SECONDS * 1000 });
       if (value.length > MAX_VALUE) throw badInput('redirect_url', 'redirect_url and scopes are too long');
-      return { name: nameOf(attempt.state), value, maxAgeSeconds: SECONDS };
+      return { name: hashName(attempt.state), value, maxAgeSeconds: SECONDS };
     },
     async end(state, cookies) {
-      const value = cookieOf(cookies, nameOf(state));
+      const value = findCookie(cookies, hashName(state));
       if (value === null)
         throw badInput('state', 'state does not belong to a sign-in that this browser began');
       const parsed = sealed.safeParse(await encryption.decrypt(value));
@@ -84,7 +84,7 @@ export function createAttempts({
   };
 }
 
-function cookieOf(header: string, name: string): string | null {
+function findCookie(header: string, name: string): string | null {
   const pairs = header.split(';').map((pair) => pair.trim());
   const found = pairs.find((pair) => pair.startsWith(`${name}=`));
   return found === undefined ? null : found.slice(name.length + 1);

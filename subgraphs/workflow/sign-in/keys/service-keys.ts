@@ -37,7 +37,7 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
         .execute(),
     async create(caller, { name, scopes, ...wanted }) {
       const generators = wanted.generators ?? caller.generators ?? null;
-      const expiresAt = wanted.expiresAt ?? lifeOf(caller);
+      const expiresAt = wanted.expiresAt ?? readKeyEnd(caller);
       checkKey({ name, scopes, generators, expiresAt });
       checkParent(caller, { generators, expiresAt });
       const secret = newSecret();
@@ -49,7 +49,7 @@ export function createServiceKeys(database: WorkflowDatabase): ServiceKeyService
           scopes: scopes.length === 0 ? USUAL_SCOPES : [...new Set(scopes)],
           generators: generators === null ? null : [...new Set(generators)],
           expiresAt,
-          secretSha256: hashOf(secret),
+          secretSha256: hashKey(secret),
           createdBy: caller.id,
         })
         .returning(COLUMNS)
@@ -92,7 +92,7 @@ async function rotate(
   const key = await database
     .updateTable('workflow.serviceKeys')
     .set({
-      secretSha256: hashOf(secret),
+      secretSha256: hashKey(secret),
       formerSha256: sql<string>`secret_sha256`,
       formerUntil: sql<Date>`now() + make_interval(secs => ${graceSeconds})`,
     })
@@ -107,7 +107,7 @@ async function rotate(
 /** Records the use of a key at most once a minute. */
 async function find(database: WorkflowDatabase, secret: string): Promise<ServiceKey | null> {
   if (!secret.startsWith(PREFIX)) return null;
-  const hash = hashOf(secret);
+  const hash = hashKey(secret);
   const row = await database
     .selectFrom('workflow.serviceKeys')
     .select(COLUMNS)
@@ -155,14 +155,14 @@ function checkKey({
 }
 
 /** When the key that makes another one ends: what it makes ends with it. */
-function lifeOf({ kind, expiresAt }: Caller): Date | null {
+function readKeyEnd({ kind, expiresAt }: Caller): Date | null {
   return kind === 'key' ? (expiresAt ?? null) : null;
 }
 
 /** A key makes none that may do more than it, or lasts longer. Throws BAD_USER_INPUT. */
 function checkParent(caller: Caller, key: Pick<ServiceKey, 'generators' | 'expiresAt'>): void {
   const { generators = null } = caller;
-  const end = lifeOf(caller);
+  const end = readKeyEnd(caller);
   if (generators !== null && key.generators?.every((name) => generators.includes(name)) !== true) {
     throw badInput(
       'generators',
@@ -177,6 +177,6 @@ function checkParent(caller: Caller, key: Pick<ServiceKey, 'generators' | 'expir
   }
 }
 
-function hashOf(secret: string): string {
+function hashKey(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

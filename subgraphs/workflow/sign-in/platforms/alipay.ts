@@ -70,7 +70,7 @@ export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
     async exchange({ appId, code }) {
       const app = known.get(appId);
       if (app === undefined) throw platformError(NAME, 'app', 'unknown app');
-      const parameters = signedParameters(requestOf(appId, requiredCode(code)), app.privateKey);
+      const parameters = signedParameters(createRequest(appId, requiredCode(code)), app.privateKey);
       const { text, json } = await requestPlatform(http, NAME, {
         method: 'POST',
         url: `${baseUrl}/gateway.do`,
@@ -95,7 +95,7 @@ export function createAlipay({ http, apps, baseUrl }: AlipayOptions): Platform {
   };
 }
 
-function requestOf(appId: string, code: string): Readonly<Record<string, string>> {
+function createRequest(appId: string, code: string): Readonly<Record<string, string>> {
   const time = new Date(Date.now() + CHINA_MS).toISOString();
   return {
     app_id: appId,

@@ -70,7 +70,7 @@ async function verifiedSession(
   const { code = null, anonymousCode = null } = request;
   if (!code && !anonymousCode) throw badInput('code', 'code is needed');
   if (`${code ?? ''}${anonymousCode ?? ''}`.length > MAX_CODE) throw badInput('code', 'code is too long');
-  return sessionOf(options, caller, {
+  return startSession(options, caller, {
     identity: await platform.exchange({ appId, code, anonymousCode }),
     refreshToken: null,
     scope: 'openid',
@@ -92,11 +92,11 @@ async function verifiedByProvider(
     throw badInput('platform', 'sign-in with an identity provider is not available here');
   if (idToken) {
     const identity = await provider.identityOf(idToken, nonce);
-    return sessionOf(options, caller, { identity, refreshToken: null, scope: 'openid' });
+    return startSession(options, caller, { identity, refreshToken: null, scope: 'openid' });
   }
   if (!codeVerifier) throw badInput('codeVerifier', 'codeVerifier is needed with code');
   if (!redirectUri) throw badInput('redirectUri', 'redirectUri is needed with code');
-  return sessionOf(
+  return startSession(
     options,
     caller,
     await provider.exchange({ code: code ?? '', verifier: codeVerifier, redirectUri, nonce }),
@@ -104,7 +104,7 @@ async function verifiedByProvider(
 }
 
 /** A caller who is signed in already links the identity to their account. */
-async function sessionOf(
+async function startSession(
   { users }: PlatformSignInOptions,
   caller: Caller,
   proof: {

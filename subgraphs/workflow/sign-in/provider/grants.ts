@@ -146,9 +146,9 @@ function identityFrom(
   facts: Readonly<Record<string, unknown>>,
   { issuer }: IdentityProviderSettings,
 ): PlatformIdentity {
-  const textOf = (name: string) =>
+  const readText = (name: string) =>
     typeof facts[name] === 'string' && facts[name] !== '' ? facts[name] : null;
-  const subject = textOf('sub');
+  const subject = readText('sub');
   if (subject === null)
     throw new AppError('UNAUTHENTICATED', 'the identity provider does not say who signed in');
   return {
@@ -156,9 +156,9 @@ function identityFrom(
     appId: issuer,
     subject,
     unionId: null,
-    email: textOf('email'),
-    name: textOf('name') ?? textOf('preferred_username'),
-    picture: textOf('picture'),
+    email: readText('email'),
+    name: readText('name') ?? readText('preferred_username'),
+    picture: readText('picture'),
     secret: null,
   };
 }

@@ -22,7 +22,7 @@ const TIMEOUT_MS = 5_000;
 const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID']);
 
 /** Google's older tokens name their issuer without its scheme. */
-function issuersOf(issuer: string): string[] {
+function listIssuers(issuer: string): string[] {
   return issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
 }
 
@@ -38,8 +38,8 @@ export async function verifyIdToken(
   if (idToken.length > MAX_LENGTH) throw invalid('the ID token is too long');
   let claims: JWTPayload;
   try {
-    const verified = await jwtVerify(idToken, keySetOf(rules.jwksUri, rules.fetch), {
-      issuer: issuersOf(rules.issuer),
+    const verified = await jwtVerify(idToken, createKeySet(rules.jwksUri, rules.fetch), {
+      issuer: listIssuers(rules.issuer),
       audience: [...rules.audiences],
       algorithms: ALGORITHMS,
       maxTokenAge: MAX_AGE,
@@ -63,7 +63,7 @@ export async function verifyIdToken(
   return claims;
 }
 
-function keySetOf(uri: string, fetch: CustomFetch) {
+function createKeySet(uri: string, fetch: CustomFetch) {
   const known = keySets.get(fetch);
   if (known !== undefined) return known;
   const made = createRemoteJWKSet(new URL(uri), {

@@ -104,7 +104,7 @@ function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFe
       url:
         reachedAt !== null && url.startsWith(`${issuer}/`) ? `${reachedAt}${url.slice(issuer.length)}` : url,
       headers,
-      ...(body === undefined || body === null ? {} : { body: textOf(body) }),
+      ...(body === undefined || body === null ? {} : { body: toText(body) }),
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
       ...(signal === undefined ? {} : { signal }),
@@ -117,7 +117,7 @@ function createProviderFetch(http: HttpClient, place: ProviderAddress): CustomFe
   };
 }
 
-function textOf(body: unknown): string {
+function toText(body: unknown): string {
   if (typeof body === 'string') return body;
   if (body instanceof URLSearchParams) return body.toString();
   throw new TypeError('an identity provider is sent forms and texts only');

@@ -56,7 +56,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   const users = new LRUCache<string, string>({
     max: MAX_USERS,
     ttl: USER_MS,
-    fetchMethod: (subject) => userOf(options, subject),
+    fetchMethod: (subject) => findUser(options, subject),
   });
   const isOver = (): boolean => until !== null && now() >= until;
   let hasWarned = false;
@@ -69,7 +69,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     logger.info({ issuer, until }, 'LEGACY_JWKS: old access tokens name their users until this date');
   return {
     isTheirs(bearer) {
-      const { iss, aud } = claimsOf(bearer);
+      const { iss, aud } = readClaims(bearer);
       if (iss !== issuer || aud === AUDIENCE) return false;
       // The provider's tokens for others are none of ours; the old service's are, and wrong ones are refused.
       return until !== null || [aud].flat().includes(audience);
@@ -90,13 +90,13 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 }
 
 /** The claims of a bearer, unverified; empty when it is no JWT. */
-function claimsOf(bearer: string): Readonly<Record<string, unknown>> {
+function readClaims(bearer: string): Readonly<Record<string, unknown>> {
   const [, body = '', signature, ...more] = bearer.split('.');
   return signature === undefined || more.length > 0 ? {} : tokenPart(body);
 }
 
 /** The user whom a subject is here; made at the first request, as a first sign-in would. */
-async function userOf({ users, providerIssuer }: ForeignTokensOptions, subject: string): Promise<string> {
+async function findUser({ users, providerIssuer }: ForeignTokensOptions, subject: string): Promise<string> {
   const nothing = { unionId: null, email: null, name: null, picture: null, secret: null };
   const identity = { platform: 'idp', appId: providerIssuer, subject, ...nothing } as const;
   return (await users.userOf(identity)).id;

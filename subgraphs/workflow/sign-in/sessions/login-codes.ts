@@ -34,7 +34,7 @@ export function createLoginCodes({
       await database
         .insertInto('workflow.loginCodes')
         .values({
-          codeHash: hashOf(code),
+          codeHash: hashLoginCode(code),
           userId,
           platform,
           scope,
@@ -49,7 +49,7 @@ export function createLoginCodes({
       // Deleted in any case, so that a code can't be tried with several verifiers.
       const row = await database
         .deleteFrom('workflow.loginCodes')
-        .where('codeHash', '=', hashOf(code))
+        .where('codeHash', '=', hashLoginCode(code))
         .returning(['userId', 'platform', 'scope', 'challenge', 'sealedProviderToken'])
         .returning(sql<boolean>`expires_at > now()`.as('isFresh'))
         .executeTakeFirst();
@@ -75,6 +75,6 @@ function isProof(challenge: string | null, verifier: string | null): boolean {
   return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;
 }
 
-function hashOf(code: string): string {
+function hashLoginCode(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

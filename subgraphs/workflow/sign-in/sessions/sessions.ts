@@ -70,9 +70,9 @@ export function createSessionService(options: SessionsOptions): SessionService &
     open: (request) => openSession(context, request),
     refresh: (token, userId = null) => refresh(context, token, userId),
     async revokeToken(token, userId = null) {
-      const id = await sessionOf(context, token);
+      const id = await readSession(context, token);
       if (id === null) return;
-      if (userId !== null && !(await isOf(database, { id, userId }))) {
+      if (userId !== null && !(await isSessionOf(database, { id, userId }))) {
         throw badInput('userId', 'userId is not the user of this token: nothing was closed');
       }
       await closed(await revokeRows(database, { id, userId }));
@@ -82,7 +82,7 @@ export function createSessionService(options: SessionsOptions): SessionService &
       if (rows.length === 0) throw notFound('session', id);
       await closed(rows);
     },
-    revokeOf: (userId, sessionId) => revokeOf(context, userId, sessionId),
+    revokeOf: (userId, sessionId) => revokeSession(context, userId, sessionId),
     list: (userId) => list(database, userId),
     isOpen,
     async sessionIdOf(token) {
@@ -112,7 +112,7 @@ async function readOpen(database: WorkflowDatabase, id: string): Promise<boolean
 }
 
 /** Whether a session, open or not, is this user's. */
-async function isOf(
+async function isSessionOf(
   database: WorkflowDatabase,
   { id, userId }: { readonly id: string; readonly userId: string },
 ): Promise<boolean> {
@@ -149,14 +149,14 @@ async function openSession(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return tokensOf(context, row, row.generation);
+  return signTokens(context, row, row.generation);
 }
 
 function expiry({ sessionSeconds }: SessionContext) {
   return sql<Date>`now() + make_interval(secs => ${sessionSeconds})`;
 }
 
-async function tokensOf(context: SessionContext, row: SessionRow, generation: number): Promise<SignedIn> {
+async function signTokens(context: SessionContext, row: SessionRow, generation: number): Promise<SignedIn> {
   const { id: sessionId, userId, scope, platform, salt } = row;
   return {
     userId,
@@ -168,7 +168,7 @@ async function tokensOf(context: SessionContext, row: SessionRow, generation: nu
 }
 
 async function refresh(context: SessionContext, token: string, userId: string | null): Promise<SignedIn> {
-  const found = await rowOf(context, token);
+  const found = await readRow(context, token);
   if (found === null || !isLive(found.row) || (userId !== null && userId !== found.row.userId))
     throw refused();
   const { row, generation } = found;
@@ -180,7 +180,7 @@ async function refresh(context: SessionContext, token: string, userId: string | 
     .where('revokedAt', 'is', null)
     .executeTakeFirst();
   if (won.numUpdatedRows === 1n || (await mayReplay(context, row.id, generation))) {
-    return tokensOf(context, row, generation + 1);
+    return signTokens(context, row, generation + 1);
   }
   // A refresh token was used twice: it may be stolen, so the session is closed.
   await context.closed(await revokeRows(context.database, { id: row.id, userId: null }));
@@ -213,7 +213,7 @@ async function mayReplay(
 }
 
 /** The session of a refresh token with a valid mac, open or not. */
-async function rowOf(
+async function readRow(
   { database, refreshKey }: SessionContext,
   token: string,
 ): Promise<{ readonly row: SessionRow; readonly generation: number } | null> {
@@ -229,8 +229,8 @@ async function rowOf(
   return isSameToken(own, token) ? { row, generation: parts.generation } : null;
 }
 
-async function sessionOf(context: SessionContext, token: string): Promise<string | null> {
-  const row = await rowOf(context, token);
+async function readSession(context: SessionContext, token: string): Promise<string | null> {
+  const row = await readRow(context, token);
   if (row !== null) return row.row.id;
   return (await context.tokens.verify(token))?.sessionId ?? null;
 }
@@ -248,7 +248,7 @@ function revokeRows(
   return query.returning(['id', 'sealedProviderToken']).execute();
 }
 
-async function revokeOf(
+async function revokeSession(
   { database, closed }: SessionContext,
   userId: string,
   sessionId: string | null,

@@ -168,7 +168,7 @@ async function findUser(
 async function insertUser(transaction: WorkflowTransaction, identity: PlatformIdentity): Promise<string> {
   const row = await transaction
     .insertInto('workflow.users')
-    .values({ id: `usr_${randomBytes(16).toString('base64url')}`, ...profileOf(identity) })
+    .values({ id: `usr_${randomBytes(16).toString('base64url')}`, ...toProfile(identity) })
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
@@ -180,7 +180,7 @@ async function updateUser(
   id: string,
   identity: PlatformIdentity,
 ): Promise<string> {
-  const { email, name, picture } = profileOf(identity);
+  const { email, name, picture } = toProfile(identity);
   const row = await transaction
     .updateTable('workflow.users')
     .set({
@@ -195,7 +195,7 @@ async function updateUser(
   return row.id;
 }
 
-function profileOf({ email, name, picture }: PlatformIdentity) {
+function toProfile({ email, name, picture }: PlatformIdentity) {
   const cut = (text: string | null) => text?.replaceAll('\0', '').slice(0, MAX_TEXT) ?? null;
   return { email: cut(email), name: cut(name), picture: cut(picture) };
 }
