@@ -63,6 +63,25 @@ const gallery = createRoute({
   component: laterPage(async () => (await import('./pages/gallery/gallery-page.tsx')).GalleryPage),
 });
 
+const workflows = createRoute({
+  getParentRoute: () => root,
+  path: '/workflows',
+  component: laterPage(async () => (await import('./pages/workflows/workflows-page.tsx')).WorkflowsPage),
+});
+
+const newWorkflow = createRoute({
+  getParentRoute: () => root,
+  path: '/workflows/new',
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, ['of']),
+  component: laterPage(async () => (await import('./pages/workflows/new-workflow-page.tsx')).NewWorkflowPage),
+});
+
+const workflow = createRoute({
+  getParentRoute: () => root,
+  path: '/workflows/$name',
+  component: laterPage(async () => (await import('./pages/workflows/workflow-page.tsx')).WorkflowPage),
+});
+
 const cast = createRoute({
   getParentRoute: () => root,
   path: '/cast',
@@ -269,6 +288,9 @@ export const router = createRouter({
     unpaid,
     models,
     machines,
+    workflows,
+    newWorkflow,
+    workflow,
     usage,
     keys,
     start,

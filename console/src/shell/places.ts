@@ -12,6 +12,7 @@ export interface Place {
     | 'shop'
     | 'models'
     | 'machines'
+    | 'workflows'
     | 'usage'
     | 'keys'
     | 'start';
@@ -31,13 +32,16 @@ export const CREATE: readonly Place[] = [
 /** Where it is seen to. */
 export const OPERATE: readonly Place[] = [
   { to: '/models', icon: 'models', name: 'models', letter: 'p' },
-  { to: '/machines', icon: 'comfy', name: 'machines', letter: 'm' },
+  { to: '/machines', icon: 'machine', name: 'machines', letter: 'm' },
   { to: '/usage', icon: 'usage', name: 'usage', letter: 'u' },
   { to: '/keys', icon: 'keys', name: 'keys', letter: 'k' },
 ];
 
 /** Where programs begin. */
-export const BUILD: readonly Place[] = [{ to: '/start', icon: 'start', name: 'start', letter: 'h' }];
+export const BUILD: readonly Place[] = [
+  { to: '/start', icon: 'start', name: 'start', letter: 'h' },
+  { to: '/workflows', icon: 'comfy', name: 'workflows', letter: 'w' },
+];
 
 /** Every page. */
 export const PLACES: readonly Place[] = [...CREATE, ...OPERATE, ...BUILD];

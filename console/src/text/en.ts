@@ -10,6 +10,7 @@ import { studioEn } from './pages/studio.ts';
 import { tasksEn } from './pages/tasks.ts';
 import { usageEn } from './pages/usage.ts';
 import { wordsEn } from './pages/words.ts';
+import { workflowsEn } from './pages/workflows.ts';
 
 /** The English texts; every other catalog has the same keys. */
 export const en = {
@@ -20,6 +21,7 @@ export const en = {
   ...shellEn,
   ...shopEn,
   ...machinesEn,
+  ...workflowsEn,
   ...startEn,
   ...studioEn,
   ...tasksEn,

@@ -11,6 +11,7 @@ import { studioZh } from './pages/studio.ts';
 import { tasksZh } from './pages/tasks.ts';
 import { usageZh } from './pages/usage.ts';
 import { wordsZh } from './pages/words.ts';
+import { workflowsZh } from './pages/workflows.ts';
 
 /** The texts in Simplified Chinese. */
 export const zh: Texts = {
@@ -21,6 +22,7 @@ export const zh: Texts = {
   ...shellZh,
   ...shopZh,
   ...machinesZh,
+  ...workflowsZh,
   ...startZh,
   ...studioZh,
   ...tasksZh,

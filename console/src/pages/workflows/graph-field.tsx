@@ -1,0 +1,84 @@
+import { type DragEvent, useId, useRef, useState } from 'react';
+
+import { Icon } from '../../parts/icons.tsx';
+import { t } from '../../text/text.ts';
+
+/** Largest graph in bytes that is read here; ComfyUI's own are a few hundred kilobytes. */
+const MOST_BYTES = 2 << 20;
+
+interface GraphFieldProps {
+  readonly text: string;
+  /** What is wrong with it; null when it can be read. */
+  readonly problem: string | null;
+  readonly onText: (text: string) => void;
+}
+
+/** A graph in API format: pasted, dropped, or chosen as a file. */
+export function GraphField({ text, problem, onText }: GraphFieldProps) {
+  const id = useId();
+  const file = useRef<HTMLInputElement>(null);
+  const [tooLarge, setTooLarge] = useState(false);
+  const read = (files: FileList | null) => {
+    const [one] = files ?? [];
+    if (one === undefined) return;
+    setTooLarge(one.size > MOST_BYTES);
+    if (one.size <= MOST_BYTES) void one.text().then(onText);
+  };
+  const said = tooLarge ? t('workflows.tooLarge') : problem;
+  return (
+    <div
+      className="field"
+      onDragOver={(event: DragEvent) => event.preventDefault()}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault();
+        read(event.dataTransfer.files);
+      }}
+    >
+      <label htmlFor={id}>{t('workflows.graph')}</label>
+      <textarea
+        id={id}
+        className="in mono"
+        rows={8}
+        spellCheck={false}
+        placeholder={t('workflows.paste')}
+        aria-invalid={said !== null}
+        aria-describedby={`${id}-help`}
+        value={text}
+        onChange={({ target }) => onText(target.value)}
+      />
+      <p className={said === null ? 'help' : 'help bad'} id={`${id}-help`}>
+        {said ?? t('workflows.graphHelp')}
+      </p>
+      <input
+        ref={file}
+        className="vh"
+        type="file"
+        accept="application/json,.json"
+        tabIndex={-1}
+        aria-label={t('workflows.file')}
+        onChange={({ target }) => read(target.files)}
+      />
+      <button type="button" className="btn sm self-start" onClick={() => file.current?.click()}>
+        <Icon name="input" size={14} />
+        {t('workflows.file')}
+      </button>
+    </div>
+  );
+}
+
+/** The graph that a text holds; null with what is wrong where it holds none. */
+export function graphOf(text: string): { readonly graph: object | null; readonly problem: string | null } {
+  if (text.trim() === '') return { graph: null, problem: null };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { graph: null, problem: t('workflows.noJson') };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { graph: null, problem: t('workflows.noJson') };
+  }
+  // What the editor saves for itself has nodes and links in lists.
+  if ('nodes' in value && 'links' in value) return { graph: null, problem: t('workflows.editorFormat') };
+  return { graph: value, problem: null };
+}

@@ -1,0 +1,92 @@
+import type { WorkflowInputPartsFragment } from '../../api/operations.ts';
+import { t } from '../../text/text.ts';
+
+/** An input as the form has it: whether it is taken, and its name. */
+export interface DraftInput {
+  readonly input: WorkflowInputPartsFragment;
+  readonly isTaken: boolean;
+  readonly name: string;
+  /** As text, where a person changes it; null: as the graph has it. */
+  readonly value: string | null;
+}
+
+interface InputsTableProps {
+  readonly inputs: readonly DraftInput[];
+  readonly onChange: (inputs: readonly DraftInput[]) => void;
+}
+
+/** What a graph offers as inputs: which of them callers can set, how they are called, and their default. */
+export function InputsTable({ inputs, onChange }: InputsTableProps) {
+  const set = (index: number, change: Partial<DraftInput>) =>
+    onChange(inputs.map((one, at) => (at === index ? { ...one, ...change } : one)));
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label={t('workflows.inputs')}>
+      <table>
+        <thead>
+          <tr>
+            <th>
+              <span className="vh">{t('workflows.taken')}</span>
+            </th>
+            <th>{t('field.name')}</th>
+            <th className="p-hide">{t('workflows.inputType')}</th>
+            <th>{t('workflows.default')}</th>
+            <th className="p-hide">{t('workflows.at')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {inputs.map(({ input, isTaken, name, value }, index) => (
+            <tr key={`${input.at.join()} ${input.name}`}>
+              <td>
+                <input
+                  type="checkbox"
+                  className="check"
+                  aria-label={t('workflows.take', { name: input.name })}
+                  checked={isTaken}
+                  onChange={({ target }) => set(index, { isTaken: target.checked })}
+                />
+              </td>
+              <td>
+                <input
+                  className="in"
+                  aria-label={t('workflows.nameOf', { name: input.name })}
+                  disabled={!isTaken}
+                  value={name}
+                  onChange={({ target }) => set(index, { name: target.value })}
+                />
+              </td>
+              <td className="mute p-hide">
+                {t(`workflows.in.${input.type}`)} <Bounds input={input} />
+              </td>
+              <td>
+                {input.type !== 'FILE' && (
+                  <input
+                    className="in"
+                    aria-label={t('workflows.defaultOf', { name: input.name })}
+                    disabled={!isTaken}
+                    value={value ?? textOfDefault(input.default)}
+                    onChange={({ target }) => set(index, { value: target.value })}
+                  />
+                )}
+              </td>
+              <td className="mono c12 mute p-hide">{input.at.join(', ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Bounds({ input: { minimum, maximum } }: { readonly input: WorkflowInputPartsFragment }) {
+  if (minimum === null && maximum === null) return null;
+  return (
+    <span className="num c12">
+      {minimum ?? ''} – {maximum ?? ''}
+    </span>
+  );
+}
+
+function textOfDefault(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,153 @@
+import { useLazyQuery, useMutation, useQuery } from '@apollo/client/react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useId, useState } from 'react';
+
+import {
+  ProposedWorkflowDocument,
+  SavedWorkflowDocument,
+  SavedWorkflowsDocument,
+  SaveWorkflowDocument,
+} from '../../api/operations.ts';
+import { useDebounced } from '../../parts/controls/use-debounced.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { t } from '../../text/text.ts';
+import { draftsOf, savedInputs } from './draft-inputs.ts';
+import { GraphField, graphOf } from './graph-field.tsx';
+import { type DraftInput, InputsTable } from './inputs-table.tsx';
+
+/** A graph becomes a function: what it offers is found in it, and saved under a name as its next version. */
+export function NewWorkflowPage() {
+  const { of } = useSearch({ from: '/workflows/new' });
+  const { data } = useQuery(SavedWorkflowDocument, { variables: { id: of ?? '' }, skip: of === undefined });
+  const before = data?.savedWorkflow ?? null;
+  const graph = before?.versions[0]?.graph;
+  return (
+    <>
+      <header className="top">
+        <Link className="btn ghost ico" to="/workflows" aria-label={t('workflows.all')}>
+          <Icon name="left" />
+        </Link>
+        <PageHeading>
+          {of === undefined ? t('workflows.new') : t('workflows.nextOf', { name: of })}
+        </PageHeading>
+      </header>
+      <div className="page">
+        {(of === undefined || data !== undefined) && (
+          <WorkflowForm
+            name={of ?? ''}
+            description={before?.description ?? ''}
+            graph={graph === undefined || graph === null ? '' : JSON.stringify(graph, null, 2)}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+interface WorkflowFormProps {
+  /** Empty for a new one. */
+  readonly name: string;
+  readonly description: string;
+  readonly graph: string;
+}
+
+function WorkflowForm(before: WorkflowFormProps) {
+  const id = useId();
+  const navigate = useNavigate();
+  const [name, setName] = useState(before.name);
+  const [description, setDescription] = useState(before.description);
+  const [text, setText] = useState(before.graph);
+  const { graph, problem } = graphOf(text);
+  const proposal = useProposal(graph === null ? '' : text);
+  const { inputs, setInputs, outputs } = proposal;
+  const [save, saved] = useMutation(SaveWorkflowDocument, { refetchQueries: [SavedWorkflowsDocument] });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const variables = {
+      name: name.trim(),
+      graph,
+      description,
+      inputs: savedInputs(inputs),
+      outputs: outputs.map(({ name: output, node, type }) => ({ name: output, node, type })),
+    };
+    save({ variables }).then(
+      ({ data }) =>
+        void navigate({ to: '/workflows/$name', params: { name: data?.saveWorkflow.id ?? name } }),
+      () => undefined,
+    );
+  };
+  return (
+    <form className="col gap-4" onSubmit={submit}>
+      <GraphField text={text} problem={problem} onText={setText} />
+      {proposal.error !== undefined && <Problem error={proposal.error} />}
+      {inputs.length > 0 && (
+        <section className="card">
+          <header>
+            <h2>{t('workflows.inputs')}</h2>
+            <span className="c12 faint num">{inputs.length}</span>
+          </header>
+          <p className="pad c12 mute">{t('workflows.inputsText')}</p>
+          <InputsTable inputs={inputs} onChange={setInputs} />
+          <p className="pad c12 mute">
+            {t('workflows.outputs')}: {outputs.map((one) => `${one.name} (${one.type})`).join(', ')}
+          </p>
+        </section>
+      )}
+      <div className="key-form">
+        <div className="field">
+          <label htmlFor={`${id}-name`}>{t('field.name')}</label>
+          <input
+            id={`${id}-name`}
+            className="in"
+            required
+            readOnly={before.name !== ''}
+            placeholder="poster-maker"
+            pattern="[a-z0-9][a-z0-9\-]*"
+            title={t('workflows.nameHelp')}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <p className="help">{t('workflows.nameHelp')}</p>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-text`}>{t('workflows.description')}</label>
+          <input
+            id={`${id}-text`}
+            className="in"
+            value={description}
+            onChange={({ target }) => setDescription(target.value)}
+          />
+        </div>
+      </div>
+      {saved.error !== undefined && <Problem error={saved.error} />}
+      <button
+        type="submit"
+        className="btn pri self-start"
+        disabled={graph === null || name.trim() === '' || saved.loading}
+      >
+        {t('workflows.save')}
+      </button>
+    </form>
+  );
+}
+
+/** Milliseconds without a change before a graph is looked at. */
+const PAUSE_MS = 400;
+
+/** What the graph in a text offers, as it can be changed before it is saved. */
+function useProposal(text: string) {
+  const settled = useDebounced(text, PAUSE_MS);
+  const [inputs, setInputs] = useState<readonly DraftInput[]>([]);
+  const [propose, { data, error }] = useLazyQuery(ProposedWorkflowDocument);
+  useEffect(() => {
+    if (settled === '') return setInputs([]);
+    propose({ variables: { graph: JSON.parse(settled) as unknown } }).then(
+      (answer) => setInputs(draftsOf(answer.data?.proposedWorkflow.inputs ?? [])),
+      () => setInputs([]),
+    );
+    return undefined;
+  }, [settled, propose]);
+  return { inputs, setInputs, outputs: data?.proposedWorkflow.outputs ?? [], error };
+}

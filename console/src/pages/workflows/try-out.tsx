@@ -1,0 +1,151 @@
+import { useMutation } from '@apollo/client/react';
+import { type FormEvent, useId, useState } from 'react';
+
+import { TryWorkflowDocument, type WorkflowPartsFragment } from '../../api/operations.ts';
+import type { StoredFile } from '../../api/upload.ts';
+import { isEnded, useLiveTask } from '../../api/use-live-task.ts';
+import { FileField } from '../../library/file-field.tsx';
+import { Outcome } from '../../library/result/outcome.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { stageText } from '../../parts/task/stage.ts';
+import { t } from '../../text/text.ts';
+
+type Version = WorkflowPartsFragment['versions'][number];
+type Input = Version['inputs'][number];
+
+interface TryOutProps {
+  readonly name: string;
+  readonly versions: readonly Version[];
+}
+
+/** Runs one version with values of one's own, before others do. */
+export function TryOut({ name, versions }: TryOutProps) {
+  const id = useId();
+  const [number, setNumber] = useState(versions[0]?.number ?? 1);
+  const [values, setValues] = useState<Readonly<Record<string, unknown>>>({});
+  const [run, { data, error, loading }] = useMutation(TryWorkflowDocument);
+  const version = versions.find((one) => one.number === number);
+  const inputs = version?.inputs ?? [];
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const given = { workflowName: name, version: number, inputs: sentOf(inputs, values) };
+    void run({ variables: { input: given } }).catch(() => undefined);
+  };
+  const task = data?.runComfyWorkflow.id;
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('workflows.try')}</h2>
+      </header>
+      <form className="pad col gap-3" onSubmit={submit}>
+        {versions.length > 1 && (
+          <div className="field">
+            <label htmlFor={`${id}-version`}>{t('workflows.versions')}</label>
+            <select
+              id={`${id}-version`}
+              className="in w-auto"
+              value={number}
+              onChange={({ target }) => setNumber(Number(target.value))}
+            >
+              {versions.map((one) => (
+                <option key={one.number} value={one.number}>
+                  {t('workflows.version', { number: one.number })}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
+        <div className="key-form">
+          {inputs.map((input) => (
+            <InputField
+              key={input.name}
+              input={input}
+              value={values[input.name]}
+              onChange={(value) => setValues((before) => ({ ...before, [input.name]: value }))}
+            />
+          ))}
+        </div>
+        {error !== undefined && <Problem error={error} />}
+        <button type="submit" className="btn self-start" disabled={loading}>
+          {t('workflows.run')}
+        </button>
+      </form>
+      {task !== undefined && <Tried key={task} id={task} name={name} />}
+    </section>
+  );
+}
+
+function Tried({ id, name }: { readonly id: string; readonly name: string }) {
+  const { task, error } = useLiveTask(id);
+  if (error !== undefined && task === undefined) return <Problem error={error} />;
+  if (task === undefined || task === null) return <div className="sk sk-table" aria-busy="true" />;
+  return <Outcome work={task} stage={isEnded(task) ? '' : stageText(task)} task={task} name={name} />;
+}
+
+interface InputFieldProps {
+  readonly input: Input;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}
+
+function InputField({ input, value, onChange }: InputFieldProps) {
+  const id = useId();
+  const { name, type, minimum, maximum, multipleOf, values } = input;
+  if (type === 'FILE') {
+    const files = value === undefined || value === null ? [] : [value as StoredFile];
+    return (
+      <FileField
+        label={name}
+        accept="image/*,video/*,audio/*"
+        most={1}
+        files={files}
+        onChange={(next) => onChange(next[0] ?? null)}
+      />
+    );
+  }
+  const isNumber = type === 'INTEGER' || type === 'NUMBER';
+  const text = typeof value === 'string' ? value : '';
+  const choices = values ?? (type === 'BOOLEAN' ? ['true', 'false'] : null);
+  const own = input.default === null ? '' : String(input.default);
+  return (
+    <div className="field">
+      <label htmlFor={id}>{name}</label>
+      {choices === null ? (
+        <input
+          id={id}
+          className="in"
+          type={isNumber ? 'number' : 'text'}
+          {...(isNumber && { step: type === 'INTEGER' ? (multipleOf ?? 1) : 'any' })}
+          {...(minimum !== null && { min: minimum })}
+          {...(maximum !== null && { max: maximum })}
+          required={input.required}
+          placeholder={own}
+          value={text}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      ) : (
+        <select id={id} className="in" value={text} onChange={({ target }) => onChange(target.value)}>
+          <option value="">{own === '' ? t('workflows.asGraph') : own}</option>
+          {choices.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+/** What was filled in, as the types of the inputs have it; the rest is as the graph has it. */
+function sentOf(inputs: readonly Input[], values: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    inputs.flatMap(({ name, type }) => {
+      const value = values[name];
+      if (value === undefined || value === null || value === '') return [];
+      if (type === 'FILE') return [[name, { fileId: (value as StoredFile).id }]];
+      if (type === 'INTEGER' || type === 'NUMBER') return [[name, Number(value)]];
+      return [[name, type === 'BOOLEAN' ? value === 'true' : value]];
+    }),
+  );
+}

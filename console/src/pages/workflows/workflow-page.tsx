@@ -1,0 +1,164 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+
+import {
+  DeleteWorkflowDocument,
+  ModelsDocument,
+  PublishWorkflowDocument,
+  RollBackWorkflowDocument,
+  SavedWorkflowDocument,
+  SavedWorkflowsDocument,
+  WithdrawWorkflowDocument,
+  type WorkflowPartsFragment,
+} from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { NotFound } from '../../parts/not-found.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+import { setDraft } from '../../work/drafts.ts';
+import { TryOut } from './try-out.tsx';
+
+/** One saved graph: its versions, which of them everybody runs, and trying one out. */
+export function WorkflowPage() {
+  const { name } = useParams({ from: '/workflows/$name' });
+  const { data, error } = useQuery(SavedWorkflowDocument, {
+    variables: { id: name },
+    fetchPolicy: 'cache-and-network',
+  });
+  if (error !== undefined && data === undefined) return <Problem error={error} />;
+  if (data === undefined) return <div className="page" aria-busy="true" />;
+  const workflow = data.savedWorkflow;
+  if (workflow === null) return <NotFound text={t('workflows.gone')} />;
+  const [newest] = workflow.versions;
+  return (
+    <>
+      <Head workflow={workflow} />
+      <div className="page">
+        {workflow.description !== '' && <p className="mute">{workflow.description}</p>}
+        <Publication workflow={workflow} />
+        {newest !== undefined && (
+          <TryOut key={newest.number} name={workflow.id} versions={workflow.versions} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Head({ workflow: { id, mine, model, published } }: { readonly workflow: WorkflowPartsFragment }) {
+  const navigate = useNavigate();
+  const open = () => {
+    setDraft('comfy', { key: `COMFY_WORKFLOW comfy ${model}`, values: {} });
+    void navigate({ to: '/', search: { kind: 'comfy' } });
+  };
+  return (
+    <header className="top">
+      <Link className="btn ghost ico" to="/workflows" aria-label={t('workflows.all')}>
+        <Icon name="left" />
+      </Link>
+      <PageHeading className="cut">{id}</PageHeading>
+      <span className="push row">
+        {mine && (
+          <Link className="btn" to="/workflows/new" search={{ of: id }}>
+            <Icon name="plus" size={14} />
+            {t('workflows.next')}
+          </Link>
+        )}
+        {published !== null && (
+          <button type="button" className="btn pri" onClick={open}>
+            <Icon name="studio" size={14} />
+            {t('workflows.studio')}
+          </button>
+        )}
+      </span>
+    </header>
+  );
+}
+
+/** The versions, and the buttons that give one to everybody, take it back or remove all. */
+function Publication({ workflow }: { readonly workflow: WorkflowPartsFragment }) {
+  const { id, mine, published, previous, versions } = workflow;
+  const navigate = useNavigate();
+  // A published one is a model of the Studio.
+  const after = { refetchQueries: [ModelsDocument, SavedWorkflowsDocument] };
+  const [publish, publishing] = useMutation(PublishWorkflowDocument, after);
+  const [rollBack, rolling] = useMutation(RollBackWorkflowDocument, after);
+  const [withdraw, withdrawing] = useMutation(WithdrawWorkflowDocument, after);
+  const [remove, removing] = useMutation(DeleteWorkflowDocument, after);
+  const all = [publishing, rolling, withdrawing, removing];
+  const isBusy = all.some(({ loading }) => loading);
+  const error = all.find((one) => one.error !== undefined)?.error;
+  const done = (answer: Promise<unknown>) => void answer.catch(() => undefined);
+  const removeAll = () => {
+    if (!window.confirm(t('workflows.sure', { name: id }))) return;
+    remove({ variables: { id } }).then(
+      () => void navigate({ to: '/workflows' }),
+      () => undefined,
+    );
+  };
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('workflows.versions')}</h2>
+        {mine && (
+          <span className="push row">
+            {previous !== null && (
+              <button
+                type="button"
+                className="btn sm"
+                disabled={isBusy}
+                onClick={() => done(rollBack({ variables: { id } }))}
+              >
+                {t('workflows.rollBack', { number: previous })}
+              </button>
+            )}
+            {published !== null && (
+              <button
+                type="button"
+                className="btn sm"
+                disabled={isBusy}
+                onClick={() => done(withdraw({ variables: { id } }))}
+              >
+                {t('workflows.withdraw')}
+              </button>
+            )}
+            <button type="button" className="btn sm bad" disabled={isBusy} onClick={removeAll}>
+              {t('workflows.delete')}
+            </button>
+          </span>
+        )}
+      </header>
+      {error !== undefined && <Problem error={error} />}
+      <ol className="shop-refunds">
+        {versions.map(({ number, createdAt, inputs, published: isPublished, missing }) => (
+          <li key={number} className="row wrap">
+            <span className="grow col gap-0">
+              <span className="med">
+                {t('workflows.version', { number })}{' '}
+                {isPublished && <span className="tag">{t('workflows.published')}</span>}
+              </span>
+              <span className="c12 mute">{inputs.map(({ name }) => name).join(', ')}</span>
+              {missing !== null && missing.length > 0 && (
+                <span className="c12 help bad">{t('workflows.missing', { names: missing.join(', ') })}</span>
+              )}
+            </span>
+            <span className="c12 mute num">
+              <Ago at={createdAt} />
+            </span>
+            {mine && !isPublished && (
+              <button
+                type="button"
+                className="btn sm"
+                disabled={isBusy}
+                onClick={() => done(publish({ variables: { id, version: number } }))}
+              >
+                {t('workflows.publish')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+import { useQuery } from '@apollo/client/react';
+import { Link } from '@tanstack/react-router';
+
+import { useIsSignedIn } from '../../api/credential.ts';
+import { SavedWorkflowsDocument } from '../../api/operations.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { PageHeading } from '../../parts/page/page-heading.tsx';
+import { Empty, Problem } from '../../parts/problem.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { t } from '../../text/text.ts';
+
+const MOST = 100;
+
+/** ComfyUI graphs that were saved as functions: the caller's own and the published ones. */
+export function WorkflowsPage() {
+  const isSignedIn = useIsSignedIn();
+  const { data, error } = useQuery(SavedWorkflowsDocument, {
+    variables: { first: MOST },
+    fetchPolicy: 'cache-and-network',
+  });
+  const workflows = data?.savedWorkflows ?? [];
+  return (
+    <>
+      <header className="top">
+        <PageHeading>{t('page.workflows')}</PageHeading>
+        {isSignedIn && (
+          <Link className="btn pri push" to="/workflows/new">
+            <Icon name="plus" size={14} />
+            {t('workflows.new')}
+          </Link>
+        )}
+      </header>
+      <div className="page">
+        {error !== undefined && <Problem error={error} />}
+        {data === undefined && error === undefined && <div className="sk sk-table" aria-busy="true" />}
+        {data !== undefined && workflows.length === 0 && (
+          <Empty
+            title={t('workflows.none')}
+            text={t(isSignedIn ? 'workflows.noneText' : 'workflows.signIn')}
+          />
+        )}
+        {workflows.length > 0 && (
+          <div className="card">
+            <div className="scroll" tabIndex={0} role="region" aria-label={t('page.workflows')}>
+              <table>
+                <thead>
+                  <tr>
+                    <th>{t('field.name')}</th>
+                    <th className="p-hide">{t('workflows.makes')}</th>
+                    <th>{t('workflows.published')}</th>
+                    <th className="num p-hide">{t('workflows.changed')}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {workflows.map(({ id, description, category, published, updatedAt }) => (
+                    <tr key={id}>
+                      <td>
+                        <Link className="med" to="/workflows/$name" params={{ name: id }}>
+                          {id}
+                        </Link>
+                        <span className="block c12 mute cut">{description.split('\n')[0]}</span>
+                      </td>
+                      <td className="mute p-hide">{t(`workflows.type.${typeOf(category)}`)}</td>
+                      <td>
+                        {published === null
+                          ? t('workflows.draft')
+                          : t('workflows.version', { number: published })}
+                      </td>
+                      <td className="num p-hide">
+                        <Ago at={updatedAt} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+const TYPES = ['image', 'video', 'audio', 'text', 'file'] as const;
+
+/** What a workflow makes, as far as there is a word for it. */
+function typeOf(category: string): (typeof TYPES)[number] {
+  return TYPES.find((one) => one === category) ?? 'file';
+}
