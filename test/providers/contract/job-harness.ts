@@ -51,12 +51,13 @@ export function jobHarness(row: ContractRow, wanted: JobRow, world: Environment)
   const startPath = documented(row.fixture, operation).path;
   const follow = async (handle: Handle, satisfies: (status: JobStatus) => boolean) => {
     const seen: JobStatus[] = [];
-    const deadline = Date.now() + 20_000;
-    while (Date.now() < deadline) {
+    const start = Date.now();
+    while (Date.now() < start + 20_000) {
       const now = await status(handle);
       seen.push(now);
       if (satisfies(now)) return seen;
-      await pause(20);
+      // Work that goes on is looked at less often.
+      await pause(Math.max(20, Math.min((Date.now() - start) / 10, 50)));
     }
     throw new Error(`it never came that far: ${JSON.stringify(seen.at(-1))}`);
   };
