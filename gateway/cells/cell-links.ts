@@ -23,16 +23,19 @@ export interface CellLinks {
 export function createCellLinks({
   cells,
   logger,
+  isOpen = false,
 }: {
   readonly cells: Cells;
   readonly logger: Logger;
+  /** Whether nobody needs a credential (default: no). */
+  readonly isOpen?: boolean;
 }): CellLinks {
   const proxy = createCellProxy({ cells, logger });
   const homeUrl = cells.home === cells.own ? undefined : cells.urls.get(cells.home);
   const home = homeUrl === undefined ? null : askHomeCell(homeUrl);
   return {
     cells,
-    steps: passOnToCells(cells, proxy),
+    steps: passOnToCells({ cells, proxy, isOpen }),
     lookup: home?.lookup ?? null,
     elsewhere: (operation, socket) => operationElsewhere(cells, operation, socket),
     async close() {

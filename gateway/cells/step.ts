@@ -29,8 +29,16 @@ export interface CellSteps {
   readonly whenKnown: Step;
 }
 
+/** How requests are looked into. */
+interface CellStepOptions {
+  readonly cells: Cells;
+  readonly proxy: CellProxy;
+  /** Whether strangers may send bodies of any size, as where nobody needs a credential. */
+  readonly isOpen: boolean;
+}
+
 /** Makes the steps. */
-export function passOnToCells(cells: Cells, proxy: CellProxy): CellSteps {
+export function passOnToCells({ cells, proxy, isOpen }: CellStepOptions): CellSteps {
   return {
     first(exchange) {
       if (isOfThisCell(exchange)) return true;
@@ -42,7 +50,8 @@ export function passOnToCells(cells: Cells, proxy: CellProxy): CellSteps {
     whenKnown(exchange) {
       const length = lengthOfJson(exchange);
       if (length <= SMALL_BODY_BYTES || length > LARGE_BODY_BYTES || isOfThisCell(exchange)) return true;
-      return contextOf(exchange.request).caller.kind === 'anonymous' ? true : byBody(exchange);
+      const isKnown = isOpen || contextOf(exchange.request).caller.kind !== 'anonymous';
+      return isKnown ? byBody(exchange) : true;
     },
   };
 

@@ -6,7 +6,11 @@ import { readCellsFile } from '../cells/cells-file.ts';
 export function composeCells({ config, logger, lifecycle }: ProcessParts): CellLinks | undefined {
   const { own, file } = config.cells;
   if (file === null) return undefined;
-  const links = createCellLinks({ cells: readCellsFile(file, own), logger: logger.part('gateway') });
+  const links = createCellLinks({
+    cells: readCellsFile(file, own),
+    logger: logger.part('gateway'),
+    isOpen: config.auth.mode === 'open',
+  });
   lifecycle.add('links to other cells', () => links.close());
   return links;
 }

@@ -118,6 +118,10 @@ describe('cells', () => {
     const long = `${' '.repeat(100_000)}${JSON.stringify({ query: TASK, variables: { id } })}`;
     const json = { ...key, 'content-type': 'application/json' };
     expect((await rest(url(2), 'POST', '/graphql', long, json)).body.data.task).toMatchObject({ id });
+    const nobodys = await startedIn(1, {});
+    const longer = `${' '.repeat(100_000)}${JSON.stringify({ query: TASK, variables: { id: nobodys } })}`;
+    const asked = await rest(url(2), 'POST', '/graphql', longer, { 'content-type': 'application/json' });
+    expect(asked.body.data.task).toMatchObject({ id: nobodys });
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
     const message = { ...call, params: { name: 'get_task', arguments: { task_id: id } } };
     const answer = await fetch(`${url(2)}/mcp`, {

@@ -11,7 +11,7 @@ const LOOK_MS = 15_000;
 const TOLERANCE = 0.1;
 
 /** How many there should be, by one look at the values. */
-export function wished(rule: ScalingRule, running: number, values: readonly number[]): number {
+function wishFor(rule: ScalingRule, running: number, values: readonly number[]): number {
   const wishes = rule.metrics.map(({ target }, index) => {
     const ratio = (values[index] ?? 0) / target;
     return Math.abs(ratio - 1) <= TOLERANCE ? running : Math.ceil(running * ratio);
@@ -72,7 +72,7 @@ async function scale({ topology, rule, options, seen, signal }: Scaling): Promis
     // Without a value nothing changes.
     if (values === null) continue;
     const now = Date.now();
-    const wish = wished(rule, running.length, values);
+    const wish = wishFor(rule, running.length, values);
     recent.push({ at: now, wish });
     while ((recent[0]?.at ?? now) < now - rule.stabilisationMs / speed) recent.shift();
     const calmest = Math.max(...recent.map((one) => one.wish));

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 /** What the chart says of scaling, read from the chart itself: when a role gets more pods, and how it loses them. */
 
 /** What a role is scaled by, and at which value it should have as many pods as it has. */
-export interface ScalingMetric {
+interface ScalingMetric {
   /** Processor time of a pod, of what it asks for; a value of the whole role. */
   readonly name: 'cpu' | 'kiln_queue_oldest_seconds' | 'kiln_poll_lag_seconds';
   /** Of one (1 is all that it asks for), or seconds. */

@@ -94,7 +94,7 @@ function scalesOf(
 
 /** An operation that nobody has sent before: it is checked and planned, which is what costs most. */
 const documentOf = (number: number): string =>
-  `{ tasks(first: 5) { ...Some } } fragment Some on TaskConnection { edges { node { id${number}: id state progress } } }`;
+  `{ tasks(first: 50) { ...Some } } fragment Some on TaskConnection { edges { node { id${number}: id state progress } } }`;
 
 /** Callers that read without a pause to speak of; who takes parts away sends them elsewhere first, so none may notice. */
 function startReaders(topology: Topology) {
