@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLSchema, ValidationRule } from 'graphql';
 
 import type { AnswerParts } from '../../platform/graphql/operations/answer-parts.ts';
 import { createDocuments, type Documents } from '../../platform/graphql/operations/documents.ts';

@@ -31,6 +31,8 @@ const NOT_FILLED: Readonly<Record<string, string>> = {
 const ALLOWED: Readonly<Record<string, string>> = {
   'usage.read': 'sums the totals of the days that it is asked for',
   'provider-health.hours': 'counts the attempts of a day once per process, then those of the hours since',
+  'tasks.count':
+    'counts all of a list or of an operation on many tasks, where somebody asks how many they are',
   'budgets.count-spent':
     'sums the totals of a day or month once, when an administrator makes or changes a budget',
   'erase.answers':

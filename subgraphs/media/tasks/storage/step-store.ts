@@ -15,7 +15,10 @@ import type { NewStep } from './submission-store.ts';
 type Executor = MediaDatabase | MediaTransaction;
 
 /** Every step of these tasks, in order. */
-export async function readStepsByTask(database: Executor, taskIds: readonly string[]): Promise<readonly StepRow[]> {
+export async function readStepsByTask(
+  database: Executor,
+  taskIds: readonly string[],
+): Promise<readonly StepRow[]> {
   const { rows } = await sql<StepRow>`/* prepared: steps.read */
     select ${stepColumns} from media.task_steps where task_id = any(${taskIds}::uuid[]) order by task_id, step`.execute(
     database,

@@ -79,7 +79,7 @@ export async function countTasks(
   listed: ListedTasks,
   alone: RawBuilder<boolean> = sql`true`,
 ): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
+  const { rows } = await sql<{ total: number }>`/* tasks.count */
     select count(*)::int as total from media.tasks where ${isListed(listed)} and ${alone}`.execute(database);
   return rows[0]?.total ?? 0;
 }
