@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { validateComfyFace } from '../faces/comfy/face.ts';
 import { validateFace } from '../faces/openai/validate.ts';
 import { buildOpenApi } from '../rest-compat/openapi/openapi.ts';
 import { sections } from '../rest-compat/tables.ts';
@@ -99,7 +100,11 @@ function run(isCheck: boolean): void {
 }
 
 const apiSchema = apiSchemaOf(supergraph);
-const faults = [...validateRoutes(apiSchema, sections), ...validateFace(apiSchema)];
+const faults = [
+  ...validateRoutes(apiSchema, sections),
+  ...validateFace(apiSchema),
+  ...validateComfyFace(apiSchema),
+];
 if (faults.length > 0) throw new Error(`documents that do not fit the schema:\n${faults.join('\n')}`);
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 run(values.check);
