@@ -53,7 +53,27 @@ async function generate(): Promise<string> {
     plugins: [{ operations: {} }, { documents: {} }],
     pluginMap: { operations, documents: typedDocuments },
   });
-  return `${NOTE}${code.trim()}\n`;
+  return `${NOTE}${withSharedFragments(code).trim()}\n`;
+}
+
+const DOCUMENT = /^export const (\w+) = (\{"kind":"Document".*\}) as unknown as (.*);$/gm;
+
+/** Has each fragment once, where the generator writes it into every document that spreads it: the browser reads all of them. */
+function withSharedFragments(code: string): string {
+  const fragments = new Map<string, string>();
+  const documents = code.replaceAll(DOCUMENT, (_, name: string, json: string, type: string) => {
+    const { definitions } = JSON.parse(json) as DocumentNode;
+    const parts = definitions.map((one) => {
+      if (one.kind !== Kind.FRAGMENT_DEFINITION) return JSON.stringify(one);
+      const shared = `fragment${one.name.value}`;
+      fragments.set(shared, JSON.stringify(one));
+      return shared;
+    });
+    return `export const ${name} = {"kind":"Document","definitions":[${parts.join(',')}]} as unknown as ${type};`;
+  });
+  const shared = [...fragments].map(([name, json]) => `const ${name} = ${json};`).join('\n');
+  const at = documents.indexOf('export const ');
+  return `${documents.slice(0, at)}${shared}\n\n${documents.slice(at)}`;
 }
 
 /** Apollo Client refuses results with errors here, so what is null only with an error is never null. */
