@@ -101,10 +101,12 @@ async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey
   await page.goto(`${url}/console/keys`);
   await signIn(page, developmentKey);
   await page.getByLabel('Name', { exact: true }).fill('walk');
+  await page.getByLabel('Budget a month').fill('5');
   await page.getByRole('button', { name: 'Make a key' }).click();
   const secret = (await page.locator('.note code').textContent()) ?? '';
   holds('console: a key is made and shown once', secret.startsWith('kiln_'), true);
   await page.getByRole('cell', { name: 'walk' }).waitFor();
+  await rotateKey(page, { holds }, secret);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Service key or access token').waitFor();
   holds(
@@ -116,6 +118,17 @@ async function useKeys(url: string, page: Page, { holds }: Steps, developmentKey
   await page.getByRole('link', { name: 'Tasks' }).first().click();
   await page.getByText('No tasks here').waitFor();
   holds('console: the new key sees its own tasks, which are none', await page.locator('tbody tr').count(), 0);
+}
+
+/** A key gets another secret, and is told to bear both for a day. */
+async function rotateKey(page: Page, { holds }: Pick<Steps, 'holds'>, secret: string): Promise<void> {
+  await page.getByRole('row', { name: /^walk/ }).getByRole('button', { name: 'Rotate' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Give walk a new secret?' });
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  const next = (await dialog.locator('.note code').textContent()) ?? '';
+  holds('console: a key gets another secret', next.startsWith('kiln_') && next !== secret, true);
+  await page.keyboard.press('Escape');
+  await page.getByRole('cell', { name: /Former secret ends/ }).waitFor();
 }
 
 async function signIn(page: Page, key: string): Promise<void> {

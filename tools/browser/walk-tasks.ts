@@ -19,6 +19,7 @@ export async function walkTasks(url: string, browser: Browser, steps: Steps, key
   await followOthers(page, graphql, steps);
   await seeFailure(page, graphql, steps);
   await redeliver(page, graphql, steps);
+  await actOnAll(page, steps);
   await watched.finish(steps, 'tasks');
 }
 
@@ -86,7 +87,8 @@ async function followOthers(page: Page, ask: Ask, steps: Steps): Promise<void> {
   const cancelled = page.getByRole('row', { name: /a film of a (low|high) wave/ }).locator('.CANCELLED');
   await cancelled.nth(1).waitFor();
   await page.getByRole('region', { name: 'Selected tasks' }).waitFor({ state: 'detached' });
-  holds('tasks: several are cancelled at once', await page.locator('tbody .RUNNING').count(), 0);
+  const films = page.getByRole('row', { name: /a film of a (low|high) wave/ });
+  holds('tasks: several are cancelled at once', await films.locator('.RUNNING').count(), 0);
   await page.keyboard.press('/');
   await page.keyboard.type('high wave');
   await page.keyboard.press('Enter');
@@ -109,6 +111,26 @@ async function followOthers(page: Page, ask: Ask, steps: Steps): Promise<void> {
   ]);
   holds('tasks: what is filtered is saved as a table', download.suggestedFilename(), 'tasks.csv');
   await page.getByRole('button', { name: /^Generator/ }).click();
+}
+
+/** What matches a filter is started once more, wherever in the list it is. */
+async function actOnAll(page: Page, steps: Steps): Promise<void> {
+  const { holds } = steps;
+  await page.getByRole('link', { name: 'Tasks' }).first().click();
+  await page.getByLabel('Search prompts').fill('one of many');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/find=one/);
+  await page.getByRole('button', { name: 'Run all again' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run all that match again?' });
+  const start = dialog.getByRole('button', { name: /^Run \d+ tasks again$/ });
+  await start.waitFor();
+  await holdOpen(page, steps, 'tasks: what asks before many are started again');
+  await start.click();
+  const progress = page.getByRole('region', { name: 'Operations on many tasks' });
+  await progress.getByText('Done · ').waitFor();
+  await holdOpen(page, steps, 'tasks: how far an operation is');
+  const [, done = '0', of = '1'] = /(\d+) of (\d+)/.exec((await progress.textContent()) ?? '') ?? [];
+  holds('tasks: all that match are started again', Number(done) > 0 && done === of, true);
 }
 
 async function seeFailure(page: Page, ask: Ask, { holds }: Steps): Promise<void> {

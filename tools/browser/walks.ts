@@ -24,6 +24,7 @@ import { walkSigned } from './walk-signed.ts';
 import { walkStart } from './walk-start.ts';
 import { walkStudio } from './walk-studio.ts';
 import { walkTasks } from './walk-tasks.ts';
+import { walkWorkflows } from './walk-workflows.ts';
 import { openPage } from './watch-page.ts';
 
 /** A Kiln to walk through, and what it printed at its start. */
@@ -50,6 +51,7 @@ export const WALKS: Readonly<Record<string, (started: Started) => Promise<void>>
   shop: ({ url, browser, steps, key }) => walkShop(url, browser, steps, key),
   people: ({ url, browser, steps, key }) => walkPeople(url, browser, steps, key),
   models: ({ url, browser, steps, key }) => walkModels(url, browser, steps, key),
+  workflows: ({ url, browser, steps, key }) => walkWorkflows(url, browser, steps, key),
   start: ({ url, browser, steps, key }) => walkStart(url, browser, steps, key),
   gallery: ({ url, browser, steps, key }) => walkGallery(url, browser, steps, key),
   chinese: ({ url, browser, steps, key }) => walkChinese(url, browser, steps, key),
