@@ -3,9 +3,10 @@ import path from 'node:path';
 
 import { expect, it, vi } from 'vitest';
 
-import { extent } from '../../test/kit/extent.ts';
+import { extent, isWhole } from '../../test/kit/extent.ts';
 import { keepLogs } from './report.ts';
 import { runChaos } from './run.ts';
+import { runScaling } from './scaling/run-scaling.ts';
 import { type Shape, shapes } from './shapes.ts';
 import { startTopology } from './topology.ts';
 
@@ -42,6 +43,23 @@ it.each(tried)(
       expect(run.seen.tasks.size).toBeGreaterThan(extent(25, 50));
       expect(run.seen.paid.size).toBeGreaterThan(0);
       expect(run.seen.retried.size).toBeGreaterThan(0);
+    } finally {
+      await topology.close();
+    }
+  },
+);
+
+it.runIf(isWhole)(
+  "parts that come and go by the chart's rules lose nothing, and no caller notices",
+  async () => {
+    const topology = await startTopology({ shape: 'scaling' });
+    const told: string[] = [];
+    try {
+      const { findings, seen } = await runScaling(topology, { say: (text) => void told.push(text) });
+      const wrong = findings.filter((finding) => finding.wrong.length > 0);
+      if (wrong.length > 0) keepLogs(topology, LOGS);
+      expect({ wrong, told: wrong.length > 0 ? told : [] }).toEqual({ wrong: [], told: [] });
+      expect(seen.tasks.size).toBeGreaterThan(10);
     } finally {
       await topology.close();
     }

@@ -118,7 +118,8 @@ function createMeter(topology: Topology, rule: ScalingRule, { speed, share }: Au
     const isByCpu = rule.metrics.some(({ name }) => name === 'cpu');
     if (isByCpu && busy.length === 0) return null;
     const cpu = busy.reduce((sum, each) => sum + each, 0) / busy.length;
-    const told = isByCpu ? '' : await topology.metricsOf(running[0] ?? '');
+    const told = isByCpu ? '' : await topology.metricsOf(running[0] ?? '').catch(() => null);
+    if (told === null) return null;
     return rule.metrics.map(({ name }) =>
       // Times of the product pass as they are: in a shorter time of the chart they count for more.
       name === 'cpu' ? cpu / (rule.requestedMs * share) : largestOf(told, name) * speed,
