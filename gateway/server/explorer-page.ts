@@ -1,6 +1,7 @@
 import { getDistDirectory, isSandboxFrame, renderAltair, SANDBOX_FRAME_CSP } from 'altair-static';
 import { type Request, Router, static as serveStatic } from 'express';
 
+import { HOUSE_BAR_STYLE, houseBar } from '../../platform/pages/house-style.ts';
 import { createTrust } from '../request/client-address.ts';
 
 /** The explorer at /explorer: Altair, served by this process. The browser may load nothing from elsewhere. */
@@ -17,38 +18,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** The first tabs: a task from its start to its result. */
+/** The first tabs; the last of them is shown. */
 const FIRST_TABS = [
-  {
-    initialName: 'createTask',
-    initialQuery: `# Starts a task. Copy its id into the variables of the next tab.
-mutation CreateTask {
-  createTask(taskType: "tea", prompt: "a lighthouse at dawn", aspectRatio: "9:16") {
-    id
-    state
-  }
-}
-`,
-  },
-  {
-    initialName: 'taskProgress',
-    initialQuery: `# Follows the task whose id is in the variables, from its first entry to its end.
-subscription TaskProgress($id: ID!) {
-  taskProgress(id: $id) {
-    seq
-    state
-    stage
-    progress
-    task {
-      outputs {
-        url
-      }
-    }
-  }
-}
-`,
-    initialVariables: '{ "id": "" }',
-  },
   {
     initialName: 'tasks',
     initialQuery: `# Your own tasks. With the sandbox you are a user of this browser (see the script before requests); else put
@@ -73,9 +44,84 @@ query Tasks {
 }
 `,
   },
+  {
+    initialName: 'taskProgress',
+    initialQuery: `# Follows the task whose id is in the variables, from its first entry to its end.
+subscription TaskProgress($id: ID!) {
+  taskProgress(id: $id) {
+    seq
+    state
+    stage
+    progress
+    task {
+      outputs {
+        url
+      }
+    }
+  }
+}
+`,
+    initialVariables: '{ "id": "" }',
+  },
+  {
+    initialName: 'createTask',
+    initialQuery: `# Starts a task. Copy its id into the variables of the tab taskProgress.
+mutation CreateTask {
+  createTask(taskType: "tea", prompt: "a lighthouse at dawn", aspectRatio: "9:16") {
+    id
+    state
+  }
+}
+`,
+  },
 ] as const;
 
+/** The console's colours, by the names that Altair's variables have. */
+const LIGHT = {
+  'theme-bg': '#f7f7f5',
+  'theme-off-bg': '#f1f1ee',
+  'header-bg': '#ffffff',
+  'theme-font': '#1a1a18',
+  'theme-off-font': '#53534e',
+  'theme-border': '#e4e4e0',
+  'theme-off-border': '#e4e4e0',
+  primary: '#1d5bd1',
+  secondary: '#1d5bd1',
+  tertiary: '#e5640f',
+};
+const DARK = {
+  ...LIGHT,
+  'theme-bg': '#101010',
+  'theme-off-bg': '#222221',
+  'header-bg': '#181817',
+  'theme-font': '#ededea',
+  'theme-off-font': '#b4b4ae',
+  'theme-border': '#2a2a28',
+  'theme-off-border': '#2a2a28',
+};
+
+/** Altair takes colours from its settings only after they were saved once: so they are its variables, each in both of its forms. */
+function variablesOf(colours: Readonly<Record<string, string>>): string {
+  const declared = Object.entries(colours).map(([name, colour]) => {
+    const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+    return `--${name}-color:${colour}!important;--rgb-${name}:${parts.join(',')}!important`;
+  });
+  return `:root[class]{${declared.join(';')}}`;
+}
+
+/** The house's bar stands above Altair, whose own mark and greeting are left out. */
+const STYLE = `${variablesOf(LIGHT)}@media(prefers-color-scheme:dark){${variablesOf(DARK)}}
+:root{--line:#e4e4e0;--link:#1d5bd1;--bar:#fff;--text:#1a1a18}
+@media(prefers-color-scheme:dark){:root{--line:#2a2a28;--link:#86b1ff;--bar:#181817;--text:#ededea}}
+${HOUSE_BAR_STYLE}
+.house{box-sizing:border-box;height:44px;background:var(--bar);color:var(--text);font:600 14px/20px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+body{display:flex;flex-direction:column;height:100vh}app-root{flex:1;min-height:0}app-root .app-wrapper{height:100%!important}
+.header__logo-wrapper,.loading-screen-logo-container,.query-result__none-art,app-tips{display:none!important}
+.query-result__none-subtext{font-size:0!important}.query-result__none-subtext::after{content:"Send the request: its answer is shown here.";font-size:15px;font-weight:400}`;
+
 const QUIET = {
+  // The colours below go by the system's.
+  theme: 'system',
   'banners.disable': true,
   disablePushNotification: true,
   'alert.disableUpdateNotification': true,
@@ -151,7 +197,7 @@ function renderPage(
     subscriptionsEndpoint: endpointURL.replace(/^http/, 'ws'),
     initialSubscriptionRequestHandlerId: 'graphql-ws' as const,
   };
-  return renderAltair({
+  const page = renderAltair({
     baseURL: `${basePath}/explorer/`,
     ...endpoints,
     initialWindows: FIRST_TABS.map((tab) => ({ ...tab, ...endpoints, ...identity })),
@@ -162,6 +208,11 @@ function renderPage(
     instanceStorageNamespace: 'kiln_',
     disableAccount: true,
   });
+  const bar = houseBar('Explorer', { href: `${basePath}/console/`, label: 'Console' });
+  return page
+    .replace(/<title>.*?<\/title>/, '<title>Explorer · Kiln</title>')
+    .replace('</head>', () => `<style>${STYLE}</style></head>`)
+    .replace('<body>', () => `<body>${bar}`);
 }
 
 /** What a tab sends to be somebody: a script that finds a token, and where it is put. */

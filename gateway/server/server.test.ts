@@ -161,6 +161,8 @@ describe('the gateway', () => {
     const page = await response.text();
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(page).toContain('<base href="/kiln/explorer/">');
+    expect(page).toContain('<title>Explorer · Kiln</title>');
+    expect(page).toContain('href="/kiln/console/"');
     expect(page).toContain(`\`${gateway.url}/kiln/graphql\``);
     expect(page).not.toContain('/auth/');
     expect(page).toContain(`\`${gateway.url.replace('http', 'ws')}/kiln/graphql\``);

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 
 import type { RequestHandler } from 'express';
 
+import { HOUSE_STYLE, houseBar } from '../../platform/pages/house-style.ts';
 import { prefersHtml } from '../request/prefers-html.ts';
 
 /** Options of the landing page. */
 export interface LandingPageOptions {
   /** Path prefix of PUBLIC_URL, without a slash at its end. */
   readonly basePath: string;
-  /** Embed Apollo Sandbox, which the browser loads from Apollo's servers; else the page links to the explorer only. */
+  /** Embed Apollo Sandbox, which the browser loads from Apollo's servers, and link to the pages of development; else neither. */
   readonly embedSandbox: boolean;
   /** Whether Kiln's own sandbox has its pages here. */
   readonly hasSandbox: boolean;
@@ -48,31 +49,42 @@ function policyOf(page: string, { embedSandbox }: LandingPageOptions): string {
   ].join('; ');
 }
 
+/** What fills the page under the bar, unless Apollo Sandbox does. */
+const STYLE = `${HOUSE_STYLE}
+html,body{height:100%}body{display:flex;flex-direction:column}main{max-width:640px}pre{overflow-x:auto;padding:12px;border:1px solid var(--line);border-radius:6px;background:var(--surface)}
+#sandbox:empty{display:none}#sandbox{flex:1}#sandbox iframe{width:100%;height:100%;border:0}#sandbox:not(:empty)+main{display:none}`;
+
 function renderPage({ basePath, embedSandbox, hasSandbox }: LandingPageOptions): string {
-  const explorer = `${basePath}/explorer/`;
+  const ways = [
+    [`${basePath}/explorer/`, 'Explorer', 'operations of this graph in the browser, without the internet'],
+    [`${basePath}/console/`, 'Console', 'pictures, videos, tasks, keys and usage'],
+    [`${basePath}/docs`, 'REST', 'the same as REST operations, which can be tried there'],
+    ...(hasSandbox
+      ? [[`${basePath}/sandbox`, 'Sandbox', 'what stands for the providers, and what it made']]
+      : []),
+  ];
+  const list = ways.map(([href, name, what]) => `<li><a href="${href}">${name}</a>: ${what}</li>`).join('\n');
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1" />
-    <title>Kiln GraphQL</title>
-    <style>
-      html, body { height: 100%; margin: 0; font: 15px/1.5 system-ui, sans-serif; }
-      body { display: flex; flex-direction: column; }
-      header { padding: 8px 16px; background: #1c1d26; color: #fff; }
-      a { color: #8ab4ff; }
-      #sandbox { flex: 1; }
-      #sandbox iframe { width: 100%; height: 100%; border: 0; }
-    </style>
+    <title>GraphQL · Kiln</title>
+    <style>${STYLE}</style>
   </head>
   <body>
-    <header>
-      This is Kiln's GraphQL endpoint.
-      ${embedSandbox ? `<a href="${explorer}">Open the built-in explorer</a>, which needs no internet.` : ''}
-      ${hasSandbox ? `<a href="${basePath}/sandbox">What Kiln's own sandbox made.</a>` : ''}
-      <span id="note">${embedSandbox ? 'Below: Apollo Sandbox, loaded from Apollo.' : ''}</span>
-    </header>
+    ${houseBar('GraphQL', embedSandbox ? { href: `${basePath}/explorer/`, label: 'Explorer' } : undefined)}
     <div id="sandbox"></div>
+    <main>
+      <h1>This is the address of the graph</h1>
+      <p>Requests are sent here by POST; subscriptions come as server-sent events, multipart or over graphql-ws at the same address.</p>
+      <pre>POST ${basePath}/graphql
+content-type: application/json
+
+{"query": "{ models { name generator } }"}</pre>
+      ${embedSandbox ? `<ul>${list}</ul>` : ''}
+      ${embedSandbox ? '<p class="dim" id="note">Apollo Sandbox is loaded from Apollo.</p>' : ''}
+    </main>
 ${embedSandbox ? sandboxScripts() : ''}  </body>
 </html>
 `;
@@ -84,7 +96,7 @@ function sandboxScripts(): string {
     ></script>
     <script>
       if (!window.EmbeddedSandbox) {
-        document.getElementById('note').textContent = 'Apollo Sandbox could not be loaded.';
+        document.getElementById('note').textContent = 'Apollo Sandbox could not be loaded from here.';
       } else {
         new window.EmbeddedSandbox({
           target: '#sandbox',
