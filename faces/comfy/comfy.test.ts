@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { Comfy, type ComfyEvent } from '@comfyorg/sdk';
+import { schemas } from '@comfyorg/sdk/low';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Receiver, startReceiver } from '../../subgraphs/media/webhooks/receiver.fixture.ts';
@@ -89,6 +90,11 @@ describe("Comfy's SDK", () => {
     expect(submitted).toMatchObject({ 1: { inputs: { image: reference } }, 4: photoGraph()[4] });
     expect(format).toBe('api');
     expect((await anna.jobs.get(job.id)).outputs).toHaveLength(1);
+    expect(schemas.zJob.parse((await api('anna', 'GET', `/jobs/${job.id}`)).body).outputs).toHaveLength(1);
+    const uploaded = schemas.zAsset.parse((await api('anna', 'GET', `/assets/${asset.id}`)).body);
+    expect([uploaded.hash, uploaded.file_path]).toEqual([await asset.hash(), 'photo.png']);
+    const result = schemas.zAsset.parse((await api('anna', 'GET', `/assets/${made?.id}`)).body);
+    expect([result.hash, result.job_id]).toEqual([null, job.id]);
 
     const again = anna.assets.fromBytes(photo, { filename: 'again.png' });
     await again.commit();
@@ -153,6 +159,11 @@ describe("Comfy's SDK", () => {
       details: { node_errors: { 3: [{ reason: expect.stringContaining('ImaginaryNode') }] } },
     });
     await expect(anna.jobs.get(gone.info.id)).rejects.toMatchObject({ name: 'NotFound' });
+    const outside = { ...plainGraph()[2], inputs: { images: ['1', 0], filename_prefix: '../../evil/x' } };
+    await expect(anna.run(anna.workflows.fromJson({ ...plainGraph(), 2: outside }))).rejects.toMatchObject({
+      name: 'JobFailed',
+      error: { code: 'node_execution_error', node_id: '2', class_type: 'SaveImage' },
+    });
   });
 });
 
